@@ -28,7 +28,7 @@ COPIED = ["CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake", "li
 DOCUMENT = "docs/ARCHITECTURE.md"
 PROBED = "addition-probed"  # the program in which the new probe listens
 
-# --- what is done in a place
+# --- the edits in a place
 
 
 def file_of(name):
@@ -41,7 +41,7 @@ def text_of(text):
 
 
 def behind(pattern, added):
-    """A line behind the first one that begins with `pattern`."""
+    """A line after the first one that begins with `pattern`."""
     def edit(path):
         text = path.read_text(encoding="utf-8")
         made, count = re.subn(rf"^{pattern}.*\n", lambda m: m[0] + added + "\n", text, count=1, flags=re.M)
@@ -82,7 +82,8 @@ def wait_of_a_call(path):
 
 
 class Kind:
-    """What can be added: the first words of its row in the document; the places there, NAME and RECORD filled in, and what is done."""
+    """What can be added: the first words of its row in the document, and for each place of that row, with NAME and RECORD filled in, the
+    edit."""
 
     def __init__(self, row, names, places):
         self.row, self.names, self.places = row, names, places
@@ -187,7 +188,7 @@ def rows_of_document(text):
 
 
 def copy_tree(source, tree):
-    """Times are kept, and the build of the last run stays, so that a second run compiles what has changed only."""
+    """Copies with the files' times, and keeps the build of the last run, so that a second run compiles only what has changed."""
     tree.mkdir(parents=True, exist_ok=True)
     for path in tree.iterdir():
         if path.name != "build":
@@ -211,7 +212,7 @@ class Additions(unittest.TestCase):
         for kind in ADDITIONS:
             for place, edit in kind.places.items():
                 edit(cls.tree / kind.path(place))
-        # Without optimisation and without what is not looked at: it is to be quick.
+        # Without optimisation and without the parts that no test here uses, so that the build is quick.
         run("cmake", "-S", cls.tree, "-B", cls.tree / "build", "-G", "Ninja", "-DARGUS_TESTS=OFF", "-DARGUS_BENCH=OFF",
             "-DCMAKE_BUILD_TYPE=", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0", *OPTIONS.cmake)
         run("cmake", "--build", cls.tree / "build", "--target", "argus", "-j", "2")
@@ -263,7 +264,7 @@ class Additions(unittest.TestCase):
         self.assertGreater(inside["to_ns"], inside["to"]["start_ns"])
 
     def test_probe(self):
-        """The table is read by whoever records; whether that can be done here is another matter."""
+        """Only a recording reads the table, so this is skipped where the machine cannot record."""
         if CANNOT_RECORD:
             self.skipTest(CANNOT_RECORD)
         recorder = self.argus.with_name("argus-recorder")

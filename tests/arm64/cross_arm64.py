@@ -19,7 +19,7 @@ LARGEST_PAGE = 0x10000  # arm64 kernels have pages of 4, 16 or 64 KB
 BUILT = ("bin/argus", "bin/argus-recorder", "bin/argus-hook", "lib/libargus.so", "lib/libargus-hook.so",
          "examples/frozen-editor/editor")
 
-# Tests that take no second or two under emulation, and need neither a recorder nor a debugger.
+# Tests that finish within a second or two under emulation, and need neither a recorder nor a debugger.
 QUICK = "|".join((r"base\.", r"build\.", r"contexts\.inference", r"event\.", r"fuzz\.", r"graph\.(file|check|symbols)",
                   r"hooks\.(programs|table)", r"instruction\.", r"macos\.(kdebug|kdebug_file|macho)$",
                   r"recorder\.(clock_watch|hang_watch|event_format|kernel_btf|output|pace|perf_rows|protocol|rings|probe_list)",

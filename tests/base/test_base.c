@@ -117,7 +117,7 @@ struct foreign_case {
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* What users pass instead of a trace. */
+/* Files that users pass by mistake instead of a trace. */
 static const struct foreign_case foreign_cases[] = {
     {BYTES("PERFILE2\x68\0\0\0"), "it is a perf.data file (offset 0: PERFILE2); perf report"},
     {BYTES("2ELIFREP\0\0"), "perf.data file of the other byte order"},

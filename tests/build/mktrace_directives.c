@@ -233,8 +233,7 @@ static void add_note(struct builder *builder, const struct line *line)
 }
 
 /* lost cpuN COUNT: the current chunk of this CPU ends here, and COUNT records are lost before the
- * next one
- */
+ * next one */
 static void add_lost(struct builder *builder, const struct line *line)
 {
     uint64_t cpu = line_suffix(line, line->words[1], "cpu");
@@ -328,7 +327,7 @@ static void choose_codec(struct builder *builder, const struct line *line)
 /* To add a kind of line: one function and one row; README.md says what each looks like. */
 static const struct directive {
     const char *name;
-    size_t words; /* at least, the name included */
+    size_t words; /* minimum, including the name */
     void (*run)(struct builder *builder, const struct line *line);
 } directives[] = {
     {"cpus", 2, set_cpus},          {"ring", 2, set_ring},     {"os", 2, set_os},

@@ -78,7 +78,7 @@ def main():
 
 
 def without_places(text):
-    """Where chunks lie in the file is the writer's business."""
+    """The writer decides the offsets of chunks."""
     return [line.split()[3:] if line.startswith("chunk") else line for line in text.splitlines()]
 
 

@@ -145,7 +145,7 @@ static const struct tracepoint {
       {"bytes", 3, 56},
       {"by", 3, 60},
       {"sequence", 4, 0}}},
-    /* Darwin's, where they are not the same as Linux's (libargus/event/tracepoints_darwin.def) */
+    /* Darwin's tracepoints that differ from Linux's (libargus/event/tracepoints_darwin.def) */
     {"mach_sched", 0x01400000, {{"reason", 1, 0}, {"next", 2, 0}}},
     {"mach_handoff", 0x01400008, {{"reason", 1, 0}, {"next", 2, 0}}},
     {"mach_block", 0x0140003c, {{"reason", 1, 0}, {"continuation", 2, 0}}},
@@ -213,7 +213,7 @@ static const struct tracepoint *find_tracepoint(const struct line *line, const c
     line_fail(line, "'%s' is not a tracepoint (mktrace_tracepoints.c)", name);
 }
 
-/* The argument called like the `length` bytes at `name`. */
+/* The argument whose name is the `length` bytes at `name`. */
 static const struct argument *find_argument(const struct tracepoint *tracepoint, const char *name,
                                             size_t length)
 {

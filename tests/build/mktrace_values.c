@@ -129,7 +129,7 @@ void line_fail(const struct line *line, const char *format, ...)
     exit(1);
 }
 
-/* A whole word as a number; false if it is none. */
+/* A whole word as a number; false if it is not a number. */
 static bool parse_number(const char *word, uint64_t *ret)
 {
     char *end;

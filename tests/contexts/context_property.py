@@ -80,7 +80,7 @@ class Trace:
         self.record(cpu, "syscall_end nr=read result=1 pid=100")
         if has_stack:
             self.moment(cpu, inside, False)
-            self.moment(cpu, stack, False)  # the kernel's part is over
+            self.moment(cpu, stack, False)  # the kernel's functions have returned
 
 
 def contexts_of(answer):
@@ -96,7 +96,7 @@ def contexts_of(answer):
 
 
 def node_differences(tree, ours):
-    """What is not as in `tree`, which the paper's algorithm made; `ours`: context → node."""
+    """The differences from `tree`, which the paper's algorithm made; `ours`: context → node."""
     for context in sorted(set(tree) ^ set(ours)):
         yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
     for context in sorted(set(tree) & set(ours)):
@@ -122,7 +122,7 @@ def cost_differences(tree, base, mode, answer):
     for path in sorted(set(expected) ^ set(found)):
         yield f"path {path} is only in {'the slow one' if path in expected else 'argus'}"
     for path in sorted(set(expected) & set(found)):
-        if abs(expected[path] - found[path]) > 1:  # a sum of fractions, rounded
+        if abs(expected[path] - found[path]) > 1:  # a sum of fractions is rounded
             yield f"cost of {path}, {mode}: {expected[path]}, argus {found[path]}"
     costs = [path["cost_ns"] for path in answer["contexts"]]
     if costs != sorted(costs, reverse=True):

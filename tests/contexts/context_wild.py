@@ -28,25 +28,25 @@ class Process:
 
 
 class Thread:
-    """A life of a thread, as the records tell of it."""
+    """One life of a thread, as the records describe it."""
 
     def __init__(self, tid, process):
         self.tid, self.process = tid, process
         self.cpu = self.call = self.held = self.held_user = None  # truth and, when nothing is lost, knowledge
-        self.known_call = self.call_path = self.call_path_sampled = None  # the latter: when samples count, too
+        self.known_call = self.call_path = self.call_path_sampled = None  # the last one: with samples counted
         self.seen_call, self.held_time, self.unseen = False, 0, False
-        self.lists = [[]]  # (time, path, path when samples count, kind); another list begins after a gap
+        self.lists = [[]]  # (time, path, path with samples counted, kind); another list begins after a gap
 
     def moment(self, time, path, kind):
         self.lists[-1].append((time, None if kind == "sample" else path, path, kind))
 
     def call_returns(self, time):
-        for end in (None, -1):  # the call's last moment, and the first without it
+        for end in (None, -1):  # the last moment of the call, and the first one after it
             paths = [path and path[:end] for path in (self.call_path, self.call_path_sampled)]
             self.lists[-1].append((time, *paths, "return"))
 
     def forget(self):
-        """Records are missing: whatever it did ended with its last moment."""
+        """Records are missing: everything that the thread was doing counts as ended at its last moment."""
         self.lists.append([])
         self.known_call = self.call_path = self.call_path_sampled = self.held = None
         self.seen_call = False
@@ -95,7 +95,7 @@ class Wild:
         self.time += self.random.choice((0, self.steps, self.random.randint(0, self.steps)))
 
     def emit(self, cpu, tid, text):
-        if cpu != self.last_cpu:  # at equal times the lower cpu's records come first
+        if cpu != self.last_cpu:  # at equal times the records of the lower CPU come first
             self.time, self.last_cpu = self.time + 1, cpu
         self.lines.append(f"{self.time} cpu{cpu} t{tid} {text}")
         thread = self.on_cpu[cpu]
@@ -104,7 +104,7 @@ class Wild:
         self.since_chunk[cpu] += 1
 
     def frames(self, thread):
-        """A stack, innermost first, often a part of the thread's last one with something else upon it."""
+        """A stack, innermost first. It often has a part of the thread's last stack, with other functions above it."""
         depth = self.random.randint(1, self.depth)
         kept = getattr(thread, "frames", ())
         kept = kept[len(kept) - self.random.randint(0, len(kept)):] if kept and self.random.random() < 0.7 else ()
@@ -113,12 +113,12 @@ class Wild:
         return thread.frames
 
     def stack(self, thread):
-        """Its id, and the path as it is in the tree: None, where there is none."""
+        """The stack's ID, and the path that the tree must have for it; None if there is none."""
         chance = self.random.random()
         if chance < 0.05:
             return 0, None
         if chance < 0.08:
-            return 999999, None  # an id that the trace does not have
+            return 999999, None  # an ID that the trace does not contain
         frames = self.frames(thread)
         path = tuple(hex(frame) for frame in reversed(frames))
         if chance < 0.15:  # functions that are in no complete stack, so their callers are unknown
@@ -142,7 +142,7 @@ class Wild:
             getattr(self, name)(cpu, thread)
 
     def shows_up(self, thread):
-        """A thread that was off its cpu with a known stack, and runs without having been seen to come, after a gap."""
+        """A thread that was off its CPU with a known stack runs after a gap, and no switch shows how it got there."""
         if thread.unseen and thread.held:
             thread.forget()
         thread.unseen = False
@@ -202,7 +202,8 @@ class Wild:
         thread.seen_call = True
 
     def odd(self, cpu, thread):
-        """The end of a call without a start; but both the end of another call and the start of this one may be lost."""
+        """The end of a call without a start. Records may be lost, so both the end of another call and the start of this one may be
+        missing."""
         other = self.random.choice(CALLS)
         if thread.call is None:
             self.end_call(cpu, thread, other)
@@ -226,7 +227,7 @@ class Wild:
     def arrive(self, cpu, thread):
         thread.cpu = cpu
         thread.moment(self.time, thread.held, "return")
-        if thread.held and not thread.known_call:  # it has come back from the kernel
+        if thread.held and not thread.known_call:  # it has returned from the kernel
             thread.moment(self.time, thread.held_user, "return")
         thread.held = None
 
@@ -275,7 +276,7 @@ class Wild:
         thread.process.name = f"new{self.time}"
         thread.process.exec_ns = self.time
         self.emit(cpu, thread.tid, f"name_exec name={thread.process.name}")
-        thread.call_returns(self.time - 0.5)  # of the old program, although at the time of the new one
+        thread.call_returns(self.time - 0.5)  # stacks of the old program, although the time is that of the new one
         thread.lists.append([])
         thread.call_path = thread.call_path_sampled = None
         self.time += 1
@@ -295,7 +296,7 @@ class Wild:
         self.time += 1
 
     def lose(self, cpu):
-        """What the cpu's thread does meanwhile is not written down; it may be another one afterwards."""
+        """Nothing is recorded of what the CPU's thread does meanwhile; another thread may be on the CPU afterwards."""
         if not self.since_chunk[cpu]:
             return
         thread = self.on_cpu[cpu]
@@ -307,18 +308,18 @@ class Wild:
                 thread.call = None if thread.call else self.random.choice(CALLS)
             if not thread.unseen:
                 thread.forget()
-            if self.random.random() < 0.5:  # it is gone
+            if self.random.random() < 0.5:  # the thread has left the CPU
                 thread.cpu = self.on_cpu[cpu] = None
                 thread.unseen = False
                 self.ready.append(thread)
-        if self.on_cpu[cpu] is None and self.random.random() < 0.3:  # somebody came
+        if self.on_cpu[cpu] is None and self.random.random() < 0.3:  # another thread has arrived
             self.on_cpu[cpu] = thread = self.pick_ready(cpu)
             if thread:
                 thread.cpu, thread.unseen = cpu, True
         thread = self.on_cpu[cpu]
         self.emit(cpu, thread.tid if thread else 0, "timer_armed timer=1")
 
-    # --- what should come of it ---
+    # --- the expected result ---
 
     def expected(self, with_returns, with_samples):
         result = []

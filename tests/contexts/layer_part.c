@@ -1,5 +1,5 @@
-/* A library that is linked (layer_linked) or opened (layer_opened): the test is about that
- * difference. */
+/* A library that is either linked (layer_linked) or opened at run time (layer_opened): the test
+ * tells these two apart. */
 __attribute__((visibility("default"))) int layer_part(void);
 int layer_part(void)
 {

@@ -2,7 +2,7 @@
 """argus record --call-stacks and argus contexts on the real system: a program that is fast once and slow once.
 
 live_contexts.py ARGUS: see tests/recorder/recorder_harness.py. slow_parts and slow_parts_bare (the same without frame pointers)
-are beside ARGUS.
+are in ARGUS's folder.
 """
 import json
 import pathlib

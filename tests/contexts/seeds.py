@@ -4,7 +4,7 @@ import sys
 
 
 def run_seeds(check, usual_count, kind):
-    """MKTRACE ARGUS FOLDER [FIRST [COUNT]] are the program's arguments; `check(mktrace, argus, folder, seed)` returns what is wrong, as
+    """MKTRACE ARGUS FOLDER [FIRST [COUNT]] are the program's arguments; `check(mktrace, argus, folder, seed)` returns the errors as
     texts. Returns the exit code."""
     mktrace, argus, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     first, count = int((sys.argv[4:5] or [1])[0]), int((sys.argv[5:6] or [usual_count])[0])

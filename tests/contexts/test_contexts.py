@@ -1,6 +1,6 @@
 """argus contexts as a command, on traces made of text: schema, formats, ranking, waits, and errors in the input.
 
-    test_contexts.py MKTRACE ARGUS FOLDER PROGRAM LINKED OPENED        the last three: files whose layers are told apart
+    test_contexts.py MKTRACE ARGUS FOLDER PROGRAM LINKED OPENED        the last three: files of different layers
 """
 import json
 import pathlib
@@ -19,7 +19,7 @@ MAIN, PARSE, LOAD, SAVE = 0x5501, 0x5502, 0x5503, 0x5504
 
 
 class Scene:
-    """One thread of `name` that calls functions, each call a stack at its begin and one at its end."""
+    """One thread of `name` that calls functions. Each call leaves a stack at its beginning and one at its end."""
 
     def __init__(self, name="alpha", pid=100):
         self.lines = ["cpus 2", f"thread {pid} pid {pid} name {name}", f"image pid {pid} start 0x5000 end 0x6000 path //anon"]
@@ -32,7 +32,7 @@ class Scene:
         return self.stacks.setdefault(functions, len(self.stacks) + 1)
 
     def calls(self, length_ms, *functions):
-        """From now on, for that long, this is the stack."""
+        """Two records of this stack: now, and `length_ms` later."""
         for _ in range(2):
             self.at(self.time, f"stack user={self.stack(*functions)} why=call")
             self.time += length_ms
@@ -190,7 +190,7 @@ def test_a_wait_is_charged_to_who_ended_it(setup):
 
 
 def test_sleeps_of_a_run_are_sleeps(setup):
-    """The graph makes one vertex of ten turns of 1 ms and a sleep of 2 ms, which ends 1 ms before there is a cpu."""
+    """The graph makes one vertex of ten turns. A turn runs for 1 ms, sleeps for 2 ms, and then waits 1 ms for a CPU."""
     scene = Scene()
     wait = scene.stack(MAIN, PARSE)
     for start in range(1, 41, 4):
@@ -219,7 +219,8 @@ def test_a_vertex_is_its_run_and_its_wait(setup):
 
 
 def test_time_between_calls_is_shared_out_by_samples(setup):
-    """Ten times 3 ms between two calls; two of them have a sample, each in another function. 2 ms of the last have no cpu."""
+    """Ten times 3 ms between two calls; two of the ten have a sample, each in another function. In the last one the thread has no CPU for 2
+    ms."""
     scene = Scene()
     for turn in range(11):
         time, wait = 4 * turn, scene.stack(MAIN, PARSE)
@@ -243,7 +244,7 @@ def test_time_between_calls_is_shared_out_by_samples(setup):
 
 
 def sleeper(*sleeps_ms, late_ms=0, call="nanosleep"):
-    """A loop that looks at something between its sleeps, and gets its cpu late."""
+    """A loop that calls a function between its sleeps, and gets its CPU late."""
     scene, time = Scene(), 1
     scene.at(0, f"switch state=R next={scene.tid}", tid=0)
     for length in sleeps_ms:
@@ -261,7 +262,7 @@ def sleeper(*sleeps_ms, late_ms=0, call="nanosleep"):
 
 def test_a_sleep_that_is_as_long_as_it_may_be_is_not_slow(setup):
     for call in ("nanosleep", "poll"):
-        base = setup.make(sleeper(10, 30, 50, call=call))  # woken early now and then
+        base = setup.make(sleeper(10, 30, 50, call=call))  # sometimes woken early
 
         def cost(*sleeps_ms, **how):
             answer = setup.json(f"--base={base}", setup.make(sleeper(*sleeps_ms, call=call, **how)))
@@ -302,7 +303,7 @@ def test_the_page_has_the_heat_map(setup):
 
 def test_cut_and_missing_stacks_are_counted(setup):
     scene = usual()
-    scene.stack(1, MAIN, LOAD)  # the outermost is the mark of a stack that was cut
+    scene.stack(1, MAIN, LOAD)  # the outermost address marks a stack that was cut off
     scene.at(20, f"stack user={scene.stack(1, MAIN, LOAD)} why=call")
     scene.at(21, "stack user=999 why=call")
     trace = setup.make(scene)
@@ -314,7 +315,7 @@ def test_cut_and_missing_stacks_are_counted(setup):
 
 
 def test_what_is_no_code_stands_in_no_answer(setup):
-    """Frame pointers of code that has none lead to data: the stack ends there."""
+    """Frame pointers of code that keeps none lead to data: the stack ends there."""
     scene = usual()
     garbage = 0x7ffc12345678
     trace = setup.make(scene.calls(4, MAIN, garbage, LOAD))
@@ -339,7 +340,7 @@ def test_lost_records_end_what_goes_on(setup):
 
 
 def test_a_call_and_its_wrapper_end_at_its_return(setup):
-    """Ten sleeps of 1 ms, 9 ms apart: ten, and not one of 91 ms; the time between them belongs to the caller."""
+    """Ten sleeps of 1 ms, 9 ms apart, must not count as one of 91 ms; the time between them belongs to the caller."""
     wrapper = 0x7100
     scene = Scene()
     scene.lines.append("image pid 100 start 0x7000 end 0x8000 path /nowhere/libc.so.6")
@@ -370,7 +371,7 @@ def test_what_a_call_to_exec_took_is_the_old_programs(setup):
 
 
 def cut(scene, length_ms, *functions):
-    """The same as scene.calls(), of a stack whose outermost functions are not there."""
+    """Like scene.calls(), for a stack without its outermost functions."""
     for _ in range(2):
         scene.at(scene.time, f"stack user={scene.stack(1, *functions)} why=call")  # 1: the mark of a copy that was too short
         scene.time += length_ms
@@ -393,7 +394,7 @@ def paths(answer):
 def test_a_cut_stack_goes_on_where_the_thread_had_its_functions(setup):
     scene = Scene().calls(2, MAIN, PARSE, LOAD)
     cut(scene, 3, PARSE, LOAD, SAVE)
-    cut(scene, 3, LOAD, SAVE, 0x5510)  # stands on the one before
+    cut(scene, 3, LOAD, SAVE, 0x5510)  # continues on the previous stack
     answer = setup.json("--tree", setup.make(scene))
     main, parse, load, save = (hex(f) for f in (MAIN, PARSE, LOAD, SAVE))
     equal("counts", (answer["counts"]["cut"], answer["counts"]["grafted"]), (4, 4))

@@ -1,7 +1,6 @@
-/* The paper's table 1: stacks A-B-D, A-B-D, A-C-D, A-C at four times, and what is in the registers
- * after each. Argus's registers are sums (inference.h): for a function that has not ended, its
- * instance has t_start to t_end so far.
- */
+/* The paper's table 1: stacks A-B-D, A-B-D, A-C-D, A-C at four times, and the contents of the
+ * registers after each. Argus's registers are sums (inference.h): for a function that has not
+ * ended, its instance lasts from t_start to t_end so far. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 """Writes tests/corpus/kdebug: make_kdebug.py MKTRACE MKKDEBUG FOLDER.
 
-A sound file of each version, and files with one thing wrong: lengths that are too large, overlap what is behind them, or lead back
-to themselves; cut off; with their bytes swapped.
+A sound file of each version, and files with one thing wrong: lengths that are too large, overlap what follows them, or lead back
+to themselves; files that are cut off; files with swapped bytes.
 """
 import pathlib
 import plistlib

@@ -64,7 +64,7 @@ def with_header(data, offset, form, value):
 
 
 def with_chunk(data, offset, form, value):
-    """One field of the first record chunk's header changed, with right checksums."""
+    """Changes one field of the first record chunk's header, with correct checksums."""
     data = bytearray(data)
     at, _ = records_chunk(data)
     struct.pack_into(form, data, at + offset, value)
@@ -89,7 +89,7 @@ snapshot 0x8000000000000002 pid 10 pc 0x402000 sp 0x7ffc00001000 time 3us end 1 
 
 
 def with_snapshots(mktrace, change):
-    """A trace with a chunk of snapshots, whose header and unpacked payload `change` may change."""
+    """A trace with a chunk of snapshots; `change` may change its header and unpacked payload."""
     data = made(mktrace, "codec zlib\n" + SNAPSHOTS)
     at, stored = next((at, stored) for at, stored, kind in chunks(data) if kind == 9)
     header = bytearray(data[at : at + 64])
@@ -123,7 +123,7 @@ def snapshot_files(mktrace):
 
 
 def zeros_of_zstd(size):
-    """Blocks that say one byte and how often."""
+    """Blocks of one repeated byte: each names the byte and the number of repetitions."""
     count = size // 65536
     return b"".join(struct.pack("<I", 65536 << 3 | 2 | (i == count - 1))[:3] + b"\0" for i in range(count))
 
@@ -151,7 +151,7 @@ def zstd_frame(content, descriptor=0xA0, size=None):
 
 
 def with_zstd(data, change):
-    """The first record chunk packed with zstd; `change` makes what is stored of the frame and its content."""
+    """Packs the first record chunk with zstd; `change` makes the stored bytes from the frame and its content."""
     at, stored = records_chunk(data)
     header = bytearray(data[at : at + 64])
     payload = data[at + 64 : at + 64 + stored]

@@ -1,8 +1,8 @@
 """The cases: real programs, and how each is frozen. To add a case, add a row, and its packages to the group "desktop" of scripts/deps.
 
-A command or an action may name in braces: what its means offers, {folder} (the run's own), {text}, {long}, {picture}, {document}. An
-action is a word and what it is about: "key" or "type" (xdotool), "run" (a command, not waited for), "sleep", "copy" (makes a file the
-clipboard's contents).
+A command or an action may name in braces: the values of its means, {folder} (the run's own), {text}, {long}, {picture}, {document}. An
+action is a word and its argument: "key" or "type" (xdotool), "run" (a command, not waited for), "sleep", "copy" (puts a file on the
+clipboard).
 """
 from dataclasses import dataclass
 
@@ -16,14 +16,14 @@ class Case:
     command: tuple
     means: type
     arguments: tuple = ()
-    before: tuple = ()  # actions in the program before anything is recorded
+    before: tuple = ()  # actions before the recording begins
     use: tuple = ("type hello",)  # ordinary use, recorded
-    freeze: tuple = ()  # what makes the program run into its freeze
+    freeze: tuple = ()  # actions after which the program freezes
     start_up: bool = False  # the program freezes while it starts
     thread: str = "main"  # which thread freezes; a row of THREADS in frozen_run.py
     environment: tuple = ()
-    paper: str = ""  # the row of table 1 of the Argus paper of which this is the closest counterpart
-    settle_s: float = 3  # how long the program starts
+    paper: str = ""  # the row of the Argus paper's table 1 to which this case is closest
+    settle_s: float = 3  # how long the program takes to start
 
 
 EMACS = ("emacs", "-Q", "{text}")
@@ -85,7 +85,7 @@ CASES = [
     # The X server.
     Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
     Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),
-    # Computations of the program itself.
+    # The program itself computes.
     Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",),
          freeze=("key ctrl+alt+u",), paper="10-CotEditor"),
     Case("geany-long-line", "GTK 3", ("geany", "-i", "{line}"), means.Itself, start_up=True, paper="5-Notes"),
@@ -104,7 +104,7 @@ CASES = [
     Case("xpdf-heavy-page", "Xt", ("xpdf", "{heavy}"), means.Itself, use=("sleep 1",), freeze=("key n",)),
     Case("chromium-script", "Chromium", (*CHROMIUM, "file://{folder}/loop.html"), means.Itself, freeze=("key F2",), thread="renderer",
          settle_s=6),
-    # No cpu.
+    # The program gets no CPU.
     Case("geany-no-cpu", "GTK 3", ("geany", "-i", "{text}"), means.NoCpu, freeze=("type some words",)),
     Case("thunar-quota", "GTK 3", ("thunar", "/usr/share"), means.Quota, use=("key Down",), freeze=("key F5", "key Down", "key Page_Down")),
 ]

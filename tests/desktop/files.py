@@ -15,7 +15,7 @@ def picture(path, side=64):
 
 
 def document(path, pages):
-    """A PDF; a page is the text of its content stream."""
+    """A PDF; the text of a page is its content stream."""
     kids = " ".join(f"{3 + 2 * i} 0 R" for i in range(len(pages)))
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>"]
     for index, content in enumerate(pages):
@@ -34,7 +34,7 @@ PAGE = "<!DOCTYPE html><title>page</title><body onkeydown=\"if (event.key == 'F2
 
 
 def repository(folder):
-    """A git repository that asks a hook what has changed; the hook reads from a pipe."""
+    """A git repository whose hook reports what has changed; the hook reads from a pipe."""
     hook = folder / "hook"
     hook.write_text(f"#!/bin/sh\ncat {folder}/fifo\n")
     hook.chmod(0o755)
@@ -43,7 +43,7 @@ def repository(folder):
     subprocess.run(["sh", "-c", script], check=True, stdout=subprocess.DEVNULL)
 
 
-# Long texts, made only for the cases that name them: how many lines.
+# Long texts, by their number of lines; made only for the cases that name them.
 TEXTS = {"text": 300, "pages": 80_000, "long": 200_000, "longer": 600_000, "huge": 1_400_000, "enormous": 5_000_000}
 
 
@@ -60,7 +60,7 @@ def make_texts(session, case):
 
 
 def make(session, case):
-    """All that the row of a case may name."""
+    """All files that the row of a case may name."""
     folder = session.folder
     session.picture, session.document = folder / "picture.png", folder / "document.pdf"
     session.values = {"picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf",

@@ -1,4 +1,4 @@
-"""One case in one mode: the program is started, used, frozen and recorded; the true freeze is observed from outside."""
+"""One case in one mode: the program is started, used, frozen and recorded, and its freeze is observed from outside."""
 import os
 import pathlib
 import shutil
@@ -9,8 +9,8 @@ import judge
 from session import descends, our_processes, wait_for
 from watch import Watch, longest, now_ns, place
 
-MIDDLE_S = 3  # after its beginning, a freeze is stopped in its middle
-LONGEST_S = 20  # so long a program may compute by itself
+MIDDLE_S = 3  # mode "middle": the recording stops this long after the freeze began
+LONGEST_S = 20  # the most that a program may compute by itself
 
 
 def cpu_ticks(pid):
@@ -21,7 +21,7 @@ def cpu_ticks(pid):
 
 
 def renderer(program, before):
-    """The process that shows the page: of those of its kind the one that has computed most since `before`."""
+    """The process that shows the page: the renderer process that has used the most CPU time since `before`."""
     def is_one(pid):
         line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
         return b"--type=renderer" in line and b"--extension-process" not in line
@@ -30,7 +30,7 @@ def renderer(program, before):
     return max(found, key=lambda pid: cpu_ticks(pid) - before.get(pid, 0))
 
 
-# Whose main thread freezes: that of the process that has the window, or of another one.
+# The process whose main thread freezes: the one that has the window, or another one.
 THREADS = {
     "main": lambda program, owner, before: owner,
     "renderer": lambda program, owner, before: renderer(program, before),
@@ -68,7 +68,7 @@ class Run:
         time.sleep(1)
 
     def end_recording(self):
-        """Returns when the recording ended."""
+        """Returns the time at which the recording ended."""
         if self.stopped_ns:
             return
         self.stopped_ns = now_ns()
@@ -82,7 +82,7 @@ class Run:
         return found[-1]
 
     def prepare(self):
-        """The program runs, has the focus, and is recorded; `idle` are places of its event loop."""
+        """The program runs, has the focus, and is recorded."""
         program = self.start_program()
         window, owner = self.find_window(program)
         time.sleep(self.case.settle_s)
@@ -99,7 +99,7 @@ class Run:
         self.idle_ns = now_ns()
 
     def freeze(self):
-        """The last action is the one after which the program is frozen."""
+        """The program freezes after the last action."""
         self.act(self.case.freeze[:-1])
         self.means.begin()
         self.act_ns = now_ns()
@@ -113,14 +113,14 @@ class Run:
         self.pid = self.watch.tid = program.pid
 
     def show(self):
-        """A picture of the screen, for who writes a row."""
+        """Takes a screenshot, which helps to write a row."""
         if self.options.pictures and not self.means.everybody:
             script = f"xwd -root | xwdtopnm 2>/dev/null | pnmtopng 2>/dev/null > {self.options.keep / self.case.name}.png"
             environment = {**os.environ, "DISPLAY": self.session.environment["DISPLAY"]}
             subprocess.run(["sh", "-c", script], env=environment, check=False, timeout=20)
 
     def sit_through(self):
-        """Types on while the program is frozen, and then removes the cause."""
+        """Types while the program is frozen, and then removes the cause."""
         begin = time.monotonic()
         time.sleep(0.7)
         self.show()
@@ -133,19 +133,20 @@ class Run:
         self.wait_for_home(begin + LONGEST_S)
 
     def type_on(self):
-        """Not to an X server that does not answer."""
+        """Types, unless the X server is frozen and cannot answer."""
         if not self.means.everybody:
             self.session.x("type", "--delay", "100", "ab")
 
     def wait_for_home(self, until):
-        """Two seconds in which the thread is found in a wait at each look."""
+        """Returns when the thread was waiting at each look for two seconds."""
         calm = 0
         while time.monotonic() < until and calm < 10:
             time.sleep(0.2)
             calm = calm + 1 if isinstance(place(self.pid), tuple) else 0
 
     def home(self):
-        """Where the thread waits before the freeze, and at the end unless it was there during the freeze: then it is frozen still."""
+        """The places of the event loop's own wait: where the thread waits before the freeze, and where it waits at the end. A place at
+        which it waited during the freeze does not count as one at the end, because then the thread is still frozen."""
         end_ns, act_ns = now_ns(), self.act_ns
         during = self.watch.places(act_ns + int(0.7e9), act_ns + int(2.2e9))
         after = self.watch.places(end_ns - int(0.8e9), end_ns) - during

@@ -5,24 +5,24 @@ import re
 import subprocess
 from dataclasses import asdict, dataclass, field
 
-OVERLAP = 0.5  # of the freeze: this much of it has to be in the hang
+OVERLAP = 0.5  # the part of the freeze that a hang must cover
 
 
 @dataclass
 class Truth:
-    """What really happened, from the outside."""
+    """The known facts, observed from outside."""
 
     pid: int
     tid: int
     begin_ns: int
     end_ns: int
     culprits: set
-    away: list  # of (begin, end): when the thread was seen away from its event loop at all
-    allowed: set = field(default_factory=set)  # may be named beside the culprits: the program that froze it on purpose
-    victims: set = field(default_factory=set)  # are frozen too
+    away: list  # of (begin, end): all stretches in which the thread was away from its event loop's own wait
+    allowed: set = field(default_factory=set)  # may be named besides the culprits: the program that froze it on purpose
+    victims: set = field(default_factory=set)  # these freeze as well
     ours: set = field(default_factory=set)  # processes of this desktop; other processes of the machine are ignored
     itself: bool = False
-    says: str = ""  # what the first root cause has to say; a regular expression
+    says: str = ""  # a regular expression that the first root cause must match
 
     @classmethod
     def read(cls, saved):
@@ -41,7 +41,7 @@ class Verdict:
     found: bool = False
     rank: int = 0  # among the hangs of this desktop; 0: not found
     culprit: bool = False
-    blamed: str = ""  # whom the answer blames
+    blamed: str = ""  # the processes that the answer blames
     questions: int = 0
     invented: list = field(default_factory=list)
     headline: str = ""
@@ -50,7 +50,7 @@ class Verdict:
 
 
 def ask(argus, *words):
-    """The JSON answer of a command, or None and what it said."""
+    """The JSON answer of a command, or None and its error message."""
     done = subprocess.run([argus, *map(str, words)], capture_output=True, text=True, timeout=300)
     try:
         return json.loads(done.stdout), done.stderr
@@ -74,7 +74,7 @@ def is_the_freeze(hang, truth):
 
 
 def was_away(hang, truth):
-    """At least half of the hang was seen from outside as well."""
+    """At least half of the hang was also observed from outside."""
     first, last = hang["start_ns"], hang["start_ns"] + hang["duration_ns"]
     seen = sum(max(0, min(last, end) - max(first, begin)) for begin, end in truth.away)
     return seen >= OVERLAP * hang["duration_ns"]
@@ -92,7 +92,7 @@ def short(vertex):
 
 
 def blames_right(causes, truth):
-    """The first one is the culprit, and no unrelated process is blamed."""
+    """The first root cause is the culprit, and no unrelated process is blamed."""
     if not causes:
         return False
     if not re.search(truth.says, causes[0]["why"]):
@@ -132,12 +132,12 @@ def judge(argus, trace, truth):
 
 
 def pid_of(trace):
-    """Of whose hang a file of --on-hang is: hang-PROCESS-PID-TIME.argus."""
+    """The process whose hang a file of --on-hang describes: hang-PROCESS-PID-TIME.argus."""
     return int(trace.stem.rsplit("-", 2)[1])
 
 
 def judge_folder(argus, folder, truth):
-    """The files of --on-hang: the best that tells of the freeze. Those kept of anybody else of this desktop are inventions."""
+    """The files of --on-hang: the best verdict on the freeze. Files about hangs of other processes of this desktop are false alarms."""
     best, invented = Verdict(note="no file"), []
     for trace in sorted(folder.glob("*.argus")):
         pid = pid_of(trace)

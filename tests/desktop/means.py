@@ -1,8 +1,8 @@
 """The means of freezing a program from outside, one class each. To add one, write a class here and name it in a row of cases.py.
 
 A means is made before the program starts. `values` are what commands and actions of the row may name in braces. begin() creates
-the cause just before the program runs into it, end() removes it. `culprits` are the IDs of the processes that may be blamed for
-the freeze, known only then, since they are started here; `victims` are other processes that freeze as well.
+the cause just before the program meets it, end() removes it. `culprits` are the IDs of the processes that may be blamed for
+the freeze; they are known only then, because they are started here. `victims` are other processes that freeze as well.
 """
 import contextlib
 import os
@@ -11,13 +11,13 @@ import signal
 import subprocess
 import time
 
-SECONDS = 5  # how long a program is frozen, where this is decided here
+SECONDS = 5  # how long a program is frozen, if the means decides it
 
 
 class Means:
     blames_itself = False  # the frozen thread is its own culprit
     everybody = False  # all programs of the desktop freeze
-    says = ""  # what the answer has to say of the first root cause (a regular expression), where no process is the culprit
+    says = ""  # where no process is the culprit: what the first root cause has to say (a regular expression)
 
     def __init__(self, session, *arguments):
         self.session, self.values, self.culprits = session, {}, set()
@@ -27,7 +27,7 @@ class Means:
         pass
 
     def find(self, program):
-        """The culprits that there are only when the program runs."""
+        """Finds the culprits that exist only once the program runs."""
 
     def begin(self):
         pass
@@ -37,13 +37,13 @@ class Means:
 
 
 class Itself(Means):
-    """Nothing from outside: the program computes by itself."""
+    """No outside cause: the program computes by itself."""
 
     blames_itself = True
 
 
 class SlowFiles(Means):
-    """A folder in which one operation on a file named slow… takes long: a file system of FUSE."""
+    """A folder in which one operation on a file named slow… takes long: a FUSE file system."""
 
     def prepare(self, operation="read", *words):
         source, mount = self.session.folder / "source", self.session.folder / "mnt"
@@ -100,7 +100,7 @@ class StoppedBus(Stopped):
 
 
 class StoppedAccessibility(Stopped):
-    """The service that says where the accessibility bus is: programs with the bridge ask it when they start."""
+    """The service that knows the address of the accessibility bus: programs with the bridge ask it when they start."""
 
     def prepare(self):
         launcher = self.session.start("/usr/libexec/at-spi-bus-launcher")
@@ -109,7 +109,7 @@ class StoppedAccessibility(Stopped):
 
 
 class Held(Means):
-    """A lock, a silent server or the like, of hold.py, which ends by its own clock. `where` may name {folder}."""
+    """A lock, a silent server or the like, of hold.py, which ends after a fixed time. `where` may name {folder}."""
 
     def prepare(self, kind, where=""):
         self.kind, self.where = kind, where.format(folder=self.session.folder)
@@ -132,7 +132,7 @@ class Grab(Held):
 
 
 class Resolver(Held):
-    """The name server that /etc/resolv.conf names does not answer. Only in this mount namespace."""
+    """The name server in /etc/resolv.conf does not answer. Only in this mount namespace."""
 
     ADDRESS = "127.9.9.9"
 
@@ -147,7 +147,7 @@ class Resolver(Held):
 
 
 class NoCpu(Means):
-    """The program's control group has a share of the cpus, and another program of the group uses it up."""
+    """The program's control group has a share of the CPUs, and another program of the group uses it up."""
 
     GROUP = pathlib.Path("/sys/fs/cgroup/cpu")
 
@@ -175,7 +175,7 @@ class NoCpu(Means):
 
 
 class Quota(Means):
-    """The program's control group may use only 0.1 % of a cpu."""
+    """The program's control group may use only 0.1 % of a CPU."""
 
     blames_itself = True
     says = "quota|throttl|control group|cgroup"

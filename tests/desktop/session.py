@@ -13,11 +13,11 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 import machine  # noqa: E402
 
 NAMESPACE = os.readlink("/proc/self/ns/mnt")
-PYTHON = "/usr/bin/python3"  # Debian's: the one that its packages belong to
+PYTHON = "/usr/bin/python3"  # Debian's Python, for which Debian's modules are installed
 
 
 def our_processes():
-    """All processes of this mount namespace: of the desktop, the recorder, and what started them."""
+    """All processes of this mount namespace: the desktop, the recorder, and the tests that started them."""
     return set(machine.processes_of_namespace(NAMESPACE))
 
 
@@ -75,7 +75,7 @@ class Session:
         return self
 
     def __exit__(self, *_):
-        """The X server last: programs that lose it complain for long."""
+        """The X server ends last, because programs that lose it print errors for a long time."""
         for program in reversed(self.programs):
             for signum in (signal.SIGTERM, signal.SIGCONT):
                 with contextlib.suppress(ProcessLookupError):
@@ -104,7 +104,7 @@ class Session:
         return program
 
     def helper(self, name, *words):
-        """One of programs/, once it says that it is ready."""
+        """Starts one of programs/, and returns when it has said that it is ready."""
         program = self.start(PYTHON, HERE / "programs" / name, *words, stdout=subprocess.PIPE, text=True)
         if not program.stdout.readline().strip():
             raise RuntimeError(f"{name} {words}: it did not begin")
@@ -115,13 +115,13 @@ class Session:
         return done.stdout.split()
 
     def copy(self, path):
-        """Makes a file the contents of the clipboard. Returns who owns that."""
+        """Puts a file on the clipboard. Returns the process that owns the clipboard."""
         owner = self.start("xclip", "-quiet", "-selection", "clipboard", "-i", path)
         time.sleep(0.5)
         return owner
 
     def windows(self, program):
-        """The visible windows of a program and its children, with the process of each. Not all toolkits say whose a window is."""
+        """The visible windows of a program and its children, with the process of each. Not all toolkits tell the process of a window."""
         pids = {window: int((self.x("getwindowpid", window) or [0])[0]) for window in self.x("search", "--onlyvisible", "--name", ".")}
         return [(window, pid or program.pid) for window, pid in pids.items() if not pid or descends(pid, program.pid)]
 

@@ -2,7 +2,7 @@
 
 MARKS = ("<!-- table: begins -->", "<!-- table: ends -->")
 HEAD = ("case", "toolkit", "mode", "frozen", "found", "rank", "culprit", "asked", "invented", "blamed")
-SHORTEST_S = 2.1  # of a freeze that has to be found: a shorter one is none
+SHORTEST_S = 2.1  # the shortest freeze that has to be found
 
 
 def is_valid(result):

@@ -19,7 +19,7 @@ def now_ns():
 
 
 def place(tid):
-    """System call and stack pointer of a thread that waits, "running", or "" where it has ended."""
+    """System call and stack pointer of a thread that waits, "running", or "" if the thread has ended."""
     try:
         words = pathlib.Path(f"/proc/{tid}/task/{tid}/syscall").read_text().split()
     except OSError:
@@ -50,7 +50,7 @@ class Watch(threading.Thread):
         return {where for when, tid, where in self.samples if tid == self.tid and first_ns <= when <= last_ns and isinstance(where, tuple)}
 
     def away(self, home):
-        """All stretches (begin, end) away from `home`, in ns."""
+        """All stretches (begin, end) away from `home`, the places of the event loop's own wait, in ns."""
         spans, begin, last = [], None, None
         for when, tid, where in self.samples:
             if tid == self.tid and where and where not in home:
@@ -62,6 +62,6 @@ class Watch(threading.Thread):
 
 
 def longest(spans, first_ns):
-    """The longest that goes on after `first_ns`, from then on; (0, 0) without one."""
+    """The longest stretch that lasts beyond `first_ns`, counted from there; (0, 0) without one."""
     later = [(max(begin, first_ns), end) for begin, end in spans if end > first_ns]
     return max(later, key=lambda span: span[1] - span[0], default=(0, 0))

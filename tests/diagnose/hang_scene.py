@@ -15,7 +15,8 @@ def scene(function):
 
 
 class Loop(Scene):
-    """A scene with an editor that has come back to its poll() several times, each time for the keyboard; or nothing yet."""
+    """A scene with an editor that has returned to its poll() several times, each time for the keyboard. With `begun` false the scene is
+    empty."""
 
     editor, keyboard = 10, 20
 
@@ -45,12 +46,12 @@ class Loop(Scene):
         self._record(self.cpus[tid], 0, "interrupt_end irq=1")
 
     def type(self):
-        """The keyboard runs, until rest()."""
+        """An interrupt wakes the keyboard, which runs until rest()."""
         self.device(self.keyboard)
         self._comes_back(self.keyboard, 1)
 
     def rest(self):
-        """It waits for the next key."""
+        """The keyboard waits for the next key."""
         self.wait(self.keyboard, "read")
 
     def key(self, after_ms=20):

@@ -1,4 +1,4 @@
-"""Waits inside handlers: for a reply, of a nested loop, at a prompt."""
+"""Waits inside handlers: for a reply, in a nested loop, at a prompt."""
 from hang_scene import Loop, hang, scene
 
 
@@ -12,7 +12,7 @@ def inside(*handler):
 
 
 def handler_that_polls(s, fd, sends):
-    """For 3 s, 30 times, in a handler, with its own stack."""
+    """Polls for 3 s, 30 times, in a handler, with a stack of its own."""
     s.key()
     for turn in range(30):
         s.wait(s.editor, "poll", fd=fd, timeout=True, frames=inside(0x40a000, 0x409000))
@@ -34,7 +34,7 @@ def handler_polls_by_itself():
 
 @scene
 def dialog_polls_the_same():
-    """The same with the array of the loop: a nested loop that does its work."""
+    """The same, but it polls the set of descriptors of the loop: a nested loop that does the loop's work."""
     s = Loop(frames=AT_HOME)
     handler_that_polls(s, 5, False)
     return s, [([], [])]
@@ -42,8 +42,8 @@ def dialog_polls_the_same():
 
 @scene
 def prompt_beside_replies():
-    """A prompt inside a handler waits for the keyboard, which the loop waits for, too; the handlers also wait for what a server sends,
-    less deep than the prompt. That says nothing about the prompt."""
+    """A prompt inside a handler waits for the keyboard, as the loop does. The handlers also wait for replies of a server, at a smaller
+    stack depth than the prompt. That is no evidence against the prompt."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "server")
     s.wait(30, "read")
@@ -64,7 +64,7 @@ def prompt_beside_replies():
 
 @scene
 def reply_inside_a_prompt():
-    """The same, and a handler of the prompt waits for the server, while the keyboard has sent something."""
+    """The same, but a handler of the prompt waits for the server while input from the keyboard is pending."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "server")
     s.wait(30, "read")
@@ -88,7 +88,7 @@ def reply_inside_a_prompt():
 
 @scene
 def poll_goes_on_after_signals():
-    """A handler waits for a command; signals interrupt the wait, but it counts as one. Two signals are less than the threshold
+    """A handler waits for a command. Signals interrupt the wait, but it counts as one wait. Two signals are less than the threshold
     apart."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "command")

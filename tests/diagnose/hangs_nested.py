@@ -16,7 +16,7 @@ def frames_of_animation(s, count, fd=5, ms=16):
 
 
 def replies(s, server, count):
-    """The handlers wait for a server, elsewhere, and shortly."""
+    """The handlers wait for a server, at another place, and briefly."""
     for _ in range(count):
         s.wake(s.editor, server)
         s.wait(s.editor, "poll", fd=0x7000, frames=REPLY)
@@ -46,7 +46,7 @@ def animated_dialog():
 
 @scene
 def loop_that_leaves_messages():
-    """The same, with a message for the editor that only its own loop takes."""
+    """The same, with a message for the editor that only its outer loop reads."""
     s = Loop(frames=AT_HOME)
     s.key()
     frames_of_animation(s, 30)
@@ -76,7 +76,8 @@ def message_that_the_loop_leaves_as_well():
 
 
 def input_kept(late):
-    """A nested loop that leaves out the user's input: keys make the editor run, and are handed out when the loop is over, or at once."""
+    """A nested loop that excludes the user's input: keys make the editor run, and are dispatched when the loop is over (`late`), or at
+    once."""
     s = Loop(frames=AT_HOME)
     s.tables.append('probe 1 0 "Toolkit" shape ui')
     s.key()
@@ -140,7 +141,7 @@ def asks(s, tid, other, position, channel=77):
 
 
 def clipboard(answered, pauses=False):
-    """F5 asks the server, which asks the owner; a nested loop takes the keys meanwhile, and ends with the answer, or by a key."""
+    """F5 asks the server, which asks the owner. Meanwhile a nested loop handles the keys; it ends with the answer, or by a key."""
     s = Loop(frames=AT_HOME)
     s.tables.append('probe 2 0 "Toolkit" shape begin')
     s.thread(30, "server")
@@ -175,19 +176,19 @@ def clipboard(answered, pauses=False):
 
 @scene
 def nested_loop_that_waits_for_an_answer():
-    """Who types in a dialog ends it, too; only what the editor had asked for makes it wait."""
+    """The user who types into a dialog also ends it, so that is no hang. It is one if the editor waits for an answer to its own request."""
     return [clipboard(True), clipboard(False)], [([], [hang(type="LongWait")]), ([], [])]
 
 
 @scene
 def answer_of_one_who_paused():
-    """Between the question and its answer the owner waited for a lock, in the middle of its callback."""
+    """Between the request and its answer the owner waited for a lock, in the middle of its callback."""
     return clipboard(True, pauses=True), [([], [hang(type="LongWait")])]
 
 
 @scene
 def dialog_after_a_start_with_replies():
-    """While the program started, it waited for a server, at a place as deep as any. That place is not around the dialog."""
+    """While the program started, it waited for a server, at the greatest stack depth. That wait is no caller of the dialog."""
     s = Loop(begun=False)
     s.frames = AT_HOME
     s.thread(30, "server")
@@ -215,8 +216,8 @@ def dialog_after_a_start_with_replies():
 
 @scene
 def worker_that_looks_up_names():
-    """A pool's worker polls for a while now and then, each time with another socket, which its first poll finds ready; else it
-    rests."""
+    """Now and then a worker of a pool polls for a while, each time a new socket, which is ready at the first poll. Otherwise the worker is
+    idle."""
     s = Loop()
     s.sends(100)
     s.key()
@@ -240,7 +241,7 @@ def worker_that_looks_up_names():
 
 @scene
 def script_that_sleeps_after_its_child():
-    """A child's message starts the sleep; with a message of another process it is a hang."""
+    """A message of a child process starts the sleep. If another process sends the message, it is a hang."""
     scenes = []
     for parent in Loop.editor, 1:
         s = Loop()
@@ -263,7 +264,8 @@ def script_that_sleeps_after_its_child():
 
 @scene
 def dialog_after_a_short_reply():
-    """The handler asks the server, which answers at once, on the descriptor of the loop; then comes an idle dialog, deeper than that."""
+    """The handler asks the server, which answers at once, on the loop's descriptor. Then an idle dialog follows, at a greater stack
+    depth."""
     s = Loop(frames=AT_HOME)
     s.thread(30, "server")
     s.wait(30, "read")

@@ -30,7 +30,7 @@ def idle():
 
 @scene
 def idle_until_an_answer():
-    """The same, but the wait is ended by a reply to its own request: it would have handled any other input."""
+    """The same, but a reply to the editor's own request ends the wait. The poll would have handled any other input, too."""
     s = Loop()
     s.thread(30, "helper")
     s.wait(30, "read")
@@ -46,7 +46,7 @@ def idle_until_an_answer():
 
 @scene
 def asked_and_did_not_look():
-    """The same, but the keyboard had sent something meanwhile, which was not taken: the poll was for the answer only."""
+    """The same, but the keyboard had sent something meanwhile, and the editor did not read it: the poll was only for the reply."""
     s = Loop()
     s.thread(30, "helper")
     s.wait(30, "read")
@@ -94,7 +94,7 @@ def never_taken():
 
 @scene
 def always_something_to_do():
-    """Its polls return at once for 6 s: it comes back all the time."""
+    """Its polls return at once for 6 s, so it returns to its poll all the time."""
     s = Loop()
     s.key()
     for _ in range(60):
@@ -106,7 +106,7 @@ def always_something_to_do():
 
 @scene
 def away_between_visits():
-    """The same, but once it stays away for 3 s, and then finds a timer and a socket ready."""
+    """The same, but once it is away for 3 s, and then finds a timer and a socket ready."""
     s = Loop()
     s.key()
     for turn in range(40):
@@ -148,7 +148,8 @@ def window_and_service(pending):
 
 @scene
 def window_comes_first():
-    """A service is away for longer than the editor; but the editor has a window, be something pending for it or not."""
+    """A service is away for longer than the editor. The editor still ranks first, with or without pending input, because it has a
+    window."""
     return [window_and_service(True), window_and_service(False)], [([], [hang(), hang("service")])] * 2
 
 
@@ -200,7 +201,7 @@ def no_cpu():
 
 
 def starve(s, ms):
-    """Something else has the editor's cpu."""
+    """Another thread uses the editor's CPU."""
     s.raw(s.editor, "switch state=R next=0")
     s.busy(ms)
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
@@ -228,7 +229,7 @@ def starved_across_turns():
 
 @scene
 def starved_twice():
-    """It has done everything in between, and waited for more."""
+    """The loop has handled all input in between, and waited for more."""
     def rest(s):
         s.home()
         s.key(100)
@@ -237,7 +238,7 @@ def starved_twice():
 
 @scene
 def page_in_storm():
-    """30 page faults of 100 ms each; outside of any system call."""
+    """30 page faults of 100 ms each, outside of any system call."""
     s = Loop()
     s.key()
     fault(s, 30, 100)
@@ -255,7 +256,7 @@ def fault(s, times, ms):
 
 @scene
 def few_page_faults():
-    """Decoy: many faults, but most of the time it computes."""
+    """A decoy: many faults, but most of the time the editor computes."""
     s = Loop()
     s.key()
     fault(s, 30, 20)
@@ -335,7 +336,8 @@ def window_that_never_answers():
 
 
 def busy_from_the_beginning(windows, sends):
-    """Recording begins when the editor computes already, and ends before it has come to its loop. Between, it hands out a key."""
+    """The editor computes when the recording begins, and the recording ends before it has reached its loop. In between it dispatches a
+    key."""
     s = Loop(begun=False)
     s.tables.append('probe 1 0 "Toolkit" shape ui')
     s.thread(s.editor, "editor")

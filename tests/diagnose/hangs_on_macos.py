@@ -20,7 +20,7 @@ def address_of(name):
 
 @functools.lru_cache
 def image(pid):
-    """Where the library's code is mapped; where its data are, the trace does not say."""
+    """Where the library's code is mapped; the trace does not tell where its data are."""
     notes = subprocess.run(["readelf", "-n", MARKS], stdout=subprocess.PIPE, text=True, check=True).stdout
     build_id = notes.split("Build ID:")[1].split()[0]
     headers = subprocess.run(["readelf", "-lW", MARKS], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -32,7 +32,7 @@ def image(pid):
 
 @scene
 def report_begun():
-    """spindump is started while the editor has not answered for a second; nothing is long enough for the threshold."""
+    """spindump is started while the editor has not answered for a second. No stretch is as long as the threshold."""
     s = Loop()
     s.key()
     s.busy(1000)

@@ -7,7 +7,7 @@ SEARCH = [0x710000, 0x520000, 0x521000] + START
 
 
 def searches(s, times, ms=10, call="select", fd=9, frames=tuple(SEARCH)):
-    """The editor looks so often, with a short time-out in which nothing comes."""
+    """The editor polls that often, with a short time-out in which nothing arrives."""
     for _ in range(times):
         s.wait(s.editor, call, fd=fd, timeout=True, frames=frames)
         s.at(s.now / 1e6 + ms)
@@ -16,7 +16,7 @@ def searches(s, times, ms=10, call="select", fd=9, frames=tuple(SEARCH)):
 
 @scene
 def command_is_polled_for():
-    """Between two visits of the loop."""
+    """The polls are between two visits of the loop."""
     s = Loop(frames=HOME)
     s.key()
     searches(s, 300)
@@ -29,7 +29,8 @@ def command_is_polled_for():
 
 @scene
 def command_is_polled_for_to_the_end():
-    """The trace ends before the loop is visited again; it had been the thread's loop for long, and the search is as deep."""
+    """The trace ends before the loop is visited again. It had been the thread's loop for a long time, and the search is as deep as the
+    loop."""
     s = Loop(frames=HOME)
     for _ in range(5):
         s.key(900)
@@ -41,7 +42,7 @@ def command_is_polled_for_to_the_end():
 
 @scene
 def progress_is_drawn():
-    """The same set of descriptors as the loop's: what comes would be taken."""
+    """The search polls the loop's own set of descriptors, so any input would be handled."""
     s = Loop(frames=HOME)
     s.key()
     searches(s, 200, ms=16, call="poll", fd=5)
@@ -54,7 +55,8 @@ def progress_is_drawn():
 
 @scene
 def loop_after_another():
-    """A program whose start had a loop of its own, and whose loop then draws and is told nothing. It is less deep, and nothing comes later."""
+    """A program that had a loop of its own while it started. Its later loop draws, at a smaller stack depth, and gets no input until the
+    end."""
     s = Loop(frames=HOME)
     for _ in range(5):
         s.key(900)

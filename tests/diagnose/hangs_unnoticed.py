@@ -3,7 +3,7 @@ from hang_scene import Loop, hang, scene
 
 
 def loop_that_is_told(s):
-    """The trace tells of messages, so that one that is not there is not pending."""
+    """The trace records messages, so a message that is not recorded is not pending."""
     s.sends(100)
     s.key()
     s.takes(100)
@@ -12,7 +12,7 @@ def loop_that_is_told(s):
 
 @scene
 def shell_runs_a_command():
-    """For 3 s; who types meanwhile types for the command. What another process sends is for the shell."""
+    """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell."""
     scenes = []
     for sends in False, True:
         s = Loop()
@@ -53,7 +53,8 @@ def worker_that_nobody_wants():
 
 @scene
 def polled_for_by_another():
-    """Its polls are for replies, and it rests at a condition: another thread polls. Only what is pending makes it a hang."""
+    """Its polls are for replies, and its idle wait is on a condition, because another thread polls. It is a hang only if input is
+    pending."""
     scenes = []
     for sends in False, True:
         s = Loop(turns=0)
@@ -88,7 +89,7 @@ def polled_for_by_another():
 
 @scene
 def sleeps_by_its_own_clock():
-    """A script: it is listed where it is named."""
+    """A script: its wait is listed only if the user names it."""
     s = Loop()
     loop_that_is_told(s)
     s.thread(30, "script")
@@ -105,7 +106,7 @@ def sleeps_by_its_own_clock():
 
 
 def loop_that_never_waits(sends, start_ms=1900, visits=8):
-    """All keys are there already: its polls return at once. After four it waits for 2.7 s for a server."""
+    """All keys are pending from the beginning, so its polls return at once. After four keys it waits for 2.7 s for a server."""
     s = Loop(begun=False)
     s.thread(s.keyboard, "keyboard")
     s.wait(s.keyboard, "read")
@@ -133,7 +134,7 @@ def loop_that_never_waits(sends, start_ms=1900, visits=8):
 
 @scene
 def start_and_freeze():
-    """The start, with keys pending, is not the freeze; not even if it took longer and the loop is not known."""
+    """The start, with keys pending, is not the freeze; not even if it took longer than the freeze and the loop is not known."""
     scenes = [loop_that_never_waits(True), loop_that_never_waits(True, 3500, 2)]
     return scenes, [([], [hang(type="LongWait")]),
                     (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
@@ -145,7 +146,7 @@ def visits_without_messages():
 
 
 def start_viewer(s):
-    """The editor's desktop starts another program, whose thread is 40."""
+    """The editor's desktop starts another program, with thread 40."""
     s.cpus[40] = len(s.cpus)
     s.type()
     s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
@@ -188,7 +189,7 @@ def slow_start():
 
 @scene
 def slow_start_and_then_idle():
-    """The same, and then it gets no input: it polls once. The UI events that it dispatches show that this is its loop."""
+    """The same, but then it gets no input and polls only once. The UI events that it dispatches show that this is its loop."""
     scenes = []
     for windows in False, True:
         s = Loop()
@@ -212,7 +213,7 @@ def slow_start_and_then_idle():
 
 @scene
 def what_lay_there_longest():
-    """Nothing hung. If the program is named, the 3 s with a pending message are explained, not the idle 10 s."""
+    """No hang. If the user names the program, the 3 s with a pending message are explained, not the idle 10 s."""
     s = Loop()
     s.sends(1)
     for _ in range(6):

@@ -42,7 +42,7 @@ def run(*words):
 
 
 def remove(group, seconds=20):
-    """Once the last of its processes is gone."""
+    """Removes the group when its last process has ended."""
     until = time.monotonic() + seconds
     while group.exists():
         try:
@@ -55,7 +55,7 @@ def remove(group, seconds=20):
 
 @contextlib.contextmanager
 def slow_disk(path):
-    """A control group (version 1) in which the disk of `path` gives few pages a second; None where there is none."""
+    """A control group (version 1) in which the disk of `path` reads only a few pages a second; None where that cannot be set."""
     group = BLKIO / f"argus-test-{os.getpid()}"
     device = os.stat(path).st_dev
     name = f"{os.major(device)}:{os.minor(device)}"

@@ -1,6 +1,6 @@
-/* loops WORD [FILE]: an event loop that gets typed keys, and different behaviours of it. Each WORD
- * is a row of `cases` and the name of the process. live_hangs.py has the expected answers of
- * Argus. */
+/* loops WORD [FILE]: an event loop that gets typed keys, and behaves in different ways. Each WORD
+ * is a row of `cases` and the name of the process. live_hangs.py has the expected answers of Argus.
+ * */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -44,7 +44,7 @@ static void rest(double seconds)
         ;
 }
 
-/* True in the child, which has the name. */
+/* True in the child, which has that name. */
 static bool begin_process(const char *name)
 {
     if (fork() != 0)
@@ -61,7 +61,7 @@ static void take_key(void)
         exit(0);
 }
 
-/* Handles keys as they come, for this long. */
+/* Handles keys as they arrive, for this long. */
 static void loop(double seconds)
 {
     struct pollfd ready = {.fd = keys, .events = POLLIN};
@@ -70,7 +70,7 @@ static void loop(double seconds)
             take_key();
 }
 
-/* Its polls always find something, but the loop always returns to its poll; except once. */
+/* Its polls always find something, but the loop always returns to its poll, with one exception. */
 static void feed(double jam_s)
 {
     int own[2];
@@ -167,7 +167,7 @@ __attribute__((noinline)) static void take_keys(int count, int wait_ms)
         take_key();
 }
 
-/* A library's own wait, which repeatedly polls for something else. */
+/* A library's own wait, which repeatedly polls for another descriptor. */
 __attribute__((noinline)) static void look_elsewhere(void)
 {
     int own[2];
@@ -184,7 +184,7 @@ __attribute__((noinline)) static void open_dialog(void)
     take_keys(50, 4000);
 }
 
-/* The loop, which is in a handler after 12 keys. */
+/* The loop, in which the handler after 12 keys calls the behaviour. */
 __attribute__((noinline)) static void handle_keys(void (*handler)(void))
 {
     struct pollfd ready = {.fd = keys, .events = POLLIN};

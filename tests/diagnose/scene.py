@@ -72,12 +72,12 @@ class Scene:
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
     def asks_for_a_child(self, tid):
-        """waitpid() that does not wait: no child has ended."""
+        """waitpid() that returns at once: no child has ended."""
         self._record(self.cpus[tid], tid, "syscall_start nr=wait4 arg1=-1")
         self._record(self.cpus[tid], tid, "syscall_end nr=wait4 result=0")
 
     def file_lock(self, tid, what, inode=77, call="flock", listed=False):
-        """A call for an exclusive lock on a file that does not wait; or what the kernel's list says."""
+        """A call for an exclusive lock on a file that returns at once; with `listed`, an entry of the kernel's list of locks instead."""
         kind = 1 if call == "flock" else 2
         lock = f"file_lock inode={inode} device=8 what={what} kind={kind} last=-1 flags="
         if listed:

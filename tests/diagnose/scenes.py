@@ -35,11 +35,11 @@ def chain(s, *names):
 
 @scene
 def three_hops():
-    """The server at the end is busy before the request: no wake-up is needed for it."""
+    """The last server is busy before the request, so no wake-up is needed for it."""
     s = Scene()
     client, front, middle, back = chain(s, "client", "front", "middle", "back")
     rounds(s, 5, client, [front, middle, back])
-    s.wake(client, back)  # something else keeps it busy
+    s.wake(client, back)  # another request keeps it busy
     s.wake(client, front)
     s.wait(client, "read")
     s.wake(front, middle)
@@ -105,8 +105,8 @@ def circle_seen_from_the_other():
 
 @scene
 def timer_of_a_runtime():
-    """A thread sleeps on a condition, and the frozen one waits for what it does then. Both share memory, so each could have been waited for by
-    the other; but nobody was to end the sleep."""
+    """A thread waits on a condition with a time-out, and the frozen thread waits for its next wake-up. They share memory, so each could
+    have been waiting for the other. But no thread was to end the first wait."""
     s = Scene()
     s.thread(10, "runtime")
     s.thread(11, "sleeper", pid=10)
@@ -127,8 +127,8 @@ def timer_of_a_runtime():
 
 @scene
 def timer_in_a_set_of_descriptors():
-    """A thread of a runtime has work for another, which at last is parked until there is more. Then the first sleeps on its epoll set until a
-    timer is due, and wakes the other: they did not wait for each other."""
+    """A thread of a runtime has work for another one, which is parked until there is more. Then the first one waits on its epoll set until
+    a timer is due, and wakes the other: they did not wait for each other."""
     s = Scene()
     s.thread(10, "runtime")
     s.thread(11, "worker", pid=10)
@@ -200,7 +200,8 @@ def yield_loop():
 
 @scene
 def yield_loop_in_pieces():
-    """A program without an event loop; a lock in between belongs to no turn, and a late one is longer than a turn may be."""
+    """A program without an event loop. A lock in between belongs to no turn of the yield loop, and one sleep is longer than a turn may
+    be."""
     s = Scene()
     s.thread(10, "app")
     s.thread(20, "bystander")
@@ -242,7 +243,8 @@ def busy_after_a_timer():
 
 @scene
 def busy_with_a_lock_in_between():
-    """As above, without the timer, but the long run waits for a lock once, and what follows is longer: the writer still began it."""
+    """As above, without the timer, but the long run waits for a lock once. The part after that wait is the longer one, but the writer still
+    began it."""
     s, _, _ = busy_after_a_timer()
     s.thread(11, "helper", 10)
     s.wait(11, "futex")
@@ -317,7 +319,7 @@ def stopped_server():
 
 @scene
 def answer_found_while_pestered():
-    """The backend answers while the server is busy with the bystander: no wake-up of the server is the answer's."""
+    """The backend answers while the server is busy with the bystander, so the answer wakes no thread."""
     s = Scene()
     client, server, back, bystander = 10, 20, 30, 40
     for tid, name in ((client, "client"), (server, "server"), (back, "back"), (bystander, "bystander")):
@@ -397,7 +399,7 @@ def joined_thread_is_busy():
 
 @scene
 def two_who_may_have_answered():
-    """Both servers have ended such a wait before, and both are busy now: which one is meant is a question."""
+    """Both servers have ended such a wait before, and both are busy now: Argus has to ask which one is meant."""
     s = Scene()
     client, alpha, beta = chain(s, "client", "alpha", "beta")
     for _ in range(2):
@@ -421,7 +423,7 @@ def two_who_may_have_answered():
 
 @scene
 def circle_of_three_at_first_contact():
-    """The third asks the first on a socket from which no receive is on record; it uses another socket for the second."""
+    """The third server asks the first one on a socket from which no receive is recorded; it uses another socket for the second one."""
     s = Scene()
     a, b, c = chain(s, "ask", "serve", "store")
     rounds(s, 4, a, [b, c])
@@ -443,7 +445,7 @@ def circle_of_three_at_first_contact():
 
 @scene
 def answer_that_is_forgotten():
-    """The server takes the last request as it took the others, and goes back to its wait without an answer."""
+    """The server receives the last request as it received the others, but returns to its idle wait without an answer."""
     s = Scene()
     a, b = chain(s, "ask", "serve")
     rounds(s, 5, a, [b])
@@ -464,7 +466,7 @@ def answer_that_is_forgotten():
 
 @scene
 def request_that_is_passed_on():
-    """The broker is in its normal idle wait: it has passed the request on, and the process that has it is busy."""
+    """The broker is in its normal idle wait: it has passed the request on, and the process that received it is busy."""
     s = Scene()
     a, b, c = chain(s, "ask", "broker", "work")
     for _ in range(5):
@@ -494,7 +496,7 @@ def request_that_is_passed_on():
 
 @scene
 def server_waits_for_the_next_client():
-    """It took the connection and what was asked, and is back in accept(), for the second time only: no circle."""
+    """The server has accepted the connection, read the request, and is back in accept(), for only the second time: no circular wait."""
     s = Scene()
     s.thread(10, "client")
     s.thread(20, "server")
@@ -514,7 +516,7 @@ def server_waits_for_the_next_client():
 
 
 def command_with_a_tool(over):
-    """The editor reads a pipe that its command has inherited; the command waits for its tool, which sleeps a little again and again."""
+    """The editor reads a pipe that its command has inherited. The command waits for its tool, which sleeps repeatedly for a short time."""
     s = Scene()
     s.thread(10, "editor")
     s.thread(20, "display")
@@ -549,7 +551,7 @@ def tool_of_a_command_to_the_end():
 
 @scene
 def tool_that_waits_for_somebody_unknown():
-    """Neither the command nor the editor, which wait for it: no circle."""
+    """The tool waits for neither the command nor the editor, which both wait for it: no circular wait."""
     s = Scene()
     s.thread(10, "editor")
     for _ in range(5):
@@ -566,8 +568,8 @@ def tool_that_waits_for_somebody_unknown():
 
 @scene
 def worker_that_had_dealings():
-    """The frozen thread waits for an answer from outside. A worker with which it had dealings before is in a poll since before that, which it
-    does not do often, and was never asked: no circle, and no blame."""
+    """The frozen thread waits for an answer from another program. A worker that had exchanged messages with it is in a poll since before
+    that wait. The worker rarely is in that poll, but was never asked: no circular wait, and the worker is no culprit."""
     s = Scene()
     s.thread(10, "app")
     s.thread(11, "worker", pid=10)
@@ -591,7 +593,7 @@ def worker_that_had_dealings():
 
 @scene
 def end_of_a_child_is_polled_for():
-    """The editor asks every 10 ms whether its command has ended, which waits for a server: no data flag."""
+    """The editor polls every 10 ms whether its command has ended, and the command waits for a server: no data flag."""
     s = Scene()
     s.thread(10, "editor")
     s.thread(20, "server")
@@ -616,7 +618,7 @@ def end_of_a_child_is_polled_for():
 
 
 def flag_loop(watched):
-    """A loop that looks for what a thread sets that was busy."""
+    """A loop that polls a flag; the thread that sets it was busy."""
     s = Scene()
     s.thread(10, "app")
     s.thread(11, "loader", pid=10)
@@ -652,7 +654,7 @@ def flag_that_was_watched():
 
 @scene
 def flag_that_was_not_set():
-    """The listener sets the flag when the server answers. This time the server took the request and went home."""
+    """The listener sets the flag when the server answers. This time the server received the request and returned to its idle wait."""
     s = Scene()
     s.thread(10, "app")
     s.thread(11, "listener", pid=10)

@@ -1,4 +1,4 @@
-"""Waits in many pieces, of which the last one ends with the reply that all of them waited for."""
+"""Waits that consist of many short waits, of which the last one ends with the reply that all of them waited for."""
 from hang_scene import Loop
 from hangs_in_handlers import AT_HOME, inside
 from scene import Scene
@@ -10,7 +10,7 @@ SERVER, GRABBER, STORE, OTHER = 30, 40, 50, 60
 
 
 def sends(s, tid, channel, position):
-    """`position` names the kernel's buffer, so two messages of one moment have different ones."""
+    """`position` identifies the kernel's buffer, so two messages of the same moment have different positions."""
     Scene.message(s, tid, channel, position=position)
 
 
@@ -41,7 +41,7 @@ def asked_and_answered(s, position):
 
 
 def grabbed():
-    """The editor has asked a server that the grabber has for itself, and both wait."""
+    """The editor has sent a request to a server that the grabber uses exclusively, and both wait."""
     s = Loop(frames=AT_HOME)
     s.thread(SERVER, "server")
     s.thread(GRABBER, "grabber")
@@ -61,7 +61,7 @@ def grabbed():
 
 @scene
 def server_that_another_client_keeps():
-    """The same, and the trace ends in the middle of it."""
+    """The same, but the trace ends while they wait."""
     s = grabbed()
     s.busy(3000)
     s.thread(90, "bystander")
@@ -70,7 +70,8 @@ def server_that_another_client_keeps():
 
 @scene
 def server_that_another_client_has():
-    """The server leaves the question lying until the grabber is done; its own timer makes it run a moment before the grabber does."""
+    """The server leaves the request pending until the grabber has finished. The server's own timer wakes it a moment before the grabber
+    does."""
     s = grabbed()
     for position in range(6, 66):
         s.busy(50)
@@ -98,7 +99,8 @@ def forwards(s, client, channel, position):
 
 @scene
 def request_before_an_earlier_wait():
-    """The handler waits in many pieces, since keys come; it asked before the first, and the server handed on what it was asked."""
+    """The handler waits in many short waits, because keys arrive. It sent its request before the first of them, and the server passed it
+    on."""
     s = Loop(frames=AT_HOME)
     for tid, name in ((SERVER, "server"), (STORE, "store"), (OTHER, "other")):
         s.thread(tid, name)
@@ -116,7 +118,7 @@ def request_before_an_earlier_wait():
         s.wake(SERVER, OTHER)
         idles(s)
     s.wait(OTHER, "read")
-    s.device(STORE)  # something else keeps it busy
+    s.device(STORE)  # another request keeps it busy
     s._comes_back(STORE, 1)
     s.key()
     forwards(s, s.editor, ASKS, 6)

@@ -6,7 +6,8 @@ EDITOR, HOG, OTHER, BYSTANDER = 10, 30, 31, 40
 
 
 class Shared(Scene):
-    """An editor on cpu 0, where it wakes for input every now and then; others come to the same cpu. A bystander runs on a cpu of its own."""
+    """An editor on CPU 0, where it wakes for input repeatedly; the other threads come to the same CPU. A bystander runs on a CPU of its
+    own."""
 
     def __init__(self, *names, priority=120):
         super().__init__()
@@ -27,7 +28,7 @@ class Shared(Scene):
         self.home()
 
     def run(self, tid, state="R"):
-        """The next one on cpu 0; 0: none."""
+        """Switches CPU 0 to this thread; 0: the idle thread."""
         told = f"prev_priority={self.priority.get(self.current, 120)} next_priority={self.priority.get(tid, 120)}"
         self._record(0, self.current, f"switch state={state} next={tid} {told}")
         self.current = tid
@@ -40,21 +41,21 @@ class Shared(Scene):
         self._record(0, EDITOR, "syscall_end nr=poll result=1")
 
     def input(self):
-        """The bystander makes the editor run; the scenes say when it does."""
+        """The bystander makes the editor runnable; the scenes say when the editor runs."""
         self._record(self.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=task")
 
     def for_ms(self, ms):
         self.at(self.now / 1e6 + ms)
 
     def limits(self, tid, cpus=0, group=0, name="app.slice"):
-        """What keeps it from the cpu that it leaves."""
+        """The limits of a thread that leaves its CPU."""
         quota = " quota=5000000 period=1000000000" if group else ""
         self._record(0, tid, f"cpu_limits cpus={cpus} group={group}{quota}")
         if group:
             self._record(0, tid, f"cpu_group name={name}")
 
     def end(self):
-        """The editor has all the time that it wants, and is home again."""
+        """The editor gets its CPU, and returns to its event loop's own wait."""
         self.run(EDITOR)
         self.for_ms(2)
         self.home()
@@ -88,7 +89,7 @@ def cpu_taken():
 
 @scene
 def cpu_taken_in_real_time():
-    """It may use cpu 0 only, and its records say so."""
+    """The editor may use CPU 0 only, and its records say so."""
     s = Shared("hog", priority=130)
     s.priority[HOG] = 69
     s.input()
@@ -120,7 +121,7 @@ def cpu_taken_by_many():
 
 @scene
 def quota_used_up():
-    """By itself. The hog runs on its cpu meanwhile, and has nothing to do with it."""
+    """The quota is used up by the editor itself. The hog runs on its CPU meanwhile, but is not the cause."""
     s = Shared("hog")
     s.input()
     s.run(EDITOR)
@@ -140,7 +141,7 @@ def quota_used_up():
 
 @scene
 def quota_taken():
-    """By two of one name in its group; the bystander of another group runs longest."""
+    """The quota is used up by two threads of one name in its group. The bystander, in another group, runs longest."""
     s = Shared("hog", "hog")
     s.input()
     s.run(EDITOR)
@@ -160,7 +161,7 @@ def quota_taken():
 
 @scene
 def held_back_by_something():
-    """Its cpu is idle while it wants one."""
+    """The editor wants a CPU, but its CPU is idle."""
     s = Shared()
     s.input()
     s.run(EDITOR)
@@ -175,7 +176,7 @@ def held_back_by_something():
 
 @scene
 def held_back_and_others_run():
-    """Its cpu is not idle, but one that is less urgent runs there for seconds."""
+    """The editor's CPU is not idle, but a thread of lower priority runs there for seconds."""
     s = Shared("hog")
     s.priority[HOG] = 130
     s.input()

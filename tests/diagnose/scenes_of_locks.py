@@ -4,7 +4,8 @@ from scenes import scene
 
 
 def lock_loop(holder_lists, pause=250, call="flock", turns=12):
-    """The editor looks for a lock that a package manager has since before the recording. `holder_lists`: when the kernel's list said so."""
+    """The editor polls for a lock that a package manager has held since before the recording. `holder_lists`: when the kernel's list of
+    locks was recorded."""
     s = Scene()
     s.thread(10, "editor")
     s.thread(20, "package")
@@ -29,7 +30,7 @@ LOCK_LOOP = {"type": "RepeatedYield", "root": ("server", "LongWait"), "path": ["
 
 @scene
 def lock_that_is_polled():
-    """… and the package manager waits for a server, which sleeps; at last the lock is given back."""
+    """… and the package manager waits for a server, which sleeps. In the end it releases the lock."""
     s = lock_loop(["begin"])
     s.timer(30)
     s.wake(30, 20)
@@ -64,7 +65,7 @@ def lock_that_is_polled_to_the_end():
 
 @scene
 def lock_of_somebody_unknown():
-    """The file is one of which the trace has the path."""
+    """The trace has the path of the file."""
     s = lock_loop([])
     s.tables.append("image pid 20 start 0x400000 end 0x480000 inode 77 dev_minor 8 path /usr/bin/package")
     s.wait(10, "read")
@@ -74,7 +75,7 @@ def lock_of_somebody_unknown():
 
 @scene
 def lock_of_another_kind_is_not_in_the_way():
-    """The bystander has one of fcntl(), which flock() does not see."""
+    """The bystander holds a lock by fcntl(), which does not affect flock()."""
     s = lock_loop([])
     s.file_lock(90, "got", call="fcntl", listed=True)
     s.file_lock(20, "got", listed=True)
@@ -84,7 +85,7 @@ def lock_of_another_kind_is_not_in_the_way():
 
 @scene
 def lock_that_is_waited_for():
-    """In flock(), for ever."""
+    """The editor waits in flock(), for ever."""
     s = lock_loop([], turns=0)
     s.timer(30)
     s.wake(30, 20)

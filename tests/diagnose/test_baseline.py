@@ -1,7 +1,7 @@
 """Baselines: from another trace, and with the preceding vertices: test_baseline.py MKTRACE ARGUS FOLDER.
 
 In the cold trace the client never got a reply, and nothing shows that the worker should have sent one: it got no request, and
-its only connection with the client is a message that woke no thread. The warm trace, of the day before and with other IDs,
+its only connection with the client is a message that woke no thread. The warm trace, recorded the day before and with other IDs,
 shows that the worker replies.
 """
 import json
@@ -50,7 +50,7 @@ def warm():
 
 
 def similar_by_context():
-    """Two kinds of turns end in the same wait; only what came before tells them apart."""
+    """Two kinds of turns end in the same wait; only the preceding vertices distinguish them."""
     s = Scene()
     client, server = chain(s, "client", "server")
     rounds(s, 6, client, [server])

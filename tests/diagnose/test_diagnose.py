@@ -23,7 +23,7 @@ def diagnose(program, trace, process, *answers):
 
 
 def problems(answer, expected):
-    """What is wrong with the answer."""
+    """The errors in the answer."""
     root, kind = expected["root"]
     causes = answer["root_causes"]
     first = (causes[0]["process"], causes[0]["type"]) if causes else None

@@ -1,6 +1,6 @@
 """What `argus hangs` finds in small scenes: test_hangs.py MKTRACE ARGUS MARKS FOLDER [SCENE…].
 
-MARKS is a shared library with the functions and flags by which macOS tells of a hang.
+MARKS is a shared library with the functions and flags by which macOS indicates a hang.
 """
 import json
 import os

@@ -16,7 +16,7 @@ enum { TURNS = 30000, POLL_US = 100, READY = 3, BIT = 8 };
 static sem_t asked;
 static bool is_good;
 
-/* --- behind two pointers, by a function that says yes or no --- */
+/* --- behind two pointers, tested by a function that returns a bool --- */
 
 struct document {
     char name[24];
@@ -81,7 +81,7 @@ __attribute__((noinline)) static void wait_arrived(void)
         usleep(POLL_US);
 }
 
-/* --- one step of a machine of states, which the thread itself moves --- */
+/* --- a step of a state machine, whose state the thread itself changes --- */
 
 enum state { ASKED, ANSWERED, SHOWN };
 static volatile int answer;

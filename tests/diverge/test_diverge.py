@@ -118,7 +118,7 @@ def getter(turns, leaves):
 RESULT = Code("e8 3b000000 85c0 74f7 c3")
 
 # call [rbp]; test eax, eax; jne 1e; add rbp, 8; cmp rbp, rcx; jne 0; mov rbp, rdx; jmp 0; 1e: ret; 30: mov eax, [rdi+8]; ret;
-# 40: xor eax, eax; ret: a table of callbacks, the first of which looks
+# 40: xor eax, eax; ret: a table of callbacks, the first of which tests the flag
 TABLE = Code("ff5500 85c0 7517 4883c508 4839cd 75f0 4889d5 ebeb" + "90" * 9 + "c3" + "90" * 17 + "8b4708 c3" + "90" * 12 + "31c0 c3")
 
 
@@ -155,7 +155,7 @@ class Diverge(unittest.TestCase):
         self.assertEqual((best["where"], best["role"], best["image_offset"], best["address"]),
                          ("variable", "candidate", "0x400b", "0x55000000400b"))
         self.assertEqual((best["normal_value"], best["bad_value"], best["size"], best["loads"]), (1, 0, 4, 50))
-        self.assertEqual(best["command"], "argus watchflag 89128960 prog 0x400b --size 1")  # 0x400b: no register takes more there
+        self.assertEqual(best["command"], "argus watchflag 89128960 prog 0x400b --size 1")  # 0x400b: no register holds more up to there
         decision = answer["decisions"][0]
         self.assertEqual((decision["branch"]["image_offset"], decision["leaves_loop"], decision["candidates"]), ("0x100d", True, [0]))
         self.assertEqual([(way["normal"], way["bad"]) for way in decision["ways"]], [(2, 50), (1, 0)])
@@ -169,7 +169,7 @@ class Diverge(unittest.TestCase):
         self.assertEqual((answer["loop"]["turns"], answer["loop"]["turn_steps"], answer["loop"]["to_the_end"]), (49, 6, True))
         self.assertEqual([c["image_offset"] for c in answer["candidates"]], ["0x400b"])
         self.assertEqual([(d["branch"]["image_offset"], d["candidates"]) for d in answer["decisions"]],
-                         [("0x100d", [0]), ("0x1016", [])])  # the second: ebx, which no memory holds
+                         [("0x100d", [0]), ("0x1016", [])])  # the second one tests ebx, which is not in memory
         self.assertEqual(diverge(bad), answer)
 
     def test_a_loop_that_only_goes_round_more_often(self):
@@ -183,7 +183,7 @@ class Diverge(unittest.TestCase):
             good, bad = self.runs(POLL, poll(turns, 1), poll(30, 0))
             first = diverge(good, bad)["first_divergence"]
             self.assertEqual([first[key]["image_offset"] for key in ("last_common", "normal", "bad")], ["0x100d", "0x1018", "0x100f"])
-            self.assertEqual(first["normal_step"], len(poll(turns, 1)) - turns - 2)  # the last but the ret; skips are no steps
+            self.assertEqual(first["normal_step"], len(poll(turns, 1)) - turns - 2)  # the last one before the ret; skips are no steps
 
     def test_a_flag_that_is_set_at_once(self):
         good, bad = self.runs(POLL, poll(0, 1), poll(40, 0))
@@ -201,7 +201,7 @@ class Diverge(unittest.TestCase):
         best = diverge(good, bad)["candidates"][0]
         self.assertEqual((best["where"], best["path"], best["address"]), ("heap", "0x4007->0x18", hex(HEAP + 0x118)))
         self.assertEqual(best["command"], "argus watchflag 89128960 prog '0x4007->0x18' --size 1")
-        self.assertEqual((best["normal_value"], best["bad_value"]), (None, 0))  # "not 0" is no value
+        self.assertEqual((best["normal_value"], best["bad_value"]), (None, 0))  # "not 0" is not a value
 
     def test_without_registers(self):
         good, bad = self.runs(POINTER, pointer(2, 1, False), pointer(30, 0, False))

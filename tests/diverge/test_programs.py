@@ -20,7 +20,7 @@ def may_trace():
 
 
 def step(program, kind, mode, function, path):
-    environment = {**os.environ, "LD_BIND_NOW": "1"}  # what the dynamic linker does at first calls is not the subject
+    environment = {**os.environ, "LD_BIND_NOW": "1"}  # the dynamic linker's work at a first call does not belong to the test
     with subprocess.Popen([program, kind, mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as target:
         target.stdout.readline()
         command = [ARGUS, "step", "--process", str(target.pid), "--function", function, "-o", path, "--max", str(STEPS)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Who:
-    """A thread that may be named: its process, and its own name where that matters."""
+    """A thread that an answer may name: its process, and its own name where that matters."""
 
     process: str
     thread: str = ""  # a prefix; empty: any thread of the process
@@ -22,11 +22,11 @@ class Case:
     program: str  # of programs/, or a path below the build folder
     variant: str
     type: str  # of the spinning vertex
-    culprits: tuple  # one of these has to be the first root cause
+    culprits: tuple  # one of these must be the first root cause
     also: tuple = ()  # these may be root causes as well
-    through: tuple = ()  # processes that the path has to lead through
+    through: tuple = ()  # the path must lead through these processes
     cycle: tuple = ()  # processes of the circular wait
-    function: str = ""  # has to be among the culprit's costly functions or in its stack
+    function: str = ""  # must be among the culprit's costly functions or in its stack
     victim: str = "victim"
     args: tuple = field(default=())
 
@@ -64,7 +64,7 @@ CASES = [
     Case("lock_holder", "busy", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
          function="flush_journal"),
     Case("lock_holder", "holder", WAIT, (Who("victim", "saver"),), function="save_document"),
-    # Without a data flag the walk stops at the loop itself; it says which flag to look for.
+    # Without a data flag the walk stops at the loop itself, and says which flag to look for.
     Case("polling_loop", "usleep", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
     Case("polling_loop", "yield", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
     Case("batching_server", "unix", WAIT, (Who("batcher"),), also=(Who("greedy"),),
@@ -88,7 +88,7 @@ CASES = [
     Case("multiplex", "select", WAIT, (Who("display"),), function="draw_window"),
     Case("multiplex", "poll", WAIT, (Who("display"),), function="draw_window"),
     Case("multiplex", "epoll", WAIT, (Who("display"),), function="draw_window"),
-    # The same without an event loop: no indicator but the longest wait or run.
+    # The same without an event loop: the only indicator is the longest wait or run.
     Case("busy_server", "unix,script", WAIT, (Who("backend"),), through=("front", "middle"),
          function="compact_database"),
     Case("circular_wait", "timeout,script", WAIT, (Who("partner"), Who("victim")),
@@ -98,10 +98,10 @@ CASES = [
     Case("polling_loop", "usleep,script", YIELD, (Who("victim", "victim"),),
          also=(Who("victim", "loader"),)),
     Case("long_run", "plain,script", RUN, (Who("victim", "victim"),), function="measure_lines"),
-    # A stopped process neither runs nor waits for anybody: it, or who stopped it.
+    # A stopped process neither runs nor waits for another: it is the culprit, or the process that stopped it.
     Case("stopped_peer", "unix", WAIT, (Who("peer"), Who("stopper")),
          also=(Who("peer"), Who("stopper"))),
-    # Hard ones.
+    # Difficult ones.
     Case("baton_three", "", WAIT, (Who("victim", "lane-0"),), also=(Who("victim", "lane-"),), function="draw_relief"),
     Case("nested_vaults", "", WAIT, (Who("appraiser"),), also=(Who("victim", "keeper-"),), function="weigh_gold"),
     Case("quiet_deadlock", "", WAIT, (Who("registrar"),), also=(Who("registrar"),), through=("registrar",),
@@ -126,8 +126,8 @@ CASES = [
     Case("locked_book", "", WAIT, (Who("poet"),), through=("scribe",), function="find_rhyme"),
 ]
 
-# These are recorded over perf_event as well, which tells less (argus-recorder(8), WITHOUT BPF): one of each cause. The other
-# cases give the same answers there, too, but say nothing new about it.
+# These are recorded over perf_event as well, which records less (argus-recorder(8), WITHOUT BPF): one of each cause. The other
+# cases give the same answers there, but test nothing more.
 WITHOUT_BPF = ("frozen-editor", "late_producer.sleep", "thread_pool", "child_wait.exec", "lock_holder.busy", "long_run.plain")
 
 if __name__ == "__main__":

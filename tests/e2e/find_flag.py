@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From a recorded hang to the process that did not send, without the source code: examples/reconfigure.
+"""From a recorded hang to the process that did not send its answer, without the source code: examples/reconfigure.
 
 find_flag.py ARGUS FOLDER: what a user without the source would do. Record the hang; diagnose says RepeatedYield, reads the variable
 from the program's code, and says which commands come next. Step the function that loops, once in a normal case and once while it
@@ -22,7 +22,7 @@ STEPS = 1200
 
 
 def wait_for(process, text):
-    """Reads what the process says until a line has `text`."""
+    """Reads the process's output until a line contains `text`."""
     for line in process.stderr:
         if text in line:
             return
@@ -30,7 +30,7 @@ def wait_for(process, text):
 
 
 def step(programs, trace, vertex, display, output):
-    """Steps the vertex's function while the display is asked for; the process goes on afterwards."""
+    """Steps the vertex's function while the display is being changed; the process continues afterwards."""
     environment = {**os.environ, "LANG": "C.UTF-8"}
     command = [reconfigure.ARGUS, "step", trace, vertex, "--process", str(programs.settings.pid), "-o", output, "--max", str(STEPS)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as stepper:
@@ -43,7 +43,7 @@ def step(programs, trace, vertex, display, output):
 
 
 def record_hang(programs, trace, *commands):
-    """Clicks that go well and one that does not, recorded; `commands` are run behind the start."""
+    """Records clicks that succeed and one that does not; `commands` are run after the recording has begun."""
     reconfigure.argus("start", "--ring-size", "256M", "--no-probes")
     try:
         for command in commands:
@@ -62,7 +62,7 @@ def diagnose(trace, variant):
 
 class Walk(unittest.TestCase):
     def check_commands(self, culprit, trace):
-        """The diagnosis says what to type, and names the vertex to step, if the code does not tell which variable it is."""
+        """If the code does not tell which variable it is, the diagnosis says what to type, and names the vertex to step."""
         why = culprit["why"]
         if culprit["code_loop"]:
             self.assertIn("by its code, the loop in", why)
@@ -117,7 +117,7 @@ class Walk(unittest.TestCase):
         self.check_vertex(programs, first, vertex, [good, bad])
         answer = json.loads(reconfigure.argus("diverge", good, bad, "--json"))
         self.check_candidate(answer, expected)
-        # The code told it from the first recording.
+        # The code already told the variable, from the first recording.
         self.assertTrue(culprit["code_loop"]["whole"])
         self.assertEqual([variable["command"] for variable in culprit["code_loop"]["variables"]], [answer["candidates"][0]["command"]])
         alone = json.loads(reconfigure.argus("diverge", "--spin", bad, "--json"))

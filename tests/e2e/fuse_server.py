@@ -8,11 +8,11 @@ import struct
 import sys
 
 IN_HEADER = struct.Struct("<IIQQIIII")
-FORGET = 2  # wants no answer
+FORGET = 2  # requests without an answer
 
 
 def serve(folder, name, answer):
-    """Mounts it at `folder`, as the process `name`; says "serves", and serves until it is unmounted. `answer(operation, node, body)`
+    """Mounts it at `folder`, as the process `name`; prints "serves", and serves until it is unmounted. `answer(operation, node, body)`
     returns an error number, or 0, and the bytes of the answer."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(15, name.encode(), 0, 0, 0)

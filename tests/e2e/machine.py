@@ -33,7 +33,7 @@ def refused_program():
 
 
 def reason_to_skip():
-    """A sentence, or "" when there is nothing in the way."""
+    """The reason why this machine cannot record, as a sentence, or "" if it can."""
     if platform.system() != "Linux" or platform.machine() not in BPF_SYSCALL:
         return f"there is no recorder for {platform.system()} on {platform.machine()}"
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
@@ -49,13 +49,13 @@ def reason_to_skip():
 
 
 def is_virtual():
-    """Whether this is the guest of a hypervisor, as far as the processor says so."""
+    """Whether this is the guest of a hypervisor, if the processor reports that."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
         return any("hypervisor" in line.split() for line in cpuinfo if line.startswith("flags"))
 
 
 def reason_to_skip_beside_others():
-    """The same for a test that calls enter_namespace(): its own rights have to do, since it mounts."""
+    """The same for a test that calls enter_namespace(): it needs the rights itself, because it mounts."""
     return "recording beside others needs root" if os.geteuid() else reason_to_skip()
 
 
@@ -64,7 +64,7 @@ def processes_of_namespace(namespace):
         try:
             if os.readlink(f"/proc/{name}/ns/mnt") == namespace and int(name) != os.getpid():
                 yield int(name)
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             pass
 
 
@@ -84,11 +84,11 @@ def end_namespace():
 
 
 def end_namespace_with_us():
-    """Leaves a process behind that waits for the end of this one, whatever ends it, and then ends all others of the mount namespace."""
+    """Leaves a process that waits until this one has ended for whatever reason, and then ends all others of the mount namespace."""
     ours, theirs = os.pipe()
     between = os.fork()
     if between:
-        os.close(ours)  # `theirs` stays open until we end; programs that we start do not have it
+        os.close(ours)  # `theirs` stays open until this process ends; programs that it starts do not inherit it
         os.waitpid(between, 0)
         return
     if os.fork():  # not a child of this process, so it is not mistaken for a daemon of the tested program
@@ -104,9 +104,9 @@ def end_namespace_with_us():
 
 
 def enter_namespace():
-    """Runs this program again where /run/argus is empty and ours, so that no other recording is in the way. Needs root.
+    """Runs this program again in a mount namespace with an empty /run/argus, so that it cannot meet another recording. Needs root.
 
-    What runs there has been started by the test: it is ended with it, also when the test is killed."""
+    The processes there are ended with the test that started them, also when the test is killed."""
     stage = os.environ.get("ARGUS_TEST_NAMESPACE")
     if stage == "entered":
         os.environ["ARGUS_TEST_NAMESPACE"] = "watched"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""From a spinning main thread to the process that did not send: examples/reconfigure, recorded with the flag watched.
+"""From a spinning main thread to the process that did not send its answer: examples/reconfigure, recorded with the flag watched.
 
-reconfigure.py ARGUS FOLDER: with the built examples. Without the flag the diagnosis says that a loop looks for one, and how to
-watch it. With it, the missing write leads to the listener thread, which sets it, and on to displayd, which took the request and
-did not answer. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
+reconfigure.py ARGUS FOLDER: with the built examples. Without the flag the diagnosis says that a loop polls one, and how to
+watch it. With it, the missing write leads to the listener thread, which sets it, and on to displayd, which received the request
+and did not answer. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
 """
 import json
 import os
@@ -57,13 +57,13 @@ class Programs:
 
 
 def variable_address(program, name):
-    """In the file; of the same program with symbols."""
+    """The offset of the variable in the file, from the same program with symbols."""
     table = subprocess.run(["nm", FOLDER / program], check=True, capture_output=True, text=True).stdout
     return "0x" + next(line.split()[0] for line in table.splitlines() if line.endswith(f" {name}")).lstrip("0")
 
 
 def diagnose(variant, *flag, environment=None):
-    """The diagnosis of one freeze behind three clicks that went well."""
+    """Diagnoses one freeze after three clicks that succeeded."""
     programs = Programs(variant, environment)
     with tempfile.TemporaryDirectory(prefix="argus-reconfigure-") as folder:
         trace = os.path.join(folder, "reconfigure.argus")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same with a toolkit's window, whose program lets events be handled while it waits: gtk_main_iteration(), processEvents().
+"""reconfigure.py with a toolkit's window; the program handles events while it waits: gtk_main_iteration(), processEvents().
 
 reconfigure_toolkits.py ARGUS FOLDER. Needs root and Xvfb; exits 77 (skipped) without. A variant that was not built is skipped.
 """

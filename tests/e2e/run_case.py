@@ -2,8 +2,8 @@
 
     run_case.py --build DIR [--backend bpf|perf] [--seed N|random] [--hang-ms N] [--keep] CASE
 
-Exits 0 (the answer is right), 1 (it is wrong: prints the expected answer, and keeps the trace), 77 (this machine cannot record,
-and why).
+Exits 0 (the answer is right), 1 (it is wrong: prints the expected answer, and keeps the trace), 77 (this machine cannot record;
+prints why).
 """
 import argparse
 import json
@@ -22,12 +22,12 @@ SCHEMA = SOURCE / "docs/schema/diagnose.json"
 sys.path.insert(0, str(SOURCE / "tests/diagnose"))
 from schema import mismatches  # noqa: E402  pylint: disable=wrong-import-position
 
-INPUT = {"user", "typist"}  # may be where a path ends, and are never to blame
+INPUT = {"user", "typist"}  # may be at the end of a path, and never are culprits
 BYSTANDERS = {"bystander", "argus", "argus-recorder"}
 
 
 class Wrong(Exception):
-    """The answer is not what it has to be."""
+    """The answer is not the expected one."""
 
 
 def expect(condition, message):
@@ -44,7 +44,7 @@ def run(argv):
 
 
 def record(argus, trace, backend, command):
-    """Records `command`; waits for another user's recording to end, a minute and a half at most."""
+    """Records `command`; waits at most a minute and a half for another user's recording to end."""
     argv = [str(word) for word in [argus, "record", "--backend", backend, "-o", trace, "--", *command]]
     give_up = time.monotonic() + 90
     while True:
@@ -80,7 +80,7 @@ def check_hang(answer, case, hang_ms):
 def check_causes(answer, case):
     causes = answer["root_causes"]
     names = [who(cause) for cause in causes]
-    # A polling loop without a data flag has no cause in the graph: naming no culprit is right, too.
+    # A polling loop without a data flag has no cause in the graph, so an answer without a culprit is right, too.
     if not causes and case.type == YIELD:
         return
     expect(causes, "no root cause is named")
@@ -134,7 +134,7 @@ def check_case(case, build, backend, seed, hang_ms, trace):
 
 
 def explain(build, case, trace):
-    """What Argus itself says, for the person who reads the failure."""
+    """Prints Argus's own answer, for the person who reads the failure."""
     command = [build / "bin/argus", "diagnose", trace, "--process", case.victim, "--auto"]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=120)

@@ -1,4 +1,4 @@
-"""The frozen editor once more, answered inside LLDB: plugin load, argus load, argus diagnose.
+"""The frozen editor, diagnosed inside LLDB: plugin load, argus load, argus diagnose.
 
     run_lldb.py --build DIR
 

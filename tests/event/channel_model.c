@@ -23,7 +23,7 @@ struct actor {
     uint64_t stopped_until; /* step */
 };
 
-/* A unit of the stream, or a datagram: its sender. */
+/* One unit of a stream, or one datagram: its sender. */
 struct unit {
     uint32_t send;
     uint32_t offset;
@@ -41,7 +41,7 @@ struct pipe_buffer {
 
 struct receipt {
     uint64_t first; /* index of its first unit */
-    uint32_t send;  /* datagrams: of whom */
+    uint32_t send;  /* datagrams: the sender of each */
 };
 
 struct model {
@@ -157,7 +157,7 @@ static void add_units(struct model *model, const struct operation *operation, ui
     model->written += operation->done - from;
 }
 
-/* False: there is no room, so the thread sleeps. */
+/* False if there is no room, so that the thread sleeps. */
 static bool send_stream(struct model *model, struct operation *operation)
 {
     uint64_t before = operation->done;
@@ -195,7 +195,7 @@ static bool receive_stream(struct model *model, struct operation *operation)
 
 /* --- messages with buffers of their own --- */
 
-/* The lowest free address: so addresses are reused at once. */
+/* Returns the lowest free address, so that addresses are reused at once. */
 static uint64_t free_address(const struct model *model)
 {
     for (uint64_t address = 0x1000;; address += 0x100) {
@@ -368,7 +368,7 @@ static void operate(struct model *model, struct actor *actor)
     }
 }
 
-/* --- what came of it --- */
+/* --- the result --- */
 
 /* Units have no order inside one receive. */
 static uint64_t units_of(const struct model *model, uint32_t send, uint64_t first, uint64_t count)

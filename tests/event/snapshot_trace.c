@@ -33,8 +33,8 @@ static void put_images(struct argus_writer *writer)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %255s",
                    &image.start, &image.end, flags, &image.file_offset, &image.inode, file) >= 5 &&
             flags[2] == 'x') {
-#if defined(                                                                                       \
-    __aarch64__) /* qemu-user has no vdso, but a page without a name that signal handlers return to */
+/* qemu-user has no vdso, but a page without a name, to which signal handlers return. */
+#if defined(__aarch64__)
             if (!file[0])
                 strcpy(file, "[vdso]");
 #endif
@@ -80,7 +80,7 @@ void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, 
     for (size_t i = 0; i < count; i++) {
         put_record(writer, snapshots[i].id, snapshots[i].tid);
         must(argus_writer_snapshot(writer, &snapshots[i]));
-        must(argus_writer_snapshot(writer, &snapshots[i])); /* the second time is dropped */
+        must(argus_writer_snapshot(writer, &snapshots[i])); /* the second one must be dropped */
     }
     if (snapshot_trace_interpreted_count)
         must(argus_writer_stack(writer, ID ^ ARGUS_STACK_INTERPRETED, snapshot_trace_interpreted,

@@ -5,9 +5,9 @@
 
 #include "argus/unwind.h"
 
-#define ID 0x8000000000000007u /* of the stack that is looked at */
+#define ID 0x8000000000000007u /* of the stack under test */
 
-extern char snapshot_trace_path[64]; /* the test's to set */
+extern char snapshot_trace_path[64]; /* set by the test */
 /* The frames of an interpreter in the stack ID; set and cleared by the test. */
 extern const uint64_t *snapshot_trace_interpreted;
 extern size_t snapshot_trace_interpreted_count;
@@ -15,11 +15,12 @@ extern size_t snapshot_trace_interpreted_count;
 /* Asserts that there is no error. */
 void must(struct argus_error *error);
 
-/* Writes a new file: a record for each snapshot, and the snapshot twice; with `images` what is mapped here now. */
+/* Writes a new file: a record for each snapshot, and the snapshot twice; with `images`, also the
+ * images that are mapped here now. */
 void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, uint64_t ring_bytes,
                           bool images);
 struct argus_trace *snapshot_trace_open(void);
-/* The frames of the stack ID, and how many; closes the trace. */
+/* The frames of the stack ID, and their number; closes the trace. */
 size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_MAX_FRAMES]);
 
 #endif

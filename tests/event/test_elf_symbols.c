@@ -62,8 +62,8 @@ static void test_what_is_no_function(void **state)
         {.name = "probed_number"},                        /* data */
         {.name = "probed_functions", .is_pointer = true}, /* a null pointer */
         {.name = "probed_number", .is_pointer = true, .data_offset = 1 << 19},
-        {.name = "probed_function", .is_pointer = true}, /* code is no table of pointers */
-        {.name = "printf"},                              /* another library's */
+        {.name = "probed_function", .is_pointer = true}, /* code is not a table of pointers */
+        {.name = "printf"},                              /* a symbol of another library */
     };
     size_t count = sizeof(wanted) / sizeof(*wanted);
     assert_true(find(library, wanted, count));

@@ -1,4 +1,5 @@
-/* Units of the event stage: order, merge, tracepoints as text, system calls, threads and processes. */
+/* The units of the event stage: order, merge, tracepoints as text, system calls, threads and
+ * processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +126,7 @@ static void merges_cpus_across_chunks(void **state)
         for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
             struct argus_record records[RECORDS];
             for (size_t i = 0; i < RECORDS; i++) {
-                /* up to 30 places from its own: also across the end of the chunk */
+                /* up to 30 places from their own: also across the end of the chunk */
                 base[cpu] += 10 + cpu;
                 records[i] = at(1000 + base[cpu] - next_random(&random) % 300, cpu,
                                 (uint64_t)chunk * RECORDS + i);
@@ -152,7 +153,7 @@ static void merges_cpus_across_chunks(void **state)
     }
     assert_int_equal(count, CPUS * CHUNKS * RECORDS);
     assert_int_equal(merge_position(merge), count);
-    for (uint32_t cpu = 0; cpu < CPUS; cpu++) /* every serial once */
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++) /* every serial number once */
         assert_int_equal(of_cpu[cpu], (uint64_t)CHUNKS * RECORDS * (CHUNKS * RECORDS - 1) / 2);
     merge_destroy(merge);
     unmake(&made, trace);
@@ -301,7 +302,8 @@ static void lives_of_threads(void **state)
     assert_string_equal(machine.threads.data[worker].name, "worker");
     assert_int_equal(machine_thread(&machine, 0), ARGUS_NONE);
 
-    /* met before its table: named at once; 30 is given away before, so the entry is the later life's */
+    /* seen before its table: named at once; ID 30 is reused before, so the entry is that of the
+     * later life */
     uint32_t met = machine_thread(&machine, 20), first = machine_thread(&machine, 30);
     assert_string_equal(machine.threads.data[met].name, "met-before");
     struct argus_record creation = {.tid = 10, .arg = {30, 30, 1, 10}};
@@ -312,7 +314,7 @@ static void lives_of_threads(void **state)
     assert_int_equal(machine.threads.data[first].end_ns, 5000);
     assert_int_equal(machine.threads.data[second].start_ns, 5000);
 
-    /* an unknown one, whose process a system call tells */
+    /* an unknown thread, whose process is known from a system call */
     uint32_t unknown = machine_thread(&machine, 12);
     machine_belongs(&machine, unknown, 10);
     machine_finish(&machine);
@@ -323,7 +325,7 @@ static void lives_of_threads(void **state)
     const struct argus_process *forked = &processes[machine.threads.data[second].process];
     assert_int_equal(processes[forked->forked_from].pid, 10);
     assert_int_equal(forked->parent_pid, 10);
-    for (size_t i = 0; i < machine.processes.length; i++) /* no husk of thread 12's own process */
+    for (size_t i = 0; i < machine.processes.length; i++) /* no empty entry of thread 12 */
         assert_int_not_equal(processes[i].pid, 12);
     machine_deinit(&machine);
     unmake(&made, trace);
@@ -337,7 +339,7 @@ static void stacks_are_used_once(void **state)
     assert_null(argus_writer_stack(made.writer, 0x11, frames, 3));
     assert_null(argus_writer_stack(made.writer, 0x22, frames, 1));
     assert_null(
-        argus_writer_stack(made.writer, 0x44, frames, 3)); /* the same place by another id */
+        argus_writer_stack(made.writer, 0x44, frames, 3)); /* the same place with another ID */
     struct argus_trace *trace = finish(&made);
     struct stacks stacks = {.trace = trace};
     uint32_t one = stacks_use(&stacks, 0x22), two = stacks_use(&stacks, 0x11);
@@ -354,7 +356,7 @@ static void stacks_are_used_once(void **state)
     unmake(&made, trace);
 }
 
-/* In a ring the fork of a process is not on record any more. */
+/* In a ring the record of a process's fork may have been overwritten. */
 static void images_of_older_processes(void **state)
 {
     (void)state;
@@ -379,7 +381,7 @@ static void images_of_older_processes(void **state)
     assert_null(images_init(&images, trace, processes, 4));
     assert_int_equal(images_find(&images, 0, 9, 0x1400), 1);
     assert_int_equal(images_find(&images, 0, 9, 0x1900), 0);
-    for (uint32_t process = 1; process < 4; process++) /* whose parent's they are not */
+    for (uint32_t process = 1; process < 4; process++) /* which does not share its parent's */
         assert_int_equal(images_find(&images, process, 9, 0x1900), UINT32_MAX);
     images_deinit(&images);
     unmake(&made, trace);

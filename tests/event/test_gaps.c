@@ -145,7 +145,7 @@ static void an_unknown_program_is_other(void **state)
     release(&found);
 }
 
-/* As recorder/linux/pid_namespace.c says it. */
+/* The note as recorder/linux/pid_namespace.c writes it. */
 static void names_are_missing(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void names_are_missing(void **state)
     release(&found);
 }
 
-/* What is missing in whole covers its parts; "program" alone is no sign. */
+/* If a whole is missing, its parts are not listed as well; "program" alone indicates nothing. */
 static void whole_and_part(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void frames_belong_to_their_mark(void **state)
     struct interpreted interpreted = {entries, 5, 0, false};
     bool cut;
     (void)state;
-    assert_int_equal(take(&interpreted, 0xf00, 0x1010, &cut), 0); /* a callee of C's */
+    assert_int_equal(take(&interpreted, 0xf00, 0x1010, &cut), 0); /* a callee in C */
     assert_int_equal(take(&interpreted, 0x1010, 0x1080, &cut), 2);
     assert_false(cut);
     assert_int_equal(take(&interpreted, 0x1080, 0x1100, &cut), 0);
@@ -75,7 +75,7 @@ static void lines(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_int_equal(interpreted_line(&code, cases[i].offset), cases[i].line);
-    code.table_bytes = 4; /* cut off: as far as it goes */
+    code.table_bytes = 4; /* cut off: read as far as possible */
     assert_int_equal(interpreted_line(&code, 4), 10);
     assert_int_equal(interpreted_line(&code, 8), 0);
 }

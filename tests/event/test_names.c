@@ -1,4 +1,5 @@
-/* Names as people read them: symbols of real programs (rustc 1.95 in both forms, g++ 12), and what is left of long ones. */
+/* Names as people read them: symbols of real programs (rustc 1.95 in both manglings, g++ 12), and
+ * how long names are shortened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static const struct {
     {"_R", NULL},
     {"_RNvC", NULL},
     {"_RB_", NULL},      /* refers to itself */
-    {"_RNvBz_1a", NULL}, /* refers to what comes later */
+    {"_RNvBz_1a", NULL}, /* refers to a later part */
     {"_RNvC9999999999999999999a1a", NULL},
     {"_RNvC1a1b.llvm.1234", "a::b"},
 };

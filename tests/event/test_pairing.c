@@ -126,7 +126,7 @@ static void test_semaphore(void **unused)
         assert_int_equal(model_run(&options).wrong, 0);
 }
 
-/* More than a pipe takes at once: the sender waits in the middle of it. */
+/* More than a pipe holds at once: the sender waits in the middle of its write. */
 static void test_long_writes(void **unused)
 {
     (void)unused;

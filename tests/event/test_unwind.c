@@ -141,8 +141,8 @@ static size_t unwind(const struct argus_snapshot *snapshot, bool images,
 
 /* --- the facts --- */
 
-/* What backtrace() saw from the caller of innermost() on is the end of the stack. libgcc's last frame can be one more: it looks at the
- * return address of _start, which is none. */
+/* What backtrace() saw from the caller of innermost() on is the end of the stack. libgcc's last
+ * frame can be one more: it takes the return address of _start, which does not exist. */
 static void assert_as_expected(const uint64_t *frames, size_t count)
 {
     size_t same = (size_t)expected_count;
@@ -152,7 +152,7 @@ static void assert_as_expected(const uint64_t *frames, size_t count)
     assert_true(count > same && same >= 4);
     for (size_t i = 0; i < same; i++) {
         uint64_t wanted = (uintptr_t)expected[same - 1 - i], got = frames[count - 1 - i];
-        assert_true(got == wanted || got == wanted + 1); /* + 1: a signal came there */
+        assert_true(got == wanted || got == wanted + 1); /* + 1: a signal interrupted there */
     }
 }
 

@@ -1,4 +1,4 @@
-/* Frame pointers: which steps are possible, and which bytes are a call. */
+/* Frame pointers: which steps are possible, and which bytes are a call instruction. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 /* Settings for the next calls. */
 struct fake_state {
     bool create_fails, copy_fails, loses;
-    unsigned alive; /* backends that were created and not destroyed */
+    unsigned alive; /* backends that exist now */
 };
 
 extern struct fake_state fake;

@@ -62,7 +62,7 @@ static void add_steps(struct argus_steps_writer *writer, uint8_t how, const uint
     }
 }
 
-/* A step file in memory; NULL: it could not be made. */
+/* A step file in memory; NULL if it could not be made. */
 static struct argus_steps *make(uint8_t how, const uint8_t *code, const uint8_t *data, size_t size,
                                 uint64_t base)
 {

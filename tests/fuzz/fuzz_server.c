@@ -5,17 +5,19 @@
  * The input is a program of one letter for each step; other letters do nothing, so every input is a
  * program:
  *
- *   R S O    connects a client of root, of the starter, of another user; it becomes the current one
+ *   R S O    connects a client: root, the user who started the recorder, another user; it becomes
+ *            the current client
  *   0 … 9    the client of this number is the current one
- *   f l a s i q d n p m    passed with the next message: an empty file, one that is read-only, for appending, set-user-ID,
- *            with something in it; a pipe, a directory, /dev/null, a file of /proc, seven descriptors at once
+ *   f l a s i q d n p m    passed with the next message: an empty file, one that is read-only, for
+ *            appending, set-user-ID, with data in it; a pipe, a directory, /dev/null, a file of
+ *            /proc, seven descriptors at once
  *   M F G    start: in memory, into a file, into a ring file
  *   +        the next start is owned by its connection
  *   P N T C E W D    stop, snapshot, status, cpus, notes, watch, watched
  *   B A      a probe, which makes sense with `i`; a probe that is absent
  *   v B      a request with the verb B (the next byte)
  *   y A B    in the next request, the byte at A * 5 is B (the next two bytes)
- *   x L …    L bytes (the next byte says how many) as they are
+ *   x L …    sends L bytes (L is the next byte) unchanged
  *   r        reads the server's messages to the current client
  *   z        closes the current client
  *   .        a turn of the server
@@ -133,7 +135,7 @@ static int open_image(void)
     return fd;
 }
 
-/* The descriptor for `with`; -1: none. */
+/* The descriptor to pass for the letter `with`; -1: none. */
 static int open_companion(struct world *world, char with)
 {
     switch (with) {
@@ -406,7 +408,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(fake.alive == 0, "every backend is destroyed");
     check_passed(&world);
     check_own_name(world.proc_fd, name);
-    /* qemu-user gives the kernel twice the room for descriptors, and loses those that do not fit into the caller's. */
+    /* qemu-user gives the kernel twice the room for descriptors, and drops those that do not fit
+     * into the caller's buffer. */
     require(count_fds() == fds_before || getenv("ARGUS_EMULATED"), "no descriptor is left open");
     memset(&fake, 0, sizeof(fake));
     return 0;

@@ -5,7 +5,7 @@
 
 FIXTURES/x.trace is a trace as text (tests/build/README.md), x.expected the graph that dump_graph prints of it, with the
 user's rules in x.rules if there is one (relative to FIXTURES, since messages name the file). --refresh
-writes the expected files anew: read the difference before you commit it.
+rewrites the expected files: review the difference before you commit it.
 """
 import difflib
 import pathlib

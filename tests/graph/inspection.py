@@ -21,7 +21,7 @@ def run(argus, *words):
 
 
 def figures_of(text, answer):
-    """Figures that the JSON of graph check shares with the text, each as (what, in the text, in the JSON)."""
+    """Figures that are both in the text and in the JSON of graph check, each as (name, in the text, in the JSON)."""
     def number(pattern):
         found = re.search(pattern, text)
         return int(found.group(1)) if found else 0
@@ -34,7 +34,7 @@ def figures_of(text, answer):
 
 
 def check(argus, mktrace, source, work):
-    """The text of both commands; ends the test when the JSON says something else."""
+    """Returns the text of both commands; exits when the JSON differs from it."""
     trace = work / (source.stem + ".argus")
     subprocess.run([mktrace, source, trace], check=True, timeout=60)
     text, stats = run(argus, "graph", "check", trace), run(argus, "graph", "stats", trace)

@@ -25,7 +25,7 @@ def run(*words):
 
 
 def suspect(argus, trace, name, *options):
-    """What graph check says of the process `name`; None if it is no suspect."""
+    """The suspect that graph check reports for the process `name`; None if there is none."""
     answer = json.loads(run(argus, "graph", "check", "--json", "--limit=1000", *options, trace))
     if not answer["sound"]:
         sys.exit(f"the graph contradicts itself: {answer['violation_examples']}")
@@ -38,7 +38,7 @@ def check_suspect(found):
     names = {item["process"] for item in found["applications"]}
     if names != {"crier_left", "crier_right"}:
         sys.exit(f"it deals with {names}")
-    # A round in which it was made to wait in between is two segments; that is rare.
+    # A round that had to wait in between has two segments; that is rare.
     if found["causes_in_several"] < 8:
         sys.exit(f"only {found['causes_in_several']} of its 15 rounds tell both")
     if found["split"]["inside"] != "walk_round" or set(found["split"]["calls"]) != {"ring_bell"}:

@@ -11,10 +11,10 @@ fixture.
 Mutants come from three places:
 
   the tables   each row of wake_rules.def and signs[] is left out, has its strength flipped, and changes places with the next
-  RULES        by hand: what each of the other rules would do wrong; a rule without one gets another's name instead
-  --all        besides: each condition in rules/*.c negated, each && made ||, each comparison off by one … (by hand, minutes)
+  RULES        by hand: one wrong version of each other rule; a rule without one gets the name of another rule instead
+  --all        in addition: each condition in rules/*.c negated, each && made ||, each comparison off by one … (takes minutes)
 
-To add a mutant: a row of RULES. Its text must be in the file exactly once; when it is not any more, the test says so.
+To add a mutant: a row of RULES. Its text must be in the file exactly once; otherwise the test reports it.
 """
 import argparse
 import concurrent.futures
@@ -35,7 +35,7 @@ import random_trace  # noqa: E402
 
 RANDOM_TRACES = 150
 
-# rule: file, text, what stands there instead
+# rule: file, text, replacement
 RULES = [
     ("BOUNDARY_WAIT", "build/on_switch.c", "thread_block(builder, thread, os_state);", "thread_preempt(builder, thread);"),
     ("BOUNDARY_WAIT", "build/on_syscall.c", "if (!continues || !(row->flags & SYSCALL_RESTART))", "if (true)"),
@@ -118,12 +118,12 @@ RULES = [
     ("MERGE_YIELD", "rules/yield.c", "a->wait.object == b->wait.object && ", ""),
 ]
 
-# What of the tables can be changed without any effect, and why.
+# Changes of the tables that have no effect, and why.
 EQUAL = {
-    "CULL_DEVICE: tried after WAKE_SIGNAL",  # one needs an interrupt, the other none
+    "CULL_DEVICE: tried after WAKE_SIGNAL",  # one needs an interrupt, the other excludes it
     "WAKE_SIGNAL: tried after WAKE_EXIT",    # a thread dies outside of kill(), on its way back to user mode
-    "WAKE_CONDITION: the sign {inherits, false}, asked after the next one",  # both say unlock
-    "WAKE_CONDITION: the sign {wakes_many, true}, asked after the next one",  # both say condition
+    "WAKE_CONDITION: the sign {inherits, false}, asked after the next one",  # both mean unlock
+    "WAKE_CONDITION: the sign {wakes_many, true}, asked after the next one",  # both mean condition
 }
 
 
@@ -205,7 +205,7 @@ def by_hand(sources):
 
 
 def by_name(sources, rule):
-    """Every use of the rule's number is another rule's."""
+    """Replaces every use of the rule's number by that of another rule."""
     names = rules()
     other = names[(names.index(rule) + 1) % len(names)]
     edits = {file: re.sub(rf"\bRULE_{rule}\b", f"RULE_{other}", text) for file, text in sources.texts.items()
@@ -219,7 +219,7 @@ OPERATORS = [(r"&&", "||"), (r"\|\|", "&&"), (r"\btrue\b", "false"), (r"\bfalse\
 
 
 def strip_comments(text):
-    """Comments and strings as blanks, so that places stay."""
+    """Replaces comments and strings by blanks, so that offsets stay the same."""
     return re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|^#.*?$", lambda m: re.sub(r"[^\n]", " ", m.group()), text,
                   flags=re.DOTALL | re.MULTILINE)
 
@@ -266,7 +266,7 @@ def mutants(options):
 
 
 class Workshop:
-    """Compiles, links and runs, as the build directory does."""
+    """Compiles, links and runs, with the commands of the build folder."""
 
     def __init__(self, options):
         self.build, self.scratch = options.build.resolve(), options.scratch.resolve()
@@ -293,7 +293,7 @@ class Workshop:
         return made
 
     def run(self, program):
-        """The graphs as text; None: it failed, which a test notices too."""
+        """The graphs as text; None: the program failed, which a test would notice too."""
         try:
             done = subprocess.run([program, *self.traces], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
         except subprocess.TimeoutExpired:
@@ -319,7 +319,7 @@ class Workshop:
         return folder / "mutant"
 
     def killer(self, number, mutant):
-        """The trace that notices the mutant; None: it lives."""
+        """The trace that detects the mutant; None: it survives."""
         folder = self.scratch / f"mutant{number}"
         folder.mkdir(exist_ok=True)
         try:

@@ -31,7 +31,7 @@ class Comparison:
         return trace
 
     def first(self, traces):
-        """The library's graphs; what it said when it refused one or broke an invariant."""
+        """The library's graphs; the error message when it refused a trace or an invariant was broken."""
         run = subprocess.run([self.raw_graph, *traces], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         graphs = [finished.canonical(json.loads(line)) for line in run.stdout.splitlines()]
         return graphs, f"raw_graph ended {run.returncode}: {run.stderr}" if run.returncode else ""

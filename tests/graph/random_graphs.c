@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < size; k++)
             data[k] = (uint8_t)(next(&state) >> 24);
         data[0] = i % 4 ? 0 : data[0]; /* mostly Linux */
-        /* In most of them nothing is lost and chunks are long, as in a real trace. */
+        /* In most inputs nothing is lost and chunks are long, as in a real trace. */
         for (size_t k = 2; i % 8 && k < size; k += 8)
             data[k] &= 127;
         LLVMFuzzerTestOneInput(data, size);

@@ -190,8 +190,8 @@ static void *element_of(struct argus_graph *graph, enum array array, size_t id, 
 #undef PLACE
 }
 
-/* One way to damage an element, which then breaks an invariant; false: it cannot be damaged in this
- * way. */
+/* One way to damage an element, which then violates an invariant; false if the element cannot be
+ * damaged in this way. */
 struct damage {
     const char *name;
     enum array array;
@@ -377,7 +377,7 @@ static void test_damage_is_found(void **state)
     assert_int_equal(violations(fixture->graph), 0);
 }
 
-/* Swaps two elements, which breaks the order of the lists. */
+/* Swaps two elements, so that the lists are out of order. */
 static void test_swapped_edges_are_found(void **state)
 {
     struct fixture *fixture = *state;

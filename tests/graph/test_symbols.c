@@ -17,7 +17,7 @@ static char trace_path[] = "/tmp/argus-symbols-XXXXXX";
 static char own_path[4096];
 static int found_line;
 
-/* The function that is looked for. */
+/* The function that the test looks up. */
 __attribute__((noinline)) int argus_test_landmark(int number);
 int argus_test_landmark(int number)
 {
@@ -45,7 +45,7 @@ static struct argus_image_entry own_image(uint64_t pid)
     struct argus_image_entry image = {.pid = pid, .start = own_base(), .path = own_path};
     struct stat status;
     assert_int_equal(stat(own_path, &status), 0);
-    image.inode = status.st_ino; /* another one is another file */
+    image.inode = status.st_ino; /* another inode is another file */
     image.end = image.start + (1 << 24);
     return image;
 }

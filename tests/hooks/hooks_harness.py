@@ -10,7 +10,7 @@ import unittest
 
 
 def machine_of(program):
-    """What an ELF file is for, in the words of platform.machine()."""
+    """The processor of an ELF file, named as platform.machine() does."""
     with open(program, "rb") as file:
         number = int.from_bytes(file.read(20)[18:20], "little")
     return {62: "x86_64", 183: "aarch64"}[number]
@@ -28,14 +28,14 @@ class HooksTest(unittest.TestCase):
         return self.machine != platform.machine()
 
     def environment(self, preload=(), **more):
-        """For a hooked program. Under qemu-user the emulator's own threads are hidden from it."""
+        """The environment for a hooked program. Under qemu-user the emulator's own threads are hidden from it."""
         libraries = [str(self.work / "libhide-emulator.so")] if self.is_emulated else []
         libraries += preload
         preloaded = {"LD_PRELOAD": ":".join(libraries)} if libraries else {}
         return {**os.environ, **preloaded, **more}
 
     def skip_where_emulated(self):
-        """Programs of this machine, such as python3, cannot load libraries for another one."""
+        """Skips a test that needs programs of this machine, such as python3: they cannot load libraries for another processor."""
         if self.is_emulated:
             self.skipTest("the programs of this machine are not for " + self.machine)
 
@@ -52,7 +52,7 @@ class HooksTest(unittest.TestCase):
         return str(path)
 
     def hook(self, *words, code=0, **options):
-        """Runs argus-hook; its output, which is that on stderr when it is to fail."""
+        """Runs argus-hook and returns its output; if it is expected to fail, its stderr."""
         result = subprocess.run([str(self.build / "bin/argus-hook"), *words], capture_output=True, text=True, timeout=60,
                                 check=False, **options)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
@@ -64,7 +64,7 @@ class HooksTest(unittest.TestCase):
         return path
 
     def run_program(self, argv, code=0, env=None):
-        """Runs a program; what it says, stderr behind stdout."""
+        """Runs a program; returns its stdout, followed by its stderr."""
         result = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout + result.stderr

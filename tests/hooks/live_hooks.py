@@ -30,7 +30,7 @@ class Hooks(Live):
         return library
 
     def make_in_the_middle(self, image, function):
-        """A hook at the first instruction behind the fourth that can have one: compilers differ."""
+        """A hook in the middle of a function: at the first suitable instruction after the fourth, since compilers differ."""
         table, library = self.folder / f"{image}.conf", str(self.folder / f"{image}.hooks.so")
         for skip in range(4, 30):
             table.write_text(f"{image} note {function} skip={skip} key=rdi\n", encoding="utf-8")
@@ -51,8 +51,8 @@ class Hooks(Live):
                             "lib flag_write victim_rip key=rdi other=rdi:u32\n"
                             "lib note victim_red_zone when=rdi=6\n".replace("lib ", "libargus-victims.so "), "--image", LIBRARY)
         trace, _ = self.record_hooks(library, HOOKED, "once", options=options)
-        rounds = [record[4] for record in trace.of(NOTE) if record[4][0]]  # the other note has no key
-        # the loop sums 10 + 9 + … + 1, and is looked at before each addition
+        rounds = [record[4] for record in trace.of(NOTE) if record[4][0]]  # the other hook's note has no key
+        # the loop sums 10 + 9 + … + 1, and the hook is before each addition
         self.assertEqual([(a[0], a[3]) for a in rounds], [(10 - i, sum(range(11 - i, 11))) for i in range(10)])
         self.assertEqual(len(trace.of(NOTE)), 11)
         self.assertEqual([r[4][0] for r in trace.of(QUEUED) if r[4][2] >= 0x10000], [5])
@@ -66,7 +66,7 @@ class Hooks(Live):
 
     def test_shapes(self):
         trace, tid = self.check_shapes(("--backend", "bpf"))
-        # the call that carries a record is none itself
+        # the call that transports a hook's record is not recorded as a system call
         carried = [r for r in trace.of(syscall_id(GETPID), tid) if r[4][0] == 0x4B4F4F4853554752]
         self.assertEqual(carried, [])
         self.assertEqual(len(trace.of(syscall_id(GETPID), tid)), len(trace.of(syscall_id(GETPID, True), tid)))
@@ -85,7 +85,7 @@ class Hooks(Live):
         self.assertIn("is no library with hooks", done.stderr)
 
     def test_a_gtk_application(self):
-        """The main loop of GLib, the middle of libX11 and of malloc(), while timers and another thread keep it busy."""
+        """Hooks in GLib's main loop, and in the middle of libX11 and of malloc(), which timers and another thread call all the time."""
         if GTK == "none" or not shutil.which("Xvfb"):
             self.skipTest("no GTK 3 or no Xvfb here")
         libraries = [self.make("libglib-2.0.so.0 queue g_source_attach key=arg1 skip=1 label=\"GLib source\"\n"

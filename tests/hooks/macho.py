@@ -1,4 +1,5 @@
-"""Small Mach-O libraries, by hand; and reading what argus-hook makes of them. Only what the tests need of <mach-o/loader.h>."""
+"""Small Mach-O libraries, made by hand, and a reader for the output of argus-hook. Only the parts of <mach-o/loader.h> that the tests
+need."""
 import struct
 
 X86_64, ARM64 = (0x01000007, 3), (0x0100000C, 0)
@@ -43,7 +44,7 @@ def universal(*parts):
 
 
 def commands(data):
-    """The load commands: (name, its bytes)."""
+    """The load commands: (name, bytes)."""
     count, at = struct.unpack_from("<I", data, 16)[0], 32
     found = []
     for _ in range(count):
@@ -55,7 +56,7 @@ def commands(data):
 
 
 def names(data, kind):
-    """The names that commands of a kind have."""
+    """The names in the commands of one kind."""
     found = []
     for name, body in commands(data):
         if name == kind:

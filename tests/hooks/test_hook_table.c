@@ -1,4 +1,4 @@
-/* Words of a table, and that the registers of hook_words.c are where the runtime saves them. */
+/* The words of a table; and that hook_words.c places the registers where the runtime saves them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-"""argus-hook on Mach-O libraries: what it reads, what it refuses, and the library that takes the original's place."""
+"""argus-hook on Mach-O libraries: the libraries that it reads, those that it refuses, and the library that replaces the original."""
 import pathlib
 import shutil
 import struct
@@ -22,7 +22,7 @@ class MachO(hooks_harness.HooksTest):
         return str(path)
 
     def place(self, cpu, code, line, **options):
-        """Makes what takes the place of a library; its bytes."""
+        """Makes the replacement of a library; returns its bytes."""
         image = self.write(macho.dylib(cpu, code, SYMBOLS, **options))
         folder = self.path / "placed"
         self.hook("make", self.table(f"/usr/lib/libvictim.dylib {line}"), "--image", image, "--replace", str(folder))
@@ -97,7 +97,7 @@ class MachO(hooks_harness.HooksTest):
             self.assertIn(result.returncode, (0, 1), f"offset {offset}: {result.stderr}")
 
     def test_tables_of_the_paper(self):
-        """Every table can be read for both architectures: what is not on this machine is only the library."""
+        """Every table can be read for both architectures: the only error is that the library is not on this machine."""
         tables = sorted((pathlib.Path(__file__).parent / "../../share/hooks/macos").glob("*.conf"))
         self.assertEqual(len(tables), 8)
         for table in tables:

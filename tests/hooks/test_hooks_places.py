@@ -69,7 +69,7 @@ class Places(hooks_harness.HooksTest):
         stripped = self.path / "libstripped.so"
         shutil.copy(self.victims, stripped)
         subprocess.run(["strip", "-R", ".comment", "--strip-all", str(stripped)], check=True)
-        # what is exported still has its name
+        # exported functions still have their names
         self.hook("check", self.table(f"{stripped} note victim_short"))
         message = self.error(f"{stripped} note add_two")
         self.assertIn("has no function add_two", message)

@@ -15,7 +15,7 @@ PLACES_ARM64 = ("victim_short", "victim_short+4", "victim_rip", "victim_rip+4", 
                 "victim_jrcxz+4", "victim_entered", "victim_computed", "victim_with_data", "victim_taken",
                 "victim_switch_inside", "victim_entered_over", "victim_vector", "victim_vector+0x10",
                 "victim_vector+0x18", "victim_vector+0x20", "victim_registers+0x28")
-# One round of hooked: the loop goes round 10 times, x = 0 never comes to victim_jrcxz+5 (arm64: +4).
+# One round of hooked: the loop runs 10 times; with x = 0 victim_jrcxz+5 (arm64: +4) is never reached.
 HITS, HITS_ARM64 = 36, 53
 
 
@@ -54,7 +54,7 @@ class Programs(hooks_harness.HooksTest):
     def test_threads(self):
         library = self.make_for_victims(self.counting_table())
         text = self.run_program([str(self.work / "hooked"), "threads", library, "60"], env=self.environment())
-        if self.machine == "aarch64":  # nothing is changed under running threads, and that is said
+        if self.machine == "aarch64":  # code under running threads is not changed, and the program reports that
             self.assertIn("other threads are running", text)
             self.assertIn("installed 0\nwrong 0\nhits 0\n", text)
             return
@@ -67,14 +67,14 @@ class Programs(hooks_harness.HooksTest):
         other.mkdir()
         data = bytearray(pathlib.Path(self.victims).read_bytes())
         at = data.find(b"GNU\0", data.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0"))
-        data[at + 4] ^= 1  # the first byte of the build id
+        data[at + 4] ^= 1  # the first byte of the build ID
         (other / "libargus-victims.so").write_bytes(data)
         (other / "libcounting-shell.so").symlink_to(self.work / "libcounting-shell.so")
         env = self.preload(library)
         env["LD_LIBRARY_PATH"] = str(other)
         program = shutil.copy(self.work / "hooked", other / "hooked")
         text = self.run_program([program, "once"], env=env)
-        if "another version" not in text:  # the program's RPATH went first: then the hooks are in the right one
+        if "another version" not in text:  # the program's RPATH took precedence, so the hooks are in the right library
             self.skipTest("this linker writes an RPATH that cannot be overridden")
         self.assertIn("hits 0", text)
 
@@ -88,7 +88,7 @@ class Programs(hooks_harness.HooksTest):
         self.assertIn(f"hits {self.hits}", text)
 
     def test_versions_of_symbols(self):
-        """libz has symbol versions: a program that asks for them finds them in what takes its place."""
+        """libz has symbol versions: a program that requests them finds them in the replacement."""
         self.skip_where_emulated()
         folder = self.path / "replaced"
         self.hook("make", self.table("libz.so.1 note adler32_z"), "--replace", str(folder))

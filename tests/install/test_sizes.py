@@ -1,4 +1,4 @@
-"""scripts/deps --sizes: what the groups bring into a bare system; the demo stays small."""
+"""scripts/deps --sizes: the size of each group on a bare system; the demo stays small."""
 import re
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""cmake --build BUILD --target uninstall takes away what was installed, and nothing else."""
+"""cmake --build BUILD --target uninstall removes the installed files, and nothing else."""
 import os
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ def cmake(setup, *words, code=0, **environment):
 
 
 def keep_manifest(setup, work):
-    """The build folder's own notes of an install are the developer's: they are put back."""
+    """Restores the build folder's lists of installed files, which belong to the developer."""
     names = "install_manifest.txt", "install_folders.txt"
     kept = {name: (setup.build / name).read_bytes() for name in names if (setup.build / name).exists()}
     try:
@@ -55,11 +55,11 @@ def test_what_was_there_before_stays(setup):
     for name in "bin/other", "share/man/man1/other.1", "share/argus/mine":
         (prefix / name).parent.mkdir(parents=True, exist_ok=True)
         (prefix / name).touch()
-    (prefix / "include").mkdir()  # empty, and not ours
+    (prefix / "include").mkdir()  # empty, but not created by the install
     before = names(root)
 
     def work():
-        for _ in range(2):  # the second time all folders are there
+        for _ in range(2):  # the second time all folders exist
             cmake(setup, "--install", setup.build, "--prefix", "/opt/argus", DESTDIR=str(root))
         (prefix / "share/bash-completion/completions/another").touch()
         uninstall(setup, DESTDIR=str(root))

@@ -1,4 +1,4 @@
-"""The units of systemd and the rule for polkit, as installed: systemd-analyze verifies them, and what they run works."""
+"""The units of systemd and the rule for polkit, as installed: systemd-analyze verifies them, and the commands in them work."""
 import os
 import re
 import shlex
@@ -13,7 +13,7 @@ UNITS = {"lib/systemd/system/argus.service": [], "lib/systemd/user/argus-on-hang
 def install(setup):
     prefix = setup.folder / "prefix"
     if not prefix.exists():
-        (setup.folder / "prefix").parent.chmod(0o755)  # another user runs it from there
+        (setup.folder / "prefix").parent.chmod(0o755)  # another user runs the program from there
         subprocess.run(["cmake", "--install", str(setup.build), "--prefix", str(prefix)], check=True, timeout=120, stdout=subprocess.DEVNULL)
     return prefix
 
@@ -47,7 +47,7 @@ def test_paths_are_those_of_the_prefix(setup):
 
 
 def in_own_run(setup, script, *words):
-    """Runs a script of this folder as root, in a mount namespace in which /run is empty: beside any other recorder."""
+    """Runs a script of this folder as root, in a mount namespace with an empty /run, so that it does not meet another recorder."""
     if os.geteuid() != 0 or subprocess.run([program("unshare"), "-m", "true"], stderr=subprocess.DEVNULL).returncode:
         raise Skip("needs root and mount namespaces")
     done = subprocess.run([program("unshare"), "-m", "bash", str(setup.source / "tests/install" / script), *map(str, words)],
@@ -59,7 +59,7 @@ def in_own_run(setup, script, *words):
 
 
 def test_the_system_unit_records(setup):
-    """Runs its lines by hand with systemd's environment, because systemd does not run here."""
+    """Runs the unit's commands by hand with systemd's environment, because systemd does not run here."""
     done = in_own_run(setup, "run_unit.sh", install(setup) / "lib/systemd/system/argus.service")
     expect(done.returncode == 0, done.stdout)
     expect_in("recording into a ring of 64 MB in memory", done.stdout)

@@ -1,9 +1,4 @@
-"""examples/introperf/evaluate.py: a library and a program that were made slow are found, each among the first three contexts.
-
-    evaluate_some.py ARGUS
-
-All cases take minutes; these take seconds. Needs root, sqlite3, Debian's python3 and a compiler; exits 77 (skipped) without.
-"""
+"""examples/introperf/evaluate.py finds a library and a program that were made slow, each among the first three contexts."""
 import pathlib
 import shutil
 import subprocess

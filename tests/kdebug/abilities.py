@@ -1,4 +1,4 @@
-"""docs/macos.md has the table that follows from abilities.def: abilities.py ABILITIES_DEF MACOS_MD [--write]."""
+"""Checks that docs/macos.md has the table that follows from abilities.def: abilities.py ABILITIES_DEF MACOS_MD [--write]."""
 import pathlib
 import re
 import sys
@@ -8,7 +8,7 @@ BEGIN, END = "<!-- abilities.def -->", "<!-- end of abilities.def -->"
 
 
 def parse(text):
-    """Sources: symbol → for each column whether it is there. Abilities: rules → rows, the best first."""
+    """Sources: symbol → whether each column has it. Abilities: rules → rows, the best first."""
     sources = {"ALWAYS": (True,) * 5}
     for symbol, flags in re.findall(r"^SOURCE\((\w+), .*?\"((?:, \w+)+)\)$", text, re.M):
         intel, silicon, dispatch, hooks, patch = (flag == "1" for flag in flags.split(", ")[3:])

@@ -1,6 +1,6 @@
 """Small traces of macOS as record text for mktrace: threads that each have a cpu, in the records of a stock kernel.
 
-A thread always is in some wait, and what it does between two waits is one call: comes(), some calls, and waits again.
+A thread always is in some wait. Its work between two waits is written as: comes(), some calls, and the next wait.
 """
 
 
@@ -28,7 +28,7 @@ class Scene:
         self.tables.append(f"image pid {pid} start {start:#x} end {end:#x} path {path}")
 
     def at(self, ms):
-        """Time goes on to this moment."""
+        """Advances the time to this moment."""
         assert self.now <= ms * 1_000_000, (self.now, ms)
         self.now = int(ms * 1_000_000)
 
@@ -36,10 +36,10 @@ class Scene:
         self.records.append(f"{self.now} cpu{self.cpus[tid]} t{tid if on is None else on} {text}")
         self.now += 1_000
 
-    # --- what threads do ---
+    # --- the actions of threads ---
 
     def begin(self, tid, call):
-        """A call in which the thread will wait, or not: its start record, and how its end begins."""
+        """Begins a call in which the thread may wait: emits its start record, and remembers the end of the call."""
         self.say(tid, call[0])
         self.waits[tid] = call[1]
 
@@ -68,7 +68,7 @@ class Scene:
             self.say(tid, text, on=0)
 
     def comes(self, tid, error=0):
-        """The thread comes on its cpu, and its call ends."""
+        """The thread gets its CPU, and its call ends."""
         self.say(tid, f"mach_sched next={tid}", on=0)
         self.end(tid, error)
 
@@ -84,7 +84,7 @@ class Scene:
         return "\n".join([self.tables[0], self.tables[1], cpus, *self.tables[2:], *self.records]) + "\n"
 
 
-# --- calls: what the start record says, and what the end record will be ---
+# --- calls: the start record, and the beginning of the end record ---
 
 def receive(local=0x103):
     return f"mach_msg2_start options=2 local={local:#x}", ("trap", 47, 0)

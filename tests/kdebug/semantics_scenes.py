@@ -1,8 +1,8 @@
-"""What macOS does in its own way, one scene for each: servers that batch, WindowServer, answers, vouchers, files, run loops, timers,
-and what a patched kernel tells. The records are those that such a kernel writes."""
+"""Peculiarities of macOS, one scene for each: servers that batch, WindowServer, replies, vouchers, files, run loops, timers, and the
+additional records of a patched kernel. The records are those that such a kernel writes."""
 import darwin_scene as darwin
 
-COPY_SEND, SEND_ONCE, ASKS = 19, 18, 0x1513  # mach/message.h: remote is a send right; send-once; that and a reply port
+COPY_SEND, SEND_ONCE, ASKS = 19, 18, 0x1513  # mach/message.h: remote: a send right; send-once; a send right and a reply port
 
 
 def ask(remote, local=0x707, size=128):
@@ -10,7 +10,7 @@ def ask(remote, local=0x707, size=128):
 
 
 def answer_and_receive(remote, size=64):
-    """A server's only call: it answers, and receives the next request."""
+    """A server's only call: it replies, and receives the next request."""
     return f"mach_msg2_start options=3 bits={SEND_ONCE} size={size} remote={remote:#x}", ("trap", 47, 0)
 
 
@@ -23,7 +23,7 @@ def send(remote, size=128):
 
 
 class Scene(darwin.Scene):
-    """`ids`: the kernel writes the id of each message, as on an Intel Mac."""
+    """`ids`: the kernel records the ID of each message, as on an Intel Mac."""
 
     def __init__(self, ids):
         super().__init__()
@@ -46,7 +46,7 @@ class Scene(darwin.Scene):
             self.say(tid, f"msg_recv message={message:#x} id=7 voucher={voucher:#x}")
 
     def sleeps(self, tid):
-        """In the call that has begun."""
+        """Within the call that has begun."""
         self.say(tid, "mach_block")
         self.say(tid, "mach_sched next=0")
         self.say(tid, f"mach_dispatch thread={tid} state=1", on=0)
@@ -65,7 +65,7 @@ class Scene(darwin.Scene):
         self.now += int(ms * 1_000_000)
 
     def request(self, client, port, server=None, voucher=0):
-        """The client has been woken, and asks; `server`: whom that wakes. The id of the message."""
+        """The client has been woken, and sends a request; `server`: the thread that it wakes. Returns the ID of the message."""
         self.device(client)
         self.begin(client, ask(port))
         message = self.new_message()
@@ -83,7 +83,7 @@ class Scene(darwin.Scene):
 
 
 class Batching(Scene):
-    """fontd's dispatch_mig_server(): one call answers one client and takes the next one's request, without a wait (section 3.1)."""
+    """fontd's dispatch_mig_server(): one call replies to one client and receives the next request, without a wait (section 3.1)."""
 
     port = 0x501
 
@@ -98,7 +98,7 @@ class Batching(Scene):
         self.home(self.alpha, self.beta, self.server)
 
     def alone(self, client, port, reply):
-        """One request by itself; shows whose the client's port is."""
+        """A single request; it shows the client to which the port belongs."""
         asked = self.request(client, port, self.server)
         self.runs(self.server)
         self.received(self.server, asked)
@@ -111,7 +111,7 @@ class Batching(Scene):
         self.gets_answer(client, answered)
 
     def both(self):
-        """beta's request comes while fontd works for alpha: it wakes no thread, and beta does not continue before fontd waits."""
+        """beta's request arrives while fontd works for alpha. It wakes no thread, and beta does not continue before fontd waits."""
         first = self.request(self.alpha, self.port, self.server)
         second = self.request(self.beta, 0x601)
         self.runs(self.server)
@@ -134,8 +134,8 @@ class Batching(Scene):
 
 
 class WindowServer(Scene):
-    """Its event loop sends what is left of the client before in the call that receives from the next one: section 3.1, _gOutMsg. Three
-    clients in one wake-up."""
+    """Its event loop sends the pending messages of the previous client in the call that receives from the next one: section 3.1, _gOutMsg.
+    There are three clients in one wake-up."""
 
     def __init__(self, ids):
         super().__init__(ids)
@@ -170,8 +170,8 @@ class WindowServer(Scene):
 
 
 class Answers(Scene):
-    """A server whose answer comes before the client has got round to waiting: the name of a send-once right leads nowhere, and
-    has been another client's before."""
+    """A server replies before the client waits. Then the name of the send-once right leads nowhere, and another client may have used that
+    name before."""
 
     def __init__(self):
         super().__init__(False)
@@ -184,7 +184,7 @@ class Answers(Scene):
         self.home(self.alpha, self.beta, self.server)
 
     def slow(self, client, port, reply):
-        """The usual case: the answer wakes the client."""
+        """The usual case: the reply wakes the client."""
         self.request(client, port, self.server)
         self.runs(self.server)
         self.end(self.server)
@@ -195,7 +195,7 @@ class Answers(Scene):
         self.gets_answer(client, 0)
 
     def fast(self, client, port, reply):
-        """The client is preempted in its call, the server answers at once, and the client never waits."""
+        """The client is preempted in its call, the server replies at once, and the client never waits."""
         self.device(client)
         self.begin(client, ask(port))
         self.wakes(client, self.server)
@@ -211,7 +211,7 @@ class Answers(Scene):
         self.home(client)
 
     def meanwhile(self, client, port, reply, other, client_port):
-        """While the client waits for its answer the other one sends it something, which it receives afterwards."""
+        """While the client waits for its reply the other one sends it a message, which it receives afterwards."""
         self.request(client, port, self.server)
         self.device(other)
         self.begin(other, send(client_port))
@@ -231,7 +231,7 @@ class Answers(Scene):
         self.home(client)
 
     def tells(self, sender, receiver, port):
-        """A message to a port of the receiver; the receiver is unknown if it wakes no thread."""
+        """A message to a port of the receiver; if no thread is woken, the receiver is unknown."""
         self.device(sender)
         self.begin(sender, send(port))
         if receiver:
@@ -245,8 +245,8 @@ class Answers(Scene):
 
 
 class Vouchers(Scene):
-    """A broker asks a database on behalf of two clients; every message carries its client's voucher. `contents`: the kernel tells what
-    is in a voucher, and the broker makes new ones of those that it gets."""
+    """A broker sends requests to a database on behalf of two clients; every message carries its client's voucher. `contents`: the kernel
+    records the contents of vouchers, and the broker makes new vouchers from those that it gets."""
 
     of_alpha, of_beta, second_of_alpha = 0xa1, 0xb1, 0xa2
 
@@ -282,7 +282,7 @@ class Vouchers(Scene):
         return message
 
     def interleaved(self):
-        """Two requests come in one wake-up; the broker then tells the database of beta's first, and of alpha's afterwards."""
+        """Two requests arrive in one wake-up; the broker then sends the database a request for beta first, and one for alpha afterwards."""
         self.creates(self.alpha, self.of_alpha)
         self.creates(self.beta, self.of_beta)
         self.device(self.alpha)
@@ -320,8 +320,8 @@ class Vouchers(Scene):
         self.home(self.database)
 
     def redeemed(self):
-        """What the database gets is a voucher of its own making, whose contents tell more than the sender's: beta is behind it. So what
-        it sends then, and what beta sends to it, is for one."""
+        """The database gets a new voucher, whose contents tell more than the sender: it belongs to beta's work. So the database's next
+        message, and beta's message to the database, belong to the same work."""
         self.device(self.broker)
         message = self.one_way(self.broker, self.database, 0x601, 0xc1)
         self.home(self.broker)
@@ -359,7 +359,7 @@ class Vouchers(Scene):
         self.home(self.helper)
 
     def handed_on(self):
-        """The broker leaves work to a helper of its own: no item of libdispatch is on record, but the helper adopts the voucher."""
+        """The broker leaves work to its own helper thread. No item of libdispatch is recorded, but the helper adopts the voucher."""
         self.device(self.alpha)
         message = self.one_way(self.alpha, self.broker, 0x501, self.of_alpha)
         self.home(self.alpha)
@@ -376,7 +376,7 @@ class Vouchers(Scene):
 
 
 class Cursor(Scene):
-    """An application whose main thread waits for authd (section 6.2, Installer), and its event thread that has the cursor spin."""
+    """An application whose main thread waits for authd (section 6.2, Installer), and whose event thread makes the cursor spin."""
 
     def __init__(self):
         super().__init__(False)
@@ -433,7 +433,7 @@ class Cursor(Scene):
 
 
 class RunLoop(Scene):
-    """CFRunLoop by the hooks of share/hooks/macos/CoreFoundation.conf: each callout is a vertex, caused by who asked for it."""
+    """CFRunLoop by the hooks of share/hooks/macos/CoreFoundation.conf: each callout is a vertex, caused by the thread that requested it."""
 
     KINDS = {"observer": 0x71, "timer": 0x72, "source 0": 0x73, "block": 0x74}
 
@@ -454,7 +454,7 @@ class RunLoop(Scene):
         self.say(tid, f"callback_queued key={self.KINDS[kind]:#x} probe={self.numbers[kind, 'queue']}")
 
     def turn(self, *kinds):
-        """The loop runs these one after the other, and waits again."""
+        """The loop runs these callouts one after the other, and waits again."""
         for kind in kinds:
             self.say(self.main, f"callback_start key={self.KINDS[kind]:#x} probe={self.numbers[kind, 'begin']} sp=0x7000")
             self.work(1)
@@ -463,7 +463,7 @@ class RunLoop(Scene):
 
 
 class Timers(Scene):
-    """A worker has a kernel timer wake it (mach_wait_until), and asks for a thread call, by its id. `patched`: with xnu-patch."""
+    """A kernel timer wakes a worker (mach_wait_until); the worker also requests thread calls, by their ID. `patched`: with xnu-patch."""
 
     call = 0xca11
 
@@ -484,7 +484,7 @@ class Timers(Scene):
             self.say(cpu_of, text, on=0)
 
     def armed_for_another(self):
-        """The worker arms a timer; when it fires, a thread of the kernel is woken, and wakes the other thread."""
+        """The worker arms a timer. When it fires, it wakes a kernel thread, which wakes the other thread."""
         self.device(self.worker)
         self.say(self.worker, f"timer_enter_start timer={self.call:#x} deadline={int(self.now + 5e6)}")
         self.say(self.worker, f"timer_enter_end timer={self.call:#x}")
@@ -501,12 +501,12 @@ class Timers(Scene):
         self.home(self.other)
 
     def patched(self):
-        """The same as a thread call, which a patched kernel tells of: queued, queued again by its timer, run."""
+        """The same as a thread call, which a patched kernel records: queued, queued again by its timer, run."""
         self.device(self.worker)
         self.say(self.worker, f"record id=0x60140004 arg1={self.call:#x} arg2=0xf00 arg3={int(self.now + 5e6)}")
         self.home(self.worker)
         self.work(5)
-        self.device(self.other)  # which the timer interrupts
+        self.device(self.other)  # the timer interrupts this thread
         self.say(self.other, "interrupt_start arg4=2")
         self.say(self.other, f"record id=0x60140004 arg1={self.call:#x} arg2=0xf00")
         self.say(self.other, f"mach_wake thread={self.daemon}")
@@ -522,7 +522,7 @@ class Timers(Scene):
         self.home(self.other)
 
     def parked(self):
-        """A worker that is parked is taken out of it."""
+        """A parked worker thread is woken from its park call."""
         self.device(self.worker)
         self.block(self.worker, ("syscall_start nr=368 arg1=4", ("bsd", 368, 500)))
         self.device(self.other)
@@ -533,7 +533,7 @@ class Timers(Scene):
         self.home(self.worker)
 
     def wakes_by(self, how=None, result=0, due=False):
-        """The worker wakes the other one, which a patched kernel explains; by clear_wait() if `how` is 4."""
+        """The worker wakes the other thread, and a patched kernel records the reason; by clear_wait() if `how` is 4."""
         self.device(self.worker)
         if how is not None:
             self.say(self.worker, f"record id=0x60110008 arg1={self.other} arg2=0x55 arg4={how}")
@@ -547,7 +547,7 @@ class Timers(Scene):
 
 
 class Files(Scene):
-    """A thread opens a file, and waits for the disk in that call, before or behind the lookup's record."""
+    """A thread opens a file, and waits for the disk in that call, before or after the record of the lookup."""
 
     def __init__(self):
         super().__init__(False)

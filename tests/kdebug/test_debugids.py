@@ -17,7 +17,7 @@ HEAD = "os darwin\narch aarch64\ncpus 1\nthread 100 pid 7 name program\n"
 
 
 def dump(name, rows, *options):
-    """What argus says of one record of thread 100 for each row of debugid and arguments."""
+    """The output of argus for one record of thread 100 for each row of debugid and arguments."""
     text, trace = SCRATCH / f"{name}.trace", SCRATCH / f"{name}.argus"
     lines = [f"{1000 + at} cpu0 t100 record id=0x{debugid} " + " ".join(f"arg{i + 1}={value}" for i, value in enumerate(args))
              for at, (debugid, args) in enumerate(rows)]

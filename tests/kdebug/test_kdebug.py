@@ -26,7 +26,7 @@ def run(*words, code=0):
 
 
 def records(path, mask=2**64 - 1):
-    """Time, cpu, thread, id and arguments of each record, in the order of time."""
+    """Time, CPU, thread, ID and arguments of each record, in time order."""
     rows = [json.loads(line) for line in run(ARGUS, "dump", "--json", path).splitlines()]
     return [(row["ns"], row["cpu"], row["tid"], row["debugid"], *(arg & mask for arg in row["args"])) for row in rows]
 
@@ -47,7 +47,7 @@ class Kdebug(unittest.TestCase):
                 run(MKKDEBUG, version + width, cls.plain, cls.files[version + width])
 
     def test_records(self):
-        """Each version has them all, in order; of a 32-bit kernel with arguments of 32 bits."""
+        """Each version has all records, in order; those of a 32-bit kernel have 32-bit arguments."""
         wide = records(self.plain)
         for name, path in self.files.items():
             mask = 2**32 - 1 if name.endswith("-32") else 2**64 - 1
@@ -68,7 +68,7 @@ class Kdebug(unittest.TestCase):
             version = name.replace("-32", "")
             self.assertEqual(found["format"], FORMATS[version], name)
             self.assertEqual((found["os"], found["records"], found["threads"], found["cpus"]), ("darwin", 27, 3, 2), name)
-            self.assertEqual(found["processes"], 2, name)  # kernel_task has launchd's number
+            self.assertEqual(found["processes"], 2, name)  # kernel_task has the same process ID as launchd
             self.assertEqual(found["lost"], 1, name)
             self.assertEqual(found["stacks"], 1, name)
             self.assertTrue(found["complete"], name)
@@ -79,7 +79,7 @@ class Kdebug(unittest.TestCase):
                 self.assertIn("1 chunk of other kinds", notes)
 
     def test_processes(self):
-        """kernel_task is not launchd, and a name that the map cuts is whole in the record."""
+        """kernel_task is not mistaken for launchd, and a name that the map cuts off is complete in the record."""
         text = run(ARGUS, "graph", "find", self.files["v2"])
         self.assertIn("launchd [1]", text)
         self.assertIn("com.apple.MapKit.SnapshotService", run(ARGUS, "dump", self.files["v2"]))
@@ -94,7 +94,7 @@ class Kdebug(unittest.TestCase):
             self.assertIn(words, text)
 
     def test_import(self):
-        """The .argus file says the same, and its records are in order."""
+        """The .argus file has the same contents, and its records are in order."""
         for name, path in self.files.items():
             made = SCRATCH / f"{path.name}.argus"
             run(ARGUS, "import", path, "-o", made)
@@ -114,12 +114,12 @@ class Kdebug(unittest.TestCase):
         self.assertIn("an .argus file already", run(ARGUS, "import", self.plain, "-o", made, code=1))
 
     def test_image(self):
-        """A path that was told before the image; the thread says whose it is."""
+        """A path that is recorded before its image; the thread tells the process."""
         text = run(ARGUS, "dump", self.files["v2"])
         self.assertIn("address=0x100000000", text)
 
     def test_abilities(self):
-        """What rules can do is said of the trace at hand, and that there are no wake-ups is said at once."""
+        """Each rule states what it can do with this trace; if there are no wake-ups, the answer says so at its beginning."""
         stats = json.loads(run(ARGUS, "graph", "stats", "--json", self.files["v2"]))
         rules = {row["rules"]: row for row in stats["abilities"]["rules"]}
         self.assertEqual(rules["boundary.wait"]["how"], "yes")
@@ -137,7 +137,7 @@ class Kdebug(unittest.TestCase):
 
     @staticmethod
     def shared_cache():
-        """dyld tells one process of the libraries in the shared cache; another one has a sampled stack there."""
+        """dyld reports the libraries of the shared cache for one process; another process has a sampled stack in them."""
         lines = ["os darwin", "arch aarch64", "cpus 2", "thread 200 pid 57 name told", "thread 300 pid 58 name other",
                  "1000 cpu0 t200 record id=0x1f050028 arg1=0x2211 arg3=0x180000000", "1001 cpu0 t200 record id=0x1f05002c"]
         for at, (low, address) in enumerate(((0x4433, 0x180100000), (0x6655, 0x180200000), (0x8877, 0x100000000))):
@@ -155,7 +155,7 @@ class Kdebug(unittest.TestCase):
         return trace
 
     def test_shared_cache(self):
-        """What dyld tells one process of the shared cache names another one's frames as well."""
+        """The images that dyld reports for one process also name frames of another process."""
         trace = self.shared_cache()
         path = SCRATCH / "cache.kdebug"
         run(MKKDEBUG, "v2", trace, path)
@@ -171,14 +171,14 @@ class Kdebug(unittest.TestCase):
         return struct.pack("<IHHQ", tag, 0, 0, len(data) if length is None else length) + data + bytes(-len(data) % 8)
 
     def v3_with(self, name, *chunks, base=None):
-        """The V3 file with further chunks behind it."""
+        """The V3 file with further chunks at its end."""
         path = SCRATCH / f"{name}.kdebug"
         data = (base or self.files["v3"]).read_bytes()
         path.write_bytes(data + bytes(-len(data) % 8) + b"".join(chunks))
         return path
 
     def test_codes(self):
-        """The names that a file brings along are for tracepoints that have none."""
+        """The names in a file are used for tracepoints that have none."""
         names = b"0x25990000\tPERF_Preamble\n0x1400000 MACH_another\nnonsense\n0x5550000 \"quoted\"\n"
         path = self.v3_with("codes", self.chunk(0x800f, names))
         text = run(ARGUS, "dump", path)
@@ -189,7 +189,7 @@ class Kdebug(unittest.TestCase):
         self.assertIn("sound", run(ARGUS, "verify", path))
 
     def test_property_lists(self):
-        """Images and paths, in both forms; the machine; what cannot be read is said."""
+        """Images and paths, in both forms, and the machine; what cannot be read is reported."""
         uuid = "33440000-0000-0000-0000-000000000000"
         cache = SCRATCH / "cache-v3.kdebug"
         run(MKKDEBUG, "v3", self.shared_cache(), cache)
@@ -213,7 +213,7 @@ class Kdebug(unittest.TestCase):
             self.assertEqual(info(path)["records"], 27)
 
     def test_to_the_end(self):
-        """A length of all ones: the file was written as a stream, and its last chunk goes on to the end."""
+        """A length of all ones: the file was written as a stream, and its last chunk extends to the end of the file."""
         data = bytearray(self.files["v3"].read_bytes())
         last = data.rindex(struct.pack("<IHH", 0x1e00, 0, 0))
         struct.pack_into("<Q", data, last + 8, 2**64 - 1)
@@ -240,7 +240,7 @@ class Kdebug(unittest.TestCase):
     # --- broken files ---
 
     def broken(self, version, change, *words, code=1, command="info"):
-        """Applies `change` to the bytes of a file, and looks for the words in what is said."""
+        """Applies `change` to the bytes of a file, and expects the words in the output."""
         data = bytearray(self.files[version].read_bytes())
         data = change(data) or data
         path = SCRATCH / "broken.kdebug"
@@ -282,18 +282,18 @@ class Kdebug(unittest.TestCase):
         self.broken("v3", self.poke(8, "<Q", 8), "offset 8", "claims 8 bytes")
 
     def test_swapped(self):
-        """Big-endian files are of machines that Argus does not know."""
+        """Big-endian files come from machines that Argus does not support."""
         self.broken("v2", lambda data: data[3::-1] + data[4:], "not an Argus trace")
 
     def test_last_record(self):
-        """What is whole counts, and the rest is said."""
+        """The complete records count, and the rest is reported."""
         said = self.broken("v2", lambda data: data[:-10], "last record is not whole", code=4, command="verify")
         self.assertIn("26 records", said)
         said = self.broken("v3", lambda data: data[:-100], "cut off by the end of the file", code=4, command="verify")
         self.assertIn("25 records", said)
 
     def test_chunk_lengths(self):
-        """A length that leads nowhere, or into another chunk: the way is found again, and damage is said."""
+        """A length that leads nowhere, or into another chunk: the reader finds the next chunk, and reports the damage."""
         data = self.files["v3"].read_bytes()
         threads = data.index(struct.pack("<IIQ", 0x1d00, 0, 96))
         strange = data.index(struct.pack("<IIQ", 0x8002, 0, 5))
@@ -308,7 +308,7 @@ class Kdebug(unittest.TestCase):
         self.broken("v2", self.poke(len(data) - 12, "<I", 1 << 20), "impossible cpu", "26 records", code=4, command="verify")
 
     def test_sample(self):
-        """A real trace of an iOS device, where it is at hand."""
+        """A real trace of an iOS device, if it is available."""
         if not SAMPLE.exists():
             self.skipTest("the sample is not here")
         found = info(SAMPLE)

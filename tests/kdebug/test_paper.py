@@ -1,11 +1,11 @@
-"""Two cases of the Argus paper, told in the records of a stock Mac, and diagnosed: test_paper.py MKTRACE MKKDEBUG ARGUS
+"""Two cases of the Argus paper, as records of an unpatched Mac, and their diagnoses: test_paper.py MKTRACE MKKDEBUG ARGUS
 SCRATCH.
 
 Chromium (section 2.3): the browser's main thread waits for the renderer, with a timeout of 1.5 s; the renderer's main thread
-waits by a semaphore for the browser. Five threads lie on the way in the normal case.
+waits by a semaphore for the browser. In the normal case the path has five threads.
 
-System Preferences (section 6): the main thread yields until _gCGDidReconfigureSeen is written, which happens when a datagram comes;
-in the bad case it does not come.
+System Preferences (section 6): the main thread yields until _gCGDidReconfigureSeen is written, which happens when a datagram arrives;
+in the bad case none arrives.
 """
 import json
 import pathlib
@@ -34,10 +34,10 @@ def diagnose(trace, *options):
 
 
 class Chromium(darwin.Scene):
-    """WindowServer, a browser with its main thread and a worker, a renderer with the same, and fontd."""
+    """WindowServer, a browser and a renderer, each with a main thread and a worker, and fontd."""
 
     browser, renderer, cv_main = 100, 200, 0x1000
-    javascript, loop = 0x33, 0x1f03  # ports of the renderer: a semaphore, and what wakes its main thread's run loop
+    javascript, loop = 0x33, 0x1f03  # ports of the renderer: a semaphore, and the port that wakes its main thread's run loop
 
     def __init__(self):
         super().__init__()
@@ -67,11 +67,11 @@ class Chromium(darwin.Scene):
         self.end(sender)
 
     def relay(self, thread):
-        """A worker passes something on: it has come, and goes back to its port."""
+        """A worker that has passed a message on waits at its port again."""
         self.block(thread, darwin.receive())
 
     def key(self):
-        """A key is pressed: WindowServer tells the browser's main thread, which asks the renderer where the text is."""
+        """A key is pressed: WindowServer sends it to the browser's main thread, which asks the renderer for the position of the text."""
         self.say(self.server, "interrupt_start", on=0)
         self.say(self.server, f"mach_wake thread={self.server}", on=0)
         self.say(self.server, "interrupt_end", on=0)
@@ -87,7 +87,7 @@ class Chromium(darwin.Scene):
         self.comes(self.io)
 
     def answer(self):
-        """The renderer's main thread has the answer: back through both workers to the browser's main thread."""
+        """The renderer's main thread sends its reply through both workers to the browser's main thread."""
         self.message(self.render, self.io, 0x801)
         self.block(self.render, darwin.receive())
         self.comes(self.io)
@@ -100,7 +100,7 @@ class Chromium(darwin.Scene):
         self.block(self.main, darwin.receive())
 
     def normal(self, at_ms):
-        """fontd knows the font, and all is well."""
+        """fontd knows the font, and the key is handled in time."""
         self.at(at_ms)
         self.key()
         self.message(self.io, self.render, self.loop)
@@ -119,9 +119,9 @@ class Chromium(darwin.Scene):
         self.answer()
 
     def bad(self, at_ms):
-        """While the renderer waits for the browser, a key is pressed; the timeout of the browser's wait breaks the circle."""
+        """A key is pressed while the renderer waits for the browser; the timeout of the browser's wait breaks the circular wait."""
         self.at(at_ms)
-        # a page loads: the renderer's worker starts the script, which wants something of the browser
+        # a page loads: the renderer's worker starts the script, which sends a request to the browser
         self.say(self.io, "interrupt_start", on=0)
         self.say(self.io, f"mach_wake thread={self.io}", on=0)
         self.say(self.io, "interrupt_end", on=0)
@@ -135,13 +135,13 @@ class Chromium(darwin.Scene):
         self.relay(self.worker)
         # and now the key
         self.key()
-        self.begin(self.io, darwin.send(self.loop))  # which wakes nobody
+        self.begin(self.io, darwin.send(self.loop))  # this message wakes no thread
         self.end(self.io)
         self.relay(self.io)
         self.at(at_ms + 1510)
         self.fires(self.main)
         self.comes(self.main, 60)
-        # only now the browser looks after the renderer's wish
+        # only now the browser handles the renderer's request
         self.message(self.main, self.worker, 0x601)
         self.block(self.main, darwin.receive())
         self.comes(self.worker)
@@ -160,7 +160,7 @@ class Chromium(darwin.Scene):
 
 
 class Preferences(darwin.Scene):
-    """System Preferences, the WindowServer, and the flags that tell how far a display's change is."""
+    """System Preferences, the WindowServer, and the flags for the progress of a display's change."""
 
     will_seen, did_seen = 0x7f0010, 0x7f0014
     messages = 0x900
@@ -181,7 +181,7 @@ class Preferences(darwin.Scene):
         self.say(self.main, f"flag_{access} flag={address:#x} value={value} bytes=4 by=1 sequence={self.sequence}")
 
     def message(self, sender, receiver, port):
-        """Kernels of Intel Macs write the id of each message."""
+        """Kernels of Intel Macs record the ID of each message."""
         self.messages += 1
         self.begin(sender, darwin.send(port))
         self.say(sender, f"msg_send message={self.messages:#x}")
@@ -195,7 +195,7 @@ class Preferences(darwin.Scene):
         self.end(tid)
 
     def turn(self):
-        """Has it been seen? The main thread looks, and yields for a millisecond."""
+        """The main thread reads the flag, which is not set, and yields for a millisecond."""
         self.flag("read", self.did_seen, 0)
         self.block(self.main, ("trap_start nr=61 arg1=0 arg2=1 arg3=1", ("trap", 61, 0)), timeout_ms=1)
         self.now += 1_000_000
@@ -203,7 +203,8 @@ class Preferences(darwin.Scene):
         self.comes(self.main)
 
     def reconfigures(self, at_ms, answered):
-        """A click; the WindowServer is asked to change the display, and says that it will and that it did, or not."""
+        """A click: the WindowServer is asked to change the display. It announces the change, and then either reports its end or does
+        not."""
         self.at(at_ms)
         self.say(self.events, "interrupt_start", on=0)
         self.say(self.events, f"mach_wake thread={self.events}", on=0)
@@ -249,13 +250,13 @@ class Paper(unittest.TestCase):
         self.assertEqual(cycle, [scene.main, scene.worker, scene.io, scene.render])
         waits = {vertex["tid"]: vertex["wait_on"] for vertex in answer["cycle"]}
         self.assertIn("semaphore_wait_trap", waits[scene.render])
-        # the fifth thread is on the way in the normal case only
+        # the fifth thread is on the path only in the normal case
         text = subprocess.run([ARGUS, "diagnose", SCRATCH / "chromium.argus", "--process", "Chromium", "--threshold", "1s", "--auto"],
                               capture_output=True, text=True, timeout=60, check=True).stdout
         self.assertIn("fontd [300], thread fontd [3001]: nothing instead of 2.01 ms", text)
 
     def test_kdebug(self):
-        """The same from a file as the kernel of an Intel Mac writes it, where a tick is a ns."""
+        """The same from a file as the kernel of an Intel Mac writes it; there a tick is 1 ns."""
         scene = Chromium()
         for at_ms in (100, 300, 500):
             scene.normal(at_ms)

@@ -35,13 +35,13 @@ class Graph:
 
 
 def causes(vertex, rule=None):
-    """Who caused it: thread, rule, strength; without the vertex before it on its own thread."""
+    """The causes of a vertex: thread, rule, strength; without the previous vertex of its own thread."""
     return [(cause["from"]["tid"], cause["rule"], cause["strong"]) for cause in vertex["causes"]
             if not cause["rule"].startswith("sequence") and (rule is None or cause["rule"] == rule)]
 
 
 def begun_by(graph, tid):
-    """For each vertex of the thread in which it got an answer: the chain of requests behind that answer, as threads."""
+    """For each vertex in which the thread received a reply: the threads in the chain of requests that led to the reply."""
     chains = []
     for vertex in graph.of(tid):
         for cause in vertex["causes"]:
@@ -53,7 +53,7 @@ def begun_by(graph, tid):
 
 class Semantics(unittest.TestCase):
     def test_batching(self):
-        """Each client's answer comes of its own request, and of no other's; with ids, and without."""
+        """Each client's reply results from its own request and from no other, both with IDs and without."""
         for ids in (True, False):
             scene = scenes.Batching(ids)
             scene.alone(scene.beta, 0x601, 0x1903)
@@ -70,7 +70,7 @@ class Semantics(unittest.TestCase):
     def test_window_server(self):
         for ids in (True, False):
             scene = scenes.WindowServer(ids)
-            if not ids:  # whose the clients' ports are shows only by wake-ups
+            if not ids:  # without IDs only wake-ups tell to which client a port belongs
                 for number, client in enumerate(scene.clients):
                     asked = scene.request(client, 0x501 + number, scene.server)
                     scene.runs(scene.server)
@@ -100,8 +100,8 @@ class Semantics(unittest.TestCase):
         self.assertEqual(late, [])
 
     def test_answer_and_message(self):
-        """A thread that waits for a reply gets it, whatever else has arrived; and a port name that was used for a reply leads
-        to no receiver."""
+        """A thread that waits for a reply receives it, whatever else has arrived. A port name that was used for a reply leads to no
+        receiver."""
         scene = scenes.Answers()
         scene.tells(scene.beta, scene.alpha, 0x903)
         scene.meanwhile(scene.alpha, 0x501, 0x1703, scene.beta, 0x903)
@@ -121,7 +121,7 @@ class Semantics(unittest.TestCase):
         self.assertEqual([row for vertex in graph.of(scene.database) for row in causes(vertex, "split.peers")], [])
 
     def test_vouchers(self):
-        """Each part of the broker's work is for its own client, and so is the database's."""
+        """Each part of the broker's work is for one client, and so is each part of the database's."""
         for contents in (False, True):
             scene = scenes.Vouchers(contents)
             scene.interleaved()
@@ -131,14 +131,14 @@ class Semantics(unittest.TestCase):
             self.assertEqual(works_for, [["beta [200]"], ["alpha [100]"]])
             pieces = [vertex for vertex in graph.of(scene.broker) if causes(vertex, "split.peers")]
             self.assertTrue(pieces)
-            # what told the database of alpha's comes of the piece that received alpha's, or is one with it
+            # the message about alpha to the database comes from the piece that received alpha's request, or from one that belongs to it
             told = next(cause for cause in graph.of(scene.database)[2]["causes"] if cause["message"])
             teller = graph.named(told["from"]["id"])
             self.assertIn(scene.alpha, [row[0] for row in self.back(graph, teller, scene.broker)])
 
     @staticmethod
     def back(graph, vertex, tid):
-        """The causes of a vertex of the thread, and of those of its vertices that it was a request of."""
+        """The causes of a vertex of the thread, and the causes of the earlier vertices of the thread whose request it continues."""
         rows, seen, todo = [], set(), [vertex]
         while todo:
             vertex = todo.pop()
@@ -160,13 +160,13 @@ class Semantics(unittest.TestCase):
         self.assertEqual([row for vertex in again for row in causes(vertex)], [])
         self.assertIn((scene.broker, "voucher", False), causes(helped))
         self.assertEqual([note["for"] for note in helped["callbacks"]], ["alpha [100], by its voucher"])
-        # the broker has received it itself: that says the message
+        # the message already shows that the broker itself has received the request
         self.assertEqual([row for vertex in graph.of(scene.broker) for row in causes(vertex, "voucher")], [])
         text = argus("graph", "show", graph.trace, helped["id"])
         self.assertIn("works for alpha [100], by its voucher", text)
 
     def test_spinning_cursor(self):
-        """The hook's record points at the main thread, whatever the threshold; the call that ends it does not."""
+        """The hook's record points at the main thread, whatever the threshold; the call that ends the spinning does not."""
         for told in (True, False):
             scene = scenes.Cursor()
             for _ in range(4):
@@ -185,7 +185,7 @@ class Semantics(unittest.TestCase):
         self.assertEqual(answer["root_causes"][0]["process"], "authd")
 
     def test_run_loop(self):
-        """Observers, timers, sources and blocks: each callout is caused by who asked for it."""
+        """Observers, timers, sources and blocks: each callout is caused by the thread that requested it."""
         scene = scenes.RunLoop()
         scene.device(scene.main)
         for kind in ("observer", "timer"):
@@ -209,7 +209,7 @@ class Semantics(unittest.TestCase):
             ("observer", scene.main), ("timer", scene.main), ("source 0", scene.worker), ("block", scene.worker))})
 
     def test_timers(self):
-        """A timer leads from who armed it, by its id, over the kernel's thread to whom that wakes."""
+        """A timer leads, by its ID, from the thread that armed it through the kernel's thread to the thread that is woken."""
         for patched in (False, True):
             scene = scenes.Timers()
             (scene.patched if patched else scene.armed_for_another)()
@@ -219,7 +219,8 @@ class Semantics(unittest.TestCase):
             self.assertIn((scene.daemon, "wake.task", True), causes(graph.of(scene.other)[-1]))
 
     def test_wake_ups(self):
-        """By clear_wait(), as the result or a patched kernel tells; by the kernel's housekeeping; as an event means it."""
+        """By clear_wait(), as shown by the result or by a patched kernel; by the kernel's housekeeping; by the event for which the thread
+        waited."""
         expected = (
             ({}, "wake.task", True, "satisfied"),
             ({"result": 2}, "wake.clear_wait", False, "satisfied"),
@@ -237,7 +238,7 @@ class Semantics(unittest.TestCase):
             self.assertEqual(before["outcome"], outcome, how)
 
     def test_wake_up_result(self):
-        """Where no system call says how a wait ended, the wake-up does."""
+        """If no system call tells how a wait ended, the wake-up does."""
         for result, outcome in ((0, "satisfied"), (1, "timed out"), (2, "interrupted")):
             scene = scenes.Timers()
             scene.records = [line for line in scene.records if "trap_" not in line and "mach_msg2" not in line]
@@ -250,7 +251,7 @@ class Semantics(unittest.TestCase):
             self.assertEqual(graph.of(scene.other)[0]["outcome"], outcome)
 
     def test_files(self):
-        """The wait in open() says which file, in short and in long."""
+        """The wait in open() names the file: a long path is shortened in the graph and complete in the dump."""
         for before in (True, False):
             for path in ("/a", "/Users/someone/Pictures/2026/a long name of a picture.jpeg", "/x" * 300 + "/the end ü"):
                 scene = scenes.Files()
@@ -263,7 +264,7 @@ class Semantics(unittest.TestCase):
                 self.assertEqual(whole, [path])
 
     def test_kdebug(self):
-        """The same graph from the file that the kernel would write."""
+        """The same graph from the file that a kernel would write."""
         scene = scenes.Batching(True)
         scene.both()
         graph = Graph("again", scene)

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
                       "libargus/diagnose", "libargus/report", "libargus/context"],
     # No decoder runs as root.
     "recorder": ["libargus/base", "libargus/trace"],
-    # The front end talks to the recorder through its client, and to nothing else of it (recorder/CMakeLists.txt: argus_client).
+    # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h", "recorder/rates.h", "recorder/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step_instruction.h",
                "dylib-hooks/plan.h"],
@@ -47,7 +47,7 @@ PUBLIC = {
     "gaps.h": "libargus/event",
     "contents.h": "libargus/event",
     "property_lists.h": "libargus/event",
-    "symbols.h": "libargus/graph",  # of which process and when: the graph knows
+    "symbols.h": "libargus/graph",  # needs the graph, which knows the process and the time of an address
     "build_id.h": "libargus/event",
     "unwind.h": "libargus/event",
     "frame_names.h": "libargus/event",
@@ -97,7 +97,7 @@ def stage_of(relative):
 
 
 def resolve(root, includer, name):
-    """Where the compiler finds a quoted include: beside the includer, or below one of the include folders."""
+    """Where the compiler finds a quoted include: in the includer's folder, or below one of the include folders."""
     for folder in [includer.parent, pathlib.Path("libargus/include"), pathlib.Path("libargus"), pathlib.Path("recorder"),
                    pathlib.Path("plugin"), pathlib.Path(".")]:
         if (root / folder / name).is_file():
@@ -115,7 +115,7 @@ def check_includes(root, relative):
     for name in INCLUDE.findall((root / relative).read_text(encoding="utf-8")):
         target = resolve(root, relative, name)
         if target is None:
-            continue  # generated, or the compiler will say
+            continue  # a generated file, or the compiler will report it
         other = stage_of(target)
         allowed = other == stage or other in MAY_INCLUDE[stage] or target.as_posix() in MAY_INCLUDE[stage]
         if not allowed:
@@ -132,7 +132,7 @@ def check_names(files):
 
 
 def check_test_folders(root):
-    """A folder of tests needs a row; one inside of it may have a row."""
+    """A folder of tests needs a row; a folder inside of it may have one."""
     tests = root / "tests"
     if not tests.is_dir():
         return

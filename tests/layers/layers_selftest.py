@@ -1,4 +1,4 @@
-"""layers.py finds what it is there to find: a tree with one violation of each kind."""
+"""layers.py finds the violations: a tree with one of each kind."""
 import pathlib
 import tempfile
 import unittest

@@ -1,8 +1,8 @@
-"""Cross-builds argus, its LLDB plugin and argus-recorder for macOS by zig, and looks at what came out.
+"""Cross-builds argus, its LLDB plugin and argus-recorder for macOS by zig, and checks the results.
 
     cross.py SOURCE BUILD_FOLDER aarch64|x86_64 [TEST_MACHO]
 
-TEST_MACHO: the program that reads the results with our own reader (test_macho). Exit code 77: zig is not here and cannot be had.
+TEST_MACHO: the program that reads the results with our own reader (test_macho). Exit code 77: zig is missing and cannot be downloaded.
 """
 import os
 import pathlib
@@ -28,14 +28,14 @@ EXPECTED = {
     "bin/argus-recorder": (EXECUTABLE, {"/usr/lib/libz.1.dylib"}),
     "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
                                     "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
-    # Loaded into other people's programs.
+    # Loaded into programs of users.
     "lib/libargus-hook.dylib": (DYLIB, set()),
 }
 EXPECTED["lib/libargus.dylib"] = (DYLIB, EXPECTED["bin/argus"][1])
 
 
 class MachO:
-    """Of one 64-bit file: what a loader would look at."""
+    """The load commands and other facts of one 64-bit file that matter to a loader."""
 
     def __init__(self, path):
         data = path.read_bytes()

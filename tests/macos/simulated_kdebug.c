@@ -61,7 +61,7 @@ static int expect(struct simulated_kdebug *kernel, bool legal)
     return legal ? 0 : EINVAL;
 }
 
-/* The record of a loss comes first, and counts as one of the read. */
+/* The record of a loss comes first, and counts as one of those read. */
 static int read_records(struct simulated_kdebug *kernel, struct argus_record *data, size_t *bytes)
 {
     size_t room = *bytes / sizeof(*data), count = 0;

@@ -37,7 +37,7 @@ struct simulated_kdebug {
     bool sampling; /* kperf */
     uint64_t wait_threshold, timer_period;
     int calls[64];          /* of each operation */
-    int illegal;            /* calls that were not allowed at that time */
+    int illegal;            /* calls that are not allowed in the current state */
     int order[64], ordered; /* the first operations, in their order */
 };
 

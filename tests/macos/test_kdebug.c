@@ -1,5 +1,5 @@
 /* The backend of macOS against a simulated kernel (simulated_kdebug.h): the order of its calls, the
- * fate of records, and that nothing stays set up after any failure. */
+ * handling of records, and that nothing stays set up after a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,7 +164,7 @@ static void test_short_reads(void **state)
     (void)state;
     struct argus_record *records = calloc(10000, sizeof(*records));
     struct backend *backend = begin();
-    kernel->most_at_once = 333; /* fewer than asked for, again and again */
+    kernel->most_at_once = 333; /* fewer than asked for, repeatedly */
     for (uint64_t i = 0; i < 10000; i++)
         simulated_kdebug_emit(kernel, SWITCH, 40 + i % 3, i % SIM_CPUS, i);
     assert_null(backend_collect(backend));
@@ -234,7 +234,7 @@ static void test_the_ring_wraps(void **state)
 {
     (void)state;
     struct backend_options options = options_of(CATEGORY_BIT(CATEGORY_SCHED));
-    options.ring_bytes = 1; /* the smallest there is */
+    options.ring_bytes = 1; /* the smallest size */
     struct backend *backend = begin_with(&options);
     size_t slots = backend_ring_bytes(backend) / sizeof(struct argus_record) / SIM_CPUS;
     struct argus_record record;
@@ -381,7 +381,7 @@ static void test_stacks_that_the_kernel_refuses(void **state)
     backend_destroy(backend);
 }
 
-/* --- who polls --- */
+/* --- the polling thread --- */
 
 #define MACH_MSG2 0x010c00bcu
 
@@ -446,10 +446,10 @@ static void test_a_new_thread_polls(void **state)
     struct backend *backend = begin_with(&options);
     kernel->now_ticks += 2000000000;
     emit_call(41, 2);
-    assert_int_equal(pollers_now(backend, pollers), 0); /* of no process that is known */
+    assert_int_equal(pollers_now(backend, pollers), 0); /* of an unknown process */
     int readings = kernel->calls[KDEBUG_READ_THREADS];
     add_thread(41, 9);
-    assert_int_equal(pollers_now(backend, pollers), 0); /* the map was read a moment ago */
+    assert_int_equal(pollers_now(backend, pollers), 0); /* the map was read a short time before */
     assert_int_equal(kernel->calls[KDEBUG_READ_THREADS], readings);
     kernel->now_ticks += 2000000000;
     assert_int_equal(pollers_now(backend, pollers), 1);

@@ -1,4 +1,5 @@
-/* The reader of Mach-O files, on files made here byte by byte, whole and damaged; and, by arguments, on one that a linker made:
+/* The reader of Mach-O files, on files made here byte by byte, whole and damaged; and, with
+ * arguments, on one that a linker made:
  *
  *     test_macos_macho FILE aarch64|x86_64 FUNCTION…
  */
@@ -230,7 +231,7 @@ static void test_errors_say_where(void **state)
     expect_error("load commands that end behind the file");
     static uint8_t fat[0x4000];
     size_t length = make_fat(fat);
-    put_big(fat + 4, 0x34); /* a Java class says its version here */
+    put_big(fat + 4, 0x34); /* in a Java class the version is here */
     write_file(fat, length);
     expect_error("more slices");
     length = make_fat(fat);

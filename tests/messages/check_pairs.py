@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether `argus messages --pairs` says what happened: exchange is recorded, and each pair is held against its log.
+"""Checks `argus messages --pairs`: exchange is recorded, and each pair is compared with its log.
 
 check_pairs.py ARGUS EXCHANGE [--count N] [--keep FOLDER] [KIND ...]
 
-A pair that is said to be exact must be right, always. How many are ambiguous or missing is a matter of how often two
-writers ran at the very same moment; it is printed, and must stay the exception, as far as the cpus were ours (load_retry.py). Needs
+A pair that is reported as exact must always be right. The number of ambiguous or missing pairs depends on how often two
+writers ran at the same moment. It is printed, and must stay the exception if the CPUs were free (load_retry.py). Needs
 root; exits 77 (skipped) where the kernel or the user cannot record.
 """
 import argparse
@@ -23,10 +23,10 @@ import machine  # noqa: E402
 
 KINDS = ["pipe", "fifo", "unix_stream", "unix_seqpacket", "unix_datagram", "tcp", "udp", "eventfd", "mqueue"]
 WRITERS = 3
-UNORDERED = ["eventfd"]  # a receive says how many, not in which order
+UNORDERED = ["eventfd"]  # a receive tells how many messages it got, but not their order
 DATAGRAMS = ["unix_seqpacket", "unix_datagram", "udp", "mqueue"]
 MESSAGE = 0x60020010
-EXCEPTIONS = 0.5  # share of the bytes that may be ambiguous or without a pair, also on a busy machine
+EXCEPTIONS = 0.5  # the largest share of the bytes that may be ambiguous or unpaired, also on a busy machine
 
 
 class Call:
@@ -41,7 +41,7 @@ class Call:
             self.runs.append((*map(int, place.split(".")), int(size)))
 
     def part(self, offset, size):
-        """The same of `size` bytes from `offset`; neighbours joined, None where the call did not move that much."""
+        """The runs of `size` bytes from `offset`, with neighbours joined; None if the call did not transfer that much."""
         result = []
         for writer, message, at, length in self.runs:
             if offset >= length:
@@ -68,7 +68,7 @@ class Log:
         self.starts = {tid: [call.before for call in of] for tid, of in self.calls.items()}
 
     def find(self, tid, time_ns):
-        """The call that was in progress; None: another one than those of the exchange."""
+        """The call that was in progress; None if it was not a call of the exchange."""
         at = bisect.bisect_right(self.starts.get(tid, []), time_ns) - 1
         call = self.calls[tid][at] if at >= 0 else None
         return call if call and time_ns <= call.after else None
@@ -78,10 +78,10 @@ class Log:
 
 
 class Records:
-    """What the message records themselves tell about the calls of the exchange."""
+    """The facts that the message records tell about the calls of the exchange."""
 
     def __init__(self, argus, trace, log):
-        self.before = {}  # bytes of the call's messages before it, by thread and time; for datagrams
+        self.before = {}  # for datagrams: the bytes of the same call's messages before this one, by thread and time
         count, calls = collections.Counter(), {}
         dump = subprocess.Popen([argus, "dump", "--json", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True)
@@ -100,7 +100,8 @@ class Records:
 
 
 def is_right(kind, pair, send, receive, records):
-    """A datagram is found by its record: when the recorder took another thread's for it, offsets behind it are wrong, too."""
+    """Whether the pair is right. A datagram is found by its record: if the recorder mistook another thread's buffer for it, the later
+    offsets are wrong, too."""
     ends = pair["send"], pair["receive"]
     places = [records.before.get((end["tid"], end["time_ns"])) if kind in DATAGRAMS else end["offset"] for end in ends]
     if None in places:
@@ -112,7 +113,7 @@ def is_right(kind, pair, send, receive, records):
 
 
 def is_of_call(kind, send, pair, receive, records):
-    """Where in the call it was is not known: some of what the receive got is of messages that this call sent."""
+    """The position in the call is unknown: whether part of the received bytes are of messages that this call sent."""
     end = pair["receive"]
     place = records.before.get((end["tid"], end["time_ns"])) if kind in DATAGRAMS else end["offset"]
     part = None if place is None else receive.part(place, pair["bytes"])
@@ -120,7 +121,7 @@ def is_of_call(kind, send, pair, receive, records):
 
 
 def compare(kind, log, pairs, records):
-    """Counts the pairs, and the bytes of those that are no peeks, by how they turned out; prints the first wrong ones."""
+    """Counts the pairs, and the bytes of those that are not peeks, by result; prints the first wrong pairs."""
     counts, size = collections.Counter(), collections.Counter()
     for pair in pairs:
         send = log.find(pair["send"]["tid"], pair["send"]["time_ns"])
@@ -150,7 +151,7 @@ def run(command):
 
 
 def check(options, kind, folder, broken):
-    """One kind; returns whether it is all right. What no foreign load excuses is also written to `broken`."""
+    """Checks one kind; returns whether everything is right. Errors that no foreign load excuses are also written to `broken`."""
     path, trace = os.path.join(folder, kind), os.path.join(folder, kind + ".argus")
     run([options.argus, "record", "-o", trace, "--no-stacks", "--rate", "0", "--", options.exchange, kind, path,
          str(options.count)])

@@ -31,7 +31,8 @@ struct side {
     uint64_t random;
     FILE *log;    /* owned */
     char *buffer; /* owned, BUFFER_BYTES */
-    /* For a reader that cannot tell the message: the number of the next message of each. */
+    /* For a reader that cannot tell which message it got: the number of each writer's next message.
+     * */
     uint32_t next[WRITERS];
     bool is_over;              /* the last message was received */
     uint32_t sizes[BATCH_MAX]; /* of the consecutive messages in buffer */
@@ -49,8 +50,8 @@ struct kind {
     /* Receives into buffer, in one call; returns bytes; 0: the end; -1 with EAGAIN or ETIMEDOUT: no
      * data for a while. */
     ssize_t (*receive)(struct side *side, size_t bytes, bool peek);
-    void (*finish)(
-        struct side *side); /* tells the reader that no more data comes; NULL: not needed */
+    /* Tells the reader that no more data comes; NULL: not needed. */
+    void (*finish)(struct side *side);
 };
 
 extern const struct kind kinds[];

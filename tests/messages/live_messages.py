@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Message records of each kind on the real system: that both ends write the same numbers, and what is said of what is odd.
+"""Message records of each kind on the real system: both ends record the same numbers, and unusual cases are reported.
 
-live_messages.py ARGUS: see tests/recorder/recorder_harness.py. What many writers do to each other, check_pairs.py looks at.
+live_messages.py ARGUS: see tests/recorder/recorder_harness.py. check_pairs.py tests several writers at once.
 """
 import collections
 import pathlib
@@ -14,7 +14,7 @@ MESSAGE = 0x60020010
 PIPE, STREAM, SEQPACKET, DATAGRAM, TCP, UDP, EVENTFD, SIGNALFD, TIMERFD, INOTIFY, MQUEUE = range(1, 12)
 RECEIVE, PEEK, POSITION, TRUNCATED, DOUBTFUL, DROPPED = 1, 2, 8, 16, 32, 64
 
-# kind and flags come out of arg2; `end` is that of position, by its name in argus-trace(5)
+# kind and flags are parts of arg2; argus-trace(5) explains position and other
 Message = collections.namedtuple("Message", "kind flags bytes channel position other")
 
 PREAMBLE = """
@@ -26,7 +26,7 @@ print(os.getpid())
 
 class Messages(Live):
     def messages(self, script, *kinds):
-        """Runs a script; returns its messages of these kinds, and what else it printed."""
+        """Runs a script; returns its messages of these kinds, and the rest of its output."""
         trace, (pid, *printed) = self.record(PREAMBLE + script, "--no-stacks", "--rate", "0")
         found = []
         for record in trace.of(MESSAGE):
@@ -38,7 +38,7 @@ class Messages(Live):
         return found, printed
 
     def assert_pair(self, send, receive):
-        """Both ends of the same datagram or buffer."""
+        """The two records are the ends of the same datagram or buffer."""
         self.assertFalse(send.flags & RECEIVE)
         self.assertTrue(receive.flags & RECEIVE)
         self.assertEqual(send.position, receive.position)

@@ -1,4 +1,4 @@
-"""Makes the Debian packages of this build and looks into them: package_test.py CPACK BUILD_FOLDER PREFIX"""
+"""Makes the Debian packages of this build and checks their contents: package_test.py CPACK BUILD_FOLDER PREFIX"""
 import pathlib
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def expect(condition, message):
 
 
 def listing(package):
-    """path → what `dpkg-deb -c` says of it"""
+    """path → its line in the output of `dpkg-deb -c`"""
     lines = (line.split(maxsplit=5) for line in run("dpkg-deb", "-c", package).splitlines())
     return {line[5].split(" -> ")[0].lstrip("."): " ".join(line) for line in lines}
 

@@ -1,4 +1,4 @@
-"""The page in a browser, by chromedriver (WebDriver over HTTP): no errors, nothing wider than the window, and what answers does.
+"""The page in a browser, by chromedriver (WebDriver over HTTP): no errors, nothing wider than the window, and the controls work.
 
     page_browser.py MKTRACE ARGUS FOLDER [MKKDEBUG]
 
@@ -17,12 +17,12 @@ import urllib.request
 import page_scenes as scenes
 
 SKIP = 77
-SIZES = [(500, 900), (1280, 900), (3840, 2160)]  # Chromium makes no window narrower than 500
+SIZES = [(500, 900), (1280, 900), (3840, 2160)]  # Chromium's narrowest window
 PAGE = ""
 
 
 class Driver:
-    """Just what is needed here of the W3C's WebDriver."""
+    """The part of the W3C's WebDriver protocol that this test needs."""
 
     def __init__(self, folder):
         self.process = subprocess.Popen(["chromedriver", "--port=0", f"--log-path={folder}/driver.log"], stdout=subprocess.PIPE, text=True)
@@ -57,7 +57,7 @@ class Driver:
         return self.call("POST", "/execute/sync", {"script": script, "args": []})
 
     def until(self, script):
-        """What the script gives, once that is something."""
+        """Returns the result of the script as soon as it is not empty."""
         for _ in range(200):
             found = self.run(script)
             if found:

@@ -1,13 +1,13 @@
-"""Traces for the page: a wait that another thread ended late, stacks, names that a page must not believe."""
+"""Traces for the page: a wait that another thread ended late, stacks, and names that a page must escape."""
 import pathlib
 import subprocess
 
-EVIL = "<script>x</script>"  # a thread's name has 15 bytes in the kernel, but a file may have more
+EVIL = "<script>x</script>"  # a thread's name has at most 15 bytes in the kernel, but a file may have more
 MAIN, PARSE, LOAD, SAVE = 0x5501, 0x5502, 0x5503, 0x5504
 
 
 def hang(name="alpha", waker="beta", seconds=3):
-    """`name` waits on a futex until `waker`, who runs all that time, wakes it."""
+    """`name` waits on a futex until `waker`, which runs all that time, wakes it."""
     end = seconds * 1000
     return [
         "cpus 2", f'thread 100 pid 100 name "{name}"', f'thread 200 pid 200 name "{waker}"',
@@ -58,7 +58,7 @@ class Pages:
         return str(text.with_suffix(".argus"))
 
     def report(self, trace, *words, code=0):
-        """The page's path and what was said."""
+        """The page's path, and the command's messages."""
         page = self.folder / f"page{self.count}.html"
         done = subprocess.run([self.argus, "report", "--no-cache", trace, "-o", page, *words], capture_output=True, text=True, timeout=60)
         assert done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}"

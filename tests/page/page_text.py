@@ -1,4 +1,4 @@
-"""What `argus report` writes: one whole page that loads nothing, believes nothing, says what it lacks, and is not too large.
+"""What `argus report` writes: one complete page that loads nothing, escapes all names, states what it lacks, and is not too large.
 
     page_text.py MKTRACE ARGUS FOLDER MKKDEBUG
 """
@@ -16,7 +16,7 @@ KDEBUG_SOURCE = pathlib.Path(__file__).resolve().parents[1] / "kdebug" / "record
 
 
 class Parsed(html.parser.HTMLParser):
-    """Every element ends; links lead somewhere on the page, and nothing is loaded."""
+    """Checks that every element ends, links lead to a place on the page, and nothing is loaded."""
 
     def __init__(self, text):
         super().__init__()
@@ -57,7 +57,7 @@ class Parsed(html.parser.HTMLParser):
 
 
 class Page(unittest.TestCase):
-    def assertIn(self, member, container, msg=None):  # pages are long
+    def assertIn(self, member, container, msg=None):  # without the whole page in the message
         self.assertTrue(member in container, msg or f"{member!r} is missing")
 
     def assertNotIn(self, member, container, msg=None):

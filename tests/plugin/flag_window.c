@@ -15,8 +15,8 @@ struct window *window;
 volatile int did_reconfigure;
 static volatile int finished, sleeps;
 
-/* It sets them just after the main thread has gone to sleep: so a debugger that stops both threads
- * reads the written value. */
+/* The thread sets the flags just after the main thread has gone to sleep, so a debugger that stops
+ * both threads reads the written value. */
 static void *set_flags(void *unused)
 {
     for (int i = 0; i < TIMES; i++) {

@@ -17,11 +17,11 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>78]|[\x00\
 
 
 class Failed(Exception):
-    """A test found what must not be."""
+    """A test found an error."""
 
 
 class Skip(Exception):
-    """The test cannot be done on this machine."""
+    """This machine cannot run the test."""
 
 
 def expect(condition, message):
@@ -38,7 +38,7 @@ def expect_in(needle, haystack):
 
 
 class Setup:
-    """Where the programs are, and a folder for files that goes away."""
+    """The paths of the programs, and a folder for files that is removed at the end."""
 
     def __init__(self, build, source, folder):
         self.build = pathlib.Path(build)
@@ -48,7 +48,7 @@ class Setup:
         self.plugin = self.build / "lib/libargus.so"
 
     def run(self, *words, code=None, stdin=subprocess.DEVNULL, cwd=None, **environment):
-        """`argus words…`: the finished process, with text."""
+        """Runs `argus words…`; returns the finished process, with its output as text."""
         done = subprocess.run([str(self.argus), *map(str, words)], stdin=stdin, cwd=cwd, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=120, env={**os.environ, **environment})
         if code is not None:
@@ -58,7 +58,7 @@ class Setup:
         return done
 
     def trace(self, name, text):
-        """Makes `name`.argus of mktrace's text."""
+        """Makes `name`.argus from mktrace's text."""
         program = next(self.build.rglob("mktrace"), None)
         expect(program is not None, "mktrace is not built")
         source, path = self.folder / f"{name}.trace", self.folder / f"{name}.argus"
@@ -67,7 +67,7 @@ class Setup:
         return path
 
     def lldb(self):
-        """The LLDB to test in, or Skip."""
+        """The LLDB to test with; raises Skip if there is none."""
         names = [os.environ.get("ARGUS_LLDB", ""), "lldb", *[f"lldb-{n}" for n in range(22, 13, -1)]]
         for name in names:
             path = shutil.which(name) if name else None
@@ -87,7 +87,7 @@ class Setup:
 
 
 def exchange(lines, editor, helper, source, cpu, at_ms, busy_ms):
-    """One event: the source wakes the editor out of poll, which asks the helper, busy for `busy_ms`."""
+    """One event: the source wakes the editor out of poll. The editor asks the helper, which is busy for `busy_ms`."""
     def add(ms, processor, thread, text):
         lines.append(f"{int(ms * 1e6)} cpu{processor} t{thread} {text}")
 
@@ -152,7 +152,7 @@ class Terminal:
         return bool(piece)
 
     def wait_for(self, *needles, count=1, seconds=60):
-        """Until one of the texts has been shown `count` times in all."""
+        """Waits until one of the texts has been shown `count` times in all."""
         end = time.monotonic() + seconds
         while all(self.text.count(needle) < count for needle in needles):
             left = end - time.monotonic()
@@ -171,7 +171,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def end(self, seconds=60):
-        """The exit code, once the program has ended by itself."""
+        """Waits until the program has ended by itself; returns its exit code."""
         limit = time.monotonic() + seconds
         while not self._ended():
             expect(time.monotonic() < limit, f"the program does not end; the terminal shows:\n{self.text}")
@@ -181,7 +181,8 @@ class Terminal:
         return self.code
 
     def end_with_defaults(self, prompt, answered, seconds=60):
-        """Answers what is asked behind the first `answered` prompts with Enter; the exit code."""
+        """Answers each further question with Enter until the program ends: `answered` prompts are already answered. Returns the exit
+        code."""
         limit = time.monotonic() + seconds
         while not self._ended():
             expect(time.monotonic() < limit, f"the program does not end; the terminal shows:\n{self.text}")
@@ -199,12 +200,12 @@ class Terminal:
 
 
 def tests_of_main():
-    """The functions test_… of the program, in their order, so that none can be forgotten."""
+    """The functions test_… of the program, in their order, so that none is left out."""
     return [value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("test_")]
 
 
 def main():
-    """Runs the functions of a test file, each with the setup; says which failed."""
+    """Runs the functions of a test file, each with the setup; prints those that failed."""
     tests = tests_of_main()
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)

@@ -1,4 +1,4 @@
-"""The analysis commands over one known trace: that each finds it, and takes its options."""
+"""The analysis commands on one known trace: each gives the right answer and accepts its options."""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ def one_hang(setup):
 
 
 def objects(answer, *names):
-    """The list of a JSON answer, whatever it is called."""
+    """The list in a JSON answer, whatever its name."""
     return next((answer[name] for name in names if name in answer), answer)
 
 
@@ -59,7 +59,7 @@ def test_graph_find_stretch(setup):
     early = find(setup, path, "--to=+1s")
     late = find(setup, path, "--from=+1s")
     expect_equal("before", [v for v in everything if v["start_ns"] < start + 10**9], early)
-    known = {v["id"] for v in everything if end_of(v)}  # of the others nobody knows what they did
+    known = {v["id"] for v in everything if end_of(v)}  # the end of the other vertices is unknown
     expect_equal("ends behind it", [v for v in everything if end_of(v) > start + 10**9], [v for v in late if v["id"] in known])
     expect_in("--time is one moment", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
 
@@ -70,7 +70,7 @@ def end_of(vertex):
 
 
 def test_graph_export(setup):
-    """Each vertex is a slice on its thread's track, and each end of an edge lies in a slice: viewers drop what does not."""
+    """Each vertex is a slice on its thread's track, and each end of an edge is inside a slice, because viewers drop other edges."""
     path = one_hang(setup)
     everything = find(setup, path)
     events = json.loads(setup.run("graph", "export", path, code=0).stdout)["traceEvents"]
@@ -127,7 +127,7 @@ stack 1 0x5010 0x5020 0x7ffc12345678 0x5030
 
 
 def test_a_stack_ends_where_there_is_no_code(setup):
-    """Frame pointers of code that has none lead to data."""
+    """Frame pointers of code that keeps none lead to data."""
     trace = setup.trace("astray", ASTRAY)
     shown = setup.run("graph", "show", trace, "v0", code=0).stdout
     expect_in("[the stack goes on: no frame pointers lead there]", shown)
@@ -166,7 +166,7 @@ def test_diagnose(setup):
 
 
 def test_what_a_trace_cannot_tell(setup):
-    """Each answer says for itself what it lacks, and only what it is about."""
+    """Each answer states which records it lacks, and only those that matter to it."""
     notes = ('note "perf_event cannot record messages: no message edges"\n'
              'note "recorded by perf_event, because this kernel has no BTF"\n'
              'note "this kernel has no tracepoint block_rq_issue: no edges of disks"\n')

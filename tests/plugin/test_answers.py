@@ -1,4 +1,4 @@
-"""What is answered is kept, gone on with, taken back, listed and forgotten; going back at the prompt."""
+"""Answers are kept, reused, taken back, listed and forgotten; and going back at the prompt."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ from harness import Skip, Terminal, expect, expect_equal, expect_in, main
 NOBODY = 65534
 PROMPT = "or Enter for"
 FOLLOW = re.compile(r"v(\d+) was made to run by something")
-VERTEX = "v6"  # of dog, whose wait cat ended, whose wait bee ended, whose wait ant ended: each time an unlock
+VERTEX = "v6"  # of dog, whose wait was ended by cat, whose wait was ended by bee, whose wait was ended by ant: each time by an unlock
 
 
 def is_mapped(user):
@@ -149,7 +149,7 @@ def test_where_the_folder_cannot_be_written_the_cache_has_them(setup):
     path.chmod(0o644)
     folder.chmod(0o555)
     setup.folder.chmod(0o755)
-    nobody = {"user": NOBODY} if os.geteuid() == 0 else {}  # root may write everywhere
+    nobody = {"user": NOBODY} if os.geteuid() == 0 else {}  # root can write everywhere
     if nobody and not is_mapped(NOBODY):
         raise Skip("this user namespace has only root")
 
@@ -264,7 +264,7 @@ def test_undo_at_a_terminal_asks_again(setup):
         terminal.wait_for(PROMPT)
         terminal.send("1\r")
         terminal.wait_for(PROMPT, count=2)
-        terminal.send("b\r")  # also over what was answered before
+        terminal.send("b\r")  # also after an earlier answer
         terminal.wait_for(PROMPT, count=3)
         terminal.send("b\r")
         terminal.wait_for("v6 was made")

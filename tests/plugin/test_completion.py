@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish: each shell is asked, as Tab would, and must offer what the tables of the commands have."""
+"""Completion in bash, zsh and fish: each shell completes as if Tab was pressed, and must offer the contents of the command tables."""
 import pathlib
 import re
 import shutil
@@ -10,14 +10,14 @@ OPTION = re.compile(r"^  (?:-(?P<short>.), |    )--(?P<long>[a-z-]+)(?P<argument
 
 
 def commands(setup):
-    """The commands of the shell: each line of the help."""
+    """The commands in the shell: each line of the help."""
     names = re.findall(r"^  ([a-z]+(?: [a-z]+)*)  +\S", setup.run(code=0).stdout, re.M)
     expect(len(names) > 30, f"the help has only {names}")
     return names
 
 
 def folder(setup):
-    """Where the tests complete names of files."""
+    """The folder in which the tests complete file names."""
     path = setup.folder / "files"
     if not path.exists():
         (path / "folder").mkdir(parents=True)
@@ -45,7 +45,7 @@ def output(setup, *words):
     return done.stdout
 
 
-# Splits the line as readline does, calls the function that the script has registered, and prints what it offers.
+# Splits the line as readline does, calls the function that the script has registered, and prints its candidates.
 BASH = r"""
 source "$1"
 line=$3${2#argus}
@@ -69,7 +69,7 @@ def bash(setup, line):
 
 
 def fish(setup, line):
-    """What fish itself says that it would offer."""
+    """The candidates, as fish itself prints them."""
     script = setup.source / "share/completion/argus.fish"
     text = output(setup, shell("fish"), "--no-config", "-c",
                   f"set PATH {setup.argus.parent} $PATH; source {script}; complete -C '{line}'")
@@ -77,7 +77,7 @@ def fish(setup, line):
 
 
 class Zsh:
-    """An interactive zsh at a pseudo-terminal; completion does not exist without one."""
+    """An interactive zsh on a pseudo-terminal, without which it has no completion."""
 
     def __init__(self, setup):
         functions = setup.folder / "zsh"
@@ -92,7 +92,7 @@ class Zsh:
 
     def run(self, line):
         self.count += 1
-        self.terminal.send(f"{line}; PS1='<{self.count}''>'\r")  # the quotes: so that the echo is not the prompt
+        self.terminal.send(f"{line}; PS1='<{self.count}''>'\r")  # the quotes distinguish the prompt from the echo
         self.terminal.wait_for(f"<{self.count}>")
 
     def choices(self, line):
@@ -125,7 +125,7 @@ def test_every_option_of_every_help_is_completed(setup):
 
 
 def test_every_listed_value_is_completed(setup):
-    """--format=perfetto|dot: what is written in small letters stands for itself."""
+    """--format=perfetto|dot: words in lower case are literal values."""
     found = 0
     for name in commands(setup):
         for _, long, argument in OPTION.findall(setup.run(*name.split(), "--help", code=0).stdout):
@@ -155,7 +155,7 @@ def test_what_a_position_takes(setup):
 
 
 def check_shell(setup, complete):
-    """The same in each shell, to the end: what would stand on the line."""
+    """The same checks for each shell: `complete` returns the words that would be on the command line."""
     def last(line):
         return [re.sub(r"^--[a-z-]+=", "", word) for word in complete(setup, line)]
 

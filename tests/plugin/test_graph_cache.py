@@ -1,4 +1,4 @@
-"""Graphs that are kept between commands: used when they are good, told of when they are not, never in the way."""
+"""Graphs that are kept between commands: used when valid, reported when not, and never a reason for a command to fail."""
 import json
 import os
 import stat
@@ -10,7 +10,7 @@ RECORDS = 120000
 
 
 def big_trace(setup):
-    """A trace that is worth keeping a graph of, alone in a new folder, and its own cache."""
+    """A trace that is large enough for its graph to be kept, alone in a new folder, and its own cache."""
     program = setup.build / "bin/graph_bench"
     if not program.exists():
         raise Skip("graph_bench is not built")
@@ -100,7 +100,7 @@ def test_a_changed_trace_is_built_again(setup):
 
 def test_where_it_cannot_be_written_the_cache_is_used(setup):
     trace, graph = big_trace(setup)
-    graph.mkdir()  # nothing can be put in its place; permissions mean nothing to root
+    graph.mkdir()  # a file that cannot be replaced; permissions do not restrict root
     cache = trace.parent / "cache"
     for attempt in ("built in ", "loaded in "):
         text, _ = summary(setup, trace, XDG_CACHE_HOME=str(cache))

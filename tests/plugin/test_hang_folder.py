@@ -1,4 +1,4 @@
-"""argus hangs FOLDER, and which hang of a trace of --on-hang is explained."""
+"""argus hangs FOLDER, and which hang of a file of --on-hang is explained."""
 import json
 import os
 
@@ -24,7 +24,7 @@ def listed(setup, folder, *options, code=0):
 
 
 def test_the_hang_that_the_file_was_kept_for_is_explained(setup):
-    """Three programs hang, editor1 not for longest: without the note that would be a question."""
+    """Three programs hang, editor1 not for the longest time: without the note argus would ask which one is meant."""
     text = freezes(4000, 2500, 3000)
     plain, noted = setup.trace("plain", text), setup.trace("noted", text + kept("editor1", 110, 350, 2500))
     expect_in("Which hang is to be explained?", setup.run("diagnose", plain, code=3).stdout)
@@ -44,7 +44,7 @@ def test_a_note_that_does_not_fit_changes_nothing(setup):
 
 
 def test_a_short_hang_is_explained_too(setup):
-    """--on-hang 500ms keeps what is less than the 2 s that `argus hangs` lists."""
+    """--on-hang 500ms keeps hangs that are shorter than the 2 s from which `argus hangs` lists them."""
     trace = setup.trace("short", freezes(700) + kept("editor0", 100, 350, 700))
     found = json.loads(setup.run("diagnose", "--json", trace, code=0).stdout)
     expect(0.6e9 < found["hang"]["duration_ns"] < 0.8e9, found["hang"])

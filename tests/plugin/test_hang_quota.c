@@ -1,4 +1,4 @@
-/* Which files of hangs stay. */
+/* Which files of hangs are kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct hang_file file(const char *process, uint64_t signature, uint64_t w
     return made;
 }
 
-/* The times of those that stay, the newest first: "9 7 1". */
+/* The times of the files that are kept, the newest first: "9 7 1". */
 static void expect_kept(struct hang_file *files, size_t count, uint64_t most_of_kind,
                         uint64_t most_bytes, const char *wanted)
 {
@@ -54,7 +54,7 @@ static void test_of_two_as_long_the_newer(void **state)
     expect_kept(files, 3, 2, UINT64_MAX, "3 2");
 }
 
-/* Files of other programs, and of other places in the program, stay. */
+/* Files of other programs, and of other hang places in the same program, are kept. */
 static void test_each_kind_alone(void **state)
 {
     (void)state;
@@ -64,8 +64,8 @@ static void test_each_kind_alone(void **state)
     expect_kept(files, 6, 1, UINT64_MAX, "12 3 2 1");
 }
 
-/* The folder is full: the third file of a kind is deleted first, then the second, then the
- * oldest. */
+/* The quota is reached: the third file of a kind is deleted first, then the second, then the oldest
+ * file. */
 static void test_folder_full(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-"""The help, the man pages and the command table say the same."""
+"""The help, the man pages and the command table agree."""
 import re
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def page_of(made, name):
 
 
 def part_of(page, name):
-    """What is about this command: of one below another, its part of the page's COMMANDS."""
+    """The part of the page about this command: for a subcommand, its part of COMMANDS."""
     return page.split(f"\n## argus {name}\n")[1].split("\n## ")[0] if " " in name else page.split("\n# COMMANDS\n")[0]
 
 
@@ -50,7 +50,7 @@ def graph_options(text):
 
 
 def split_help(text):
-    """What a command's help says before, and behind, the heading of the options that it shares with others."""
+    """The text of a command's help before and after the heading of the shared options."""
     own, _, shared = text.partition("\noptions of all commands that need the graph:\n")
     return own, shared
 

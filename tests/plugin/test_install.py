@@ -1,4 +1,4 @@
-"""What `cmake --install` puts where, and that it works from there."""
+"""Which files `cmake --install` installs where, and that they work from there."""
 import os
 import pathlib
 import shutil
@@ -44,7 +44,7 @@ def test_lldbinit(setup):
 
 
 def test_lldbinit_at_the_start(setup):
-    """From ~/.lldbinit and from the file of one program, twice as well, with commands on standard input: none is swallowed."""
+    """Loads the plugin from ~/.lldbinit and from a program's own file, also twice, with commands on standard input: no command is lost."""
     line = f'command source "{install(setup)}/share/argus/argus.lldbinit"\n'
     program = pathlib.Path(shutil.which(setup.lldb())).resolve().name
     for name in ".lldbinit", f".lldbinit-{program}":
@@ -59,7 +59,7 @@ def test_lldbinit_at_the_start(setup):
 
 
 def test_lldbinit_by_name(setup):
-    """A line without a path: the dynamic linker finds the link, as it does in /usr/lib of a package."""
+    """A line without a path: the dynamic linker finds the link, as it does for a package in /usr/lib."""
     links = [path for path in install(setup).glob("lib*/**/libargus.so") if path.is_symlink()]
     expect_equal("links", len(links), 1)
     home = setup.folder / "home by name"

@@ -1,4 +1,4 @@
-"""The plugin in LLDB's batch mode: loading, help, analysis, and everything that must not end the debugger."""
+"""The plugin in LLDB's batch mode: loading, help, analysis, and all cases that must not end the debugger."""
 import json
 import os
 import pathlib
@@ -90,7 +90,7 @@ def test_open_question_is_no_failure_but_with_no_ask(setup):
 
 
 def test_scripts_keep_their_lines(setup):
-    """A question must not take the next command for its answer."""
+    """A question must not read the next command as its answer."""
     path = setup.trace("two", freezes(3000, 4000))
     source = setup.folder / "script"
     source.write_text(f"argus load {path}\nargus diagnose\nargus version\n")

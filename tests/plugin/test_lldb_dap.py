@@ -12,14 +12,14 @@ QUESTION = "Which hang is to be explained?"
 
 
 class Adapter:
-    """lldb-dap, and the console that it fills."""
+    """lldb-dap, and its console output."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.sequence, self.console, self.buffer = 0, "", b""
 
     def request(self, command, **arguments):
-        """Sends a request and waits for its response; what comes in between goes to the console."""
+        """Sends a request and waits for its response; output in between goes to the console."""
         self.sequence += 1
         body = json.dumps({"seq": self.sequence, "type": "request", "command": command, "arguments": arguments}).encode()
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
@@ -47,7 +47,7 @@ class Adapter:
         return json.loads(body)
 
     def needed(self):
-        """Bytes up to the end of the first message, whose header is there."""
+        """Reads up to the end of the first message, whose header has been read."""
         header, _ = self.buffer.split(b"\r\n\r\n", 1)
         expect(header.startswith(b"Content-Length: "), f"this is none of the protocol's: {header!r}")
         return len(header) + 4 + int(header.split(b"\r\n")[0].split(b":")[1])

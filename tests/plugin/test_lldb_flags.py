@@ -1,4 +1,4 @@
-"""Data flags watched by LLDB itself: the process goes on, nothing is printed, and every write is in a trace."""
+"""Data flags watched by LLDB itself: the process continues, nothing is printed, and every write is in a trace."""
 import json
 import re
 
@@ -75,7 +75,7 @@ def test_five_are_too_many(setup):
 
 
 def test_beside_another_trace(setup):
-    """What a debugger has recorded is read as one with the trace of the system, and only with one of the same machine."""
+    """A trace that the debugger recorded is joined with the trace of the system, but only with one of the same machine."""
     threads = "cpus 1\nthread 10 pid 10 ppid 1 name main\nthread 11 pid 10 ppid 1 name worker\n"
     base = setup.trace("base", threads + """1ms cpu0 t0 switch state=R next=11
 +1ms cpu0 t11 switch state=S next=10
@@ -107,14 +107,14 @@ def test_the_prompt_stays_as_it_is(setup):
         terminal.send(f'plugin load "{setup.plugin}"\rbreakpoint set -n draw -o true\rrun\r')
         terminal.wait_for("stop reason")
         terminal.text = terminal.text[terminal.text.index("stop reason"):]
-        terminal.wait_for("(lldb)")  # what is typed before that is the process's
+        terminal.wait_for("(lldb)")  # earlier input would go to the process
         terminal.send(f"argus watchflag did_reconfigure -o {setup.folder}/prompt.argus\r")
         terminal.wait_for("flag 1: did_reconfigure")
         terminal.text = ""
         terminal.send("continue\r")
         terminal.wait_for("exited with status = 0")
         expect("Watchpoint" not in terminal.text and "stopped" not in terminal.text, terminal.text)
-        terminal.send("\r")  # the first letter behind a process's end is still read for that process
+        terminal.send("\r")  # the first character after the end of a process is still read for that process
         terminal.wait_for("(lldb)", count=terminal.text.count("(lldb)") + 1)
         terminal.send("quit\r")
         expect_equal("exit code", terminal.end(), 0)

@@ -31,7 +31,7 @@ def test_answer_at_the_prompt(setup):
         terminal.wait_for(PROMPT, count=2)
         terminal.send("2\r")
         terminal.text = ""
-        terminal.send("stop\r" * 3)  # whatever else is asked; to LLDB itself these are unknown commands
+        terminal.send("stop\r" * 3)  # answers all further questions; LLDB itself would not know this command
         terminal.wait_for("editor0")
         terminal.text = ""
         terminal.send("argus version\r")  # LLDB's own editing and commands still work
@@ -48,7 +48,7 @@ def test_interrupt_cancels_the_question_only(setup):
         terminal.send("argus diagnose\r")
         terminal.wait_for(PROMPT)
         terminal.send("\x03")
-        terminal.wait_for("To go on", "Interrupted")  # LLDB 14 and 16 drop what an interrupted command has printed
+        terminal.wait_for("To go on", "Interrupted")  # LLDB 14 and 16 drop the output of an interrupted command
         terminal.send("argus version\r")
         terminal.wait_for("trace format")
         terminal.send("quit\r")

@@ -1,4 +1,4 @@
-"""argus step inside LLDB: the thread at hand, by LLDB's own single steps, into the same kind of file."""
+"""argus step inside LLDB: it steps the selected thread by LLDB's own single steps, and writes the same kind of file."""
 import subprocess
 
 from harness import Skip, expect, expect_equal, expect_in, main
@@ -11,7 +11,7 @@ def steps_of(setup, path):
 
 
 def begin(setup, mode):
-    """Commands that bring the program to main; its timer's signals are not LLDB's business."""
+    """Commands that run the program up to main; LLDB ignores the signals of its timer."""
     if not (setup.build / PROGRAM).exists():
         raise Skip("the program is not built")
     return [f"target create {setup.build / PROGRAM}", f"settings set target.run-args {mode}", "breakpoint set --name main --one-shot true",
@@ -40,7 +40,7 @@ def test_where_it_is(setup):
 
 
 def test_it_is_left_whole(setup):
-    """It runs on to its end as if nothing had been."""
+    """The program runs to its end as if it had not been stepped."""
     text = setup.run_lldb(*begin(setup, "quit"), f"argus step --max 40 -o {setup.folder / 'a.steps'}", "process continue")
     expect_in("exited with status = 5", text)
 

@@ -34,10 +34,10 @@ def test_every_source_is_built(setup):
 
 
 def test_groff_has_no_complaint(setup):
-    """Nor does a line begin with an apostrophe, which would be a request of roff, and be left out."""
+    """Nor does a line begin with an apostrophe: roff would take it for a request and leave it out."""
     for page in pages(setup):
         text = output(program("groff"), "-k", "-ww", "-man", "-Tutf8", "-z", page)
-        wrong = [line for line in text.splitlines() if "cannot adjust" not in line]  # a long word in a table
+        wrong = [line for line in text.splitlines() if "cannot adjust" not in line]  # the reason is a long word in a table
         expect(not wrong, f"{page}: {wrong}")
         expect(not re.search("^'", page.read_text(), re.M), f"{page} has a line that begins with an apostrophe")
 

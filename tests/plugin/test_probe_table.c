@@ -126,7 +126,7 @@ static void test_wrong_lines(void **state)
         const char *message = error ? error->message : "accepted";
         if (!strstr(message, wrong[i][1]) || !strstr(message, "probes, line 3:"))
             fail_msg("%s: %s", wrong[i][0], message);
-        assert_int_equal(table.rows.length, 1); /* nothing of a wrong text counts */
+        assert_int_equal(table.rows.length, 1); /* a wrong text gives no rows */
         argus_error_destroy(error);
         probe_table_deinit(&table);
     }

@@ -1,4 +1,4 @@
-"""Questions in the shell: by a list, by defaults, at a prompt, and the output without answers."""
+"""Questions in the shell: answered by a list, by defaults and at a prompt; and the output without answers."""
 import json
 import re
 import shlex
@@ -10,7 +10,7 @@ PROMPT = "or Enter for"
 
 
 def two_hangs(setup):
-    """editor0 hangs for 3 s, editor1 for 4 s: which one is meant? Nothing of an earlier test is kept."""
+    """editor0 hangs for 3 s, editor1 for 4 s, so argus asks which one is meant. Answers of earlier tests are not kept."""
     path = setup.trace("two", freezes(3000, 4000))
     path.with_name("two.argus.answers").unlink(missing_ok=True)
     return path
@@ -72,9 +72,9 @@ def test_prompt(setup):
     try:
         terminal.wait_for(QUESTION)
         terminal.wait_for(PROMPT)
-        terminal.send("7\r")  # there is no 7: it asks again
+        terminal.send("7\r")  # there is no option 7, so it asks again
         terminal.wait_for(PROMPT, count=2)
-        terminal.send("1\x7f2\r")  # edited: a 1, rubbed out, a 2
+        terminal.send("1\x7f2\r")  # edited: 1 is deleted, then 2
         expect_equal("exit code", terminal.end_with_defaults(PROMPT, 2), 0)
         expect_in("editor0", terminal.text.split(QUESTION)[-1].split(PROMPT)[-1])
     finally:

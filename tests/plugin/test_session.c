@@ -1,5 +1,5 @@
-/* A minimal front end: tests what the commands do when the user interrupts, and the state that a
- * session keeps. */
+/* A minimal front end: what commands do when the user interrupts them, and the state that a session
+ * keeps. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static bool read_line(void *data, const char *text, const char *prompt, char *re
     return false;
 }
 
-/* A trace in which one thread runs, made where mkstemp() says. */
+/* A trace with one running thread, in a file of mkstemp(). */
 static void write_trace(char *path)
 {
     const struct argus_trace_header header = {

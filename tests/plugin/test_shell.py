@@ -1,4 +1,4 @@
-"""`argus` in a shell: words, exit codes, damaged files, and what info, dump and verify say."""
+"""`argus` in a shell: arguments, exit codes, damaged files, and the output of info, dump and verify."""
 import json
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Times of day: local in texts, UTC in JSON, and what an answer prints can be given back."""
+"""Times of day: local in texts, UTC in JSON; and a printed time is accepted as an option."""
 import json
 import re
 
@@ -14,7 +14,7 @@ def hang(setup, path, *words, **environment):
 
 
 def told(setup, path, zone):
-    """When the hang began, as `argus diagnose` and `argus hangs` say it: with date, and without."""
+    """The beginning of the hang as `argus diagnose` prints it (with date) and as `argus hangs` prints it (without)."""
     story = setup.run("diagnose", "--auto", path, code=0, TZ=zone).stdout
     lines = setup.run("hangs", path, code=0, TZ=zone).stdout
     moment = re.search(rf"What happened, from ({MOMENT}) on", story)

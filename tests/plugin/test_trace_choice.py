@@ -1,4 +1,4 @@
-"""Which trace is meant when the command line names none, or names it at another place."""
+"""Which trace is used when the command line names none, or names it in an unusual position."""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ from harness import expect, expect_equal, expect_in, freezes, main
 
 
 def folder_with(setup, name, **ages_s):
-    """A folder with these traces, each so many seconds old; the hang of each has its own length."""
+    """A folder with these traces of these ages in seconds; the hangs have different lengths."""
     folder = setup.folder / name
     folder.mkdir()
     for index, (stem, age_s) in enumerate(ages_s.items()):
@@ -50,7 +50,7 @@ def test_every_command_without_file(setup):
 
 
 def test_the_next_command_names_it(setup):
-    """What is newest may be another trace by then."""
+    """By then another trace may be the newest."""
     here = folder_with(setup, "ask", freeze=60)
     setup.trace("two", freezes(3000, 2500)).rename(here / "two.argus")
     done = setup.run("diagnose", cwd=here, code=3)

@@ -3,23 +3,23 @@
     bpf_bounds.py SOURCE_FOLDER
 
 A number of bytes is a constant, or was made by at_most() or bounded() (recorder/linux/bpf/ring.h). An ordinary comparison is not
-enough: when the compiler keeps the number on the stack between the comparison and the call, verifiers before Linux 6.9 forget it,
-and which numbers a compiler keeps there changes with every line. The newest kernel accepts all of that, so no other quick test sees it.
+enough: when the compiler keeps the number on the stack between the comparison and the call, verifiers before Linux 6.9 lose its bound,
+and every changed line can change which numbers are kept there. The newest kernel accepts them, so no other quick test detects this.
 """
 import pathlib
 import re
 import sys
 
 CALL = re.compile(r"\b(bpf_probe_read_\w+|bpf_get_stack)\(")
-# Compared before the call. In a loop at_most() makes two ways of each round, and the verifier of 6.8 follows all combinations; these are
-# loaded on 5.15, 6.1, 6.8 and the newest kernel as they are (kernels.load). To add one: load it there.
+# Compared before the call. In a loop at_most() makes two paths of each round, and the verifier of 6.8 follows all combinations. These calls
+# load unchanged on 5.15, 6.1, 6.8 and the newest kernel (kernels.load). To add one, load it there.
 COMPARED = {("flag.h", "bytes"), ("kernel_stack.h", "bytes"), ("probe.h", "bytes"), ("snapshot.h", "part"), ("snapshot.h", "wanted")}
-BYTES_AT = {"bpf_get_stack": 2}  # which argument, from 0; of all others the second
+BYTES_AT = {"bpf_get_stack": 2}  # the number's position among the arguments, from 0; for all others it is the second one
 VISIBLE = re.compile(r"\b(at_most|bounded)\(")
 
 
 def arguments_of(text, start):
-    """The arguments of the call of which the bracket opens before `start`."""
+    """The arguments of the call whose opening bracket comes before `start`."""
     depth, parts, begin = 0, [], start
     for at in range(start, len(text)):
         if text[at] in "([{":

@@ -29,7 +29,7 @@ struct variant {
     bool call_stacks, watch_polls, probes;
     const char *unwind;
     uint32_t unwind_bytes;
-    bool frame_pointers; /* no stacks are copied late, as they are otherwise */
+    bool frame_pointers; /* stacks are not copied late, as they otherwise are */
 };
 
 /* To add a variant, add a row: the options that determine a setting of the programs. */
@@ -143,7 +143,7 @@ static void try_variant(const struct variant *variant, const char *without, cons
     }
 }
 
-/* As on a kernel that lacks a tracepoint on which a setting depends, or which other programs
+/* Simulates a kernel without a tracepoint on which a setting depends, or that other programs
  * replace. */
 static void try_without_tracepoints(const struct btf *btf, struct outcome *outcome)
 {

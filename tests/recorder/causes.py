@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a thread waited for and who ended the wait, on the real system: every scene of causes.c is recorded, and the graph has
-to name the object of its wait, and by a named rule who made it go on.
+"""The object of a wait and the cause of its end, on the real system: every scene of causes.c is recorded. The graph must name
+the object of its wait, and the process that ended it, by a named rule.
 
 causes.py ARGUS CAUSES: the `argus` program and the built causes.c. Needs root; exits 77 (skipped) where the kernel or the
 user cannot record. It runs in a mount namespace with a /run/argus of its own.
@@ -21,9 +21,9 @@ import load_retry  # noqa: E402
 ARGUS, CAUSES = "", ""
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 
-# What the wait says, with the facts that the scene printed in braces, and who ended it: the rule, and the process it came from
-# (empty: the scene's own). arm64's C library calls ppoll for poll() and pause(). None: nothing in the trace did. A further row
-# is the cause of that one's cause.
+# The text of the wait, with the facts that the scene printed in braces, and the cause of its end: the rule, and the process from
+# which the wake-up came (empty: the scene's own; None: nothing in the trace). A further pair is the cause of that cause. arm64's C
+# library calls ppoll for poll() and pause().
 SCENES = {
     "poll": (r"p?poll: ready fd {fd} \(unix socket {inode}, peer {peer}\)", "wake.task", "causes-helper"),
     "select": (r"p?select6?: ready fd {fd} \(pipe {inode}\)", "wake.task", "causes-helper"),
@@ -76,11 +76,11 @@ class Graph:
         return self.ask("find", "--process", process)["vertices"]
 
     def causes(self, vertex):
-        """Its causes, without that it came after another one."""
+        """Its causes, except the previous vertex of its thread."""
         return [c for c in self.ask("show", vertex["id"])["causes"] if c["kind"] != "sequence"]
 
     def waits(self, process, pattern):
-        """(the vertex that waited, the one after the wait) for each wait that says `pattern`"""
+        """(the vertex that waited, the next vertex) for each wait whose text matches `pattern`"""
         vertices = self.vertices(process)
         found = []
         for before, after in zip(vertices, vertices[1:]):
@@ -185,7 +185,7 @@ class Causes(unittest.TestCase):
 
 
 def can_record():
-    """None, or why not."""
+    """None, or the reason why this machine cannot record."""
     if os.geteuid() != 0:
         return "it needs root"
     libc = ctypes.CDLL(None, use_errno=True)

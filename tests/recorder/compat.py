@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """32-bit programs: compat.py ARGUS COMPILER SOURCE.
 
-The same program, built with 64 and with 32 bits, leaves the same records; and freezes that go through programs of both are explained
+The same program, built with 64 and with 32 bits, leaves the same records. Freezes that involve programs of both kinds are explained
 in the same way. Skipped (77) without a compiler that makes 32-bit programs (Debian: gcc-12-multilib and libc6-dev-i386).
 """
 import ctypes
@@ -23,7 +23,7 @@ MESSAGE, READY = 0x60020010, 0x6002001C
 NUMBERS = {"read": 0, "poll": 7, "readv": 19, "select": 23, "getpid": 39, "sendto": 44, "recvfrom": 45, "sendmsg": 46,
            "recvmsg": 47, "wait4": 61, "getppid": 110, "futex": 202, "epoll_wait": 232, "epoll_ctl": 233, "ppoll": 271,
            "recvmmsg": 299, "sendmmsg": 307, "write": 1, "writev": 20}
-# glibc of i386 makes the newer of two calls that do the same.
+# i386's glibc uses the newer of two equivalent calls.
 NAMES = {number: name for name, number in NUMBERS.items()} | {270: "select", 281: "epoll_wait"}
 BUILDS = {
     "64": ["-m64"],
@@ -33,7 +33,7 @@ BUILDS = {
 
 
 def build_one(source, options, path):
-    """False: the compiler cannot."""
+    """Returns false if the compiler cannot build this."""
     multiarch = subprocess.run([COMPILER, "-print-multiarch"], capture_output=True, text=True).stdout.strip()
     done = subprocess.run([COMPILER, "-O2", "-g", "-pthread", *options, str(source), "-o", str(path),
                            "-idirafter", f"/usr/include/{multiarch}"], capture_output=True, text=True)
@@ -51,14 +51,14 @@ def build(folder):
 
 
 def thread_ids(trace, name):
-    """Of the threads of the process called `name`."""
+    """The process IDs and thread IDs of the program called `name`."""
     pids = {thread[1] for thread in trace.threads if thread[5] == name}
     return pids, {thread[0] for thread in trace.threads if thread[1] in pids}
 
 
 def has_32_bit_vdso():
-    """Whether the kernel gives it to a program of 64 bits: maps it where there is one already, which it says, or says that it has no such
-    request (arch_prctl, ARCH_MAP_VDSO_32)."""
+    """Whether the kernel can map it into a 64-bit program. If so, it answers that one is mapped already; otherwise that the request is
+    unknown (arch_prctl, ARCH_MAP_VDSO_32)."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall(158, 0x2002, 0x10000000)
     return ctypes.get_errno() == errno.EEXIST
@@ -72,7 +72,7 @@ class Compat(live.Live):
         return live.Trace(self.path)
 
     def records_of(self, build_name, case):
-        """Records of the program's threads: its calls by name, and what was recorded beside them."""
+        """The records of the program's threads: its calls by name, and the other records of these calls."""
         trace = self.record_case(build_name, case)
         tids = thread_ids(trace, pathlib.Path(PROGRAMS[build_name]).name[:15])[1]
         return [record for record in trace.records if record[1] in tids]
@@ -89,7 +89,7 @@ class Compat(live.Live):
                 elif debugid == READY:
                     ready.append((arguments[0], arguments[3]))
             calls = [call for call in calls if call[0] not in ("read", "futex", "wait4", "write", "getpid")]
-            return sorted(calls), sorted(messages), ready  # whether sender or receiver comes back first is chance
+            return sorted(calls), sorted(messages), ready  # whether the sender or the receiver returns first is chance
 
         wanted = essence(self.records_of("64", "waits"))
         self.assertGreaterEqual(len(wanted[1]), 20)
@@ -121,7 +121,7 @@ class Compat(live.Live):
         return json.loads(done.stdout)
 
     def test_freezes(self):
-        """Which of the two has 32 bits makes no difference to the answer, and is said."""
+        """The answer is the same whichever of the two programs has 32 bits, and it says which."""
         for server, client in (("32", "64"), ("64", "32"), ("32-frames", "32")):
             with self.subTest(server=server, client=client):
                 found = self.diagnose(server, client)
@@ -139,7 +139,7 @@ class Compat(live.Live):
                 os.unlink(self.folder / "socket")
 
     def freeze(self, build_name, kind):
-        """What an answer says that must not depend on how many bits a program has."""
+        """The parts of an answer that must not depend on the number of bits."""
         own = {"slow_index", "help_late", "help_locked", "help_by_thread", "on_alarm", "ask_sleep", "ask_signal", "on_tick", "run_loop",
                "main", "_start"}
         name = pathlib.Path(FREEZES[build_name]).name[:15]
@@ -156,7 +156,7 @@ class Compat(live.Live):
                 "stack": [name for name in names if name in own]}, names
 
     def test_every_freeze(self):
-        """The same culprit, object and functions, with 64 and with 32 bits."""
+        """The culprit, the object and the functions are the same with 64 and with 32 bits."""
         for kind in ("pipe", "socket", "flock", "join", "mutex", "sleep", "signal"):
             wanted, _ = self.freeze("64", kind)
             self.assertEqual(wanted["stack"][0], "slow_index", kind)
@@ -169,7 +169,7 @@ class Compat(live.Live):
                         self.assertIn("__kernel_vsyscall", names)
 
     def test_stacks_are_whole(self):
-        """With no option: the copied stacks of a program without frame pointers, from its system calls to its beginning."""
+        """Without any option, the copied stacks of a program without frame pointers reach from its system calls to its first function."""
         self.record_case("32", "waits")
         found = json.loads(live.argus("graph", "find", "--process", "compat-32", "--longer-than", "10ms", "--json", str(self.path)).stdout)
         whole = 0

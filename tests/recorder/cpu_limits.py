@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Threads that want a cpu and get none, on the real system: which records that makes, and who is blamed for it.
+"""Threads that are runnable but get no CPU, on the real system: the records, and the culprits.
 
 cpu_limits.py ARGUS: see recorder_harness.py. The control groups are of version 1 or 2, whichever the machine has.
 """
@@ -15,7 +15,7 @@ CPU_LIMITS, CPU_GROUP = 0x60010028, 0x6001002C
 QUOTA_US, PERIOD_US = 20000, 1000000
 SECONDS = 4
 
-# Waits, then wants SECONDS of a cpu; `others` loops want the same meanwhile, and stay within the same limits.
+# Waits, and then wants SECONDS of CPU time. `others` loops want the same meanwhile, under the same limits.
 WANT = """
 import os, sys, time
 others, before, own = {others}, {before!r}, {own!r}
@@ -50,7 +50,7 @@ print(wanting, *pids)
 
 
 class Group:
-    """A control group that may use QUOTA_US of each PERIOD_US; `directory` is None where none can be made."""
+    """A control group that may use QUOTA_US of each PERIOD_US; `directory` is None if none can be created."""
 
     def __init__(self):
         self.directory = None
@@ -89,7 +89,7 @@ class CpuLimits(Live):
         return group
 
     def want(self, before, own="pass", others=0, after="pass"):
-        """Records such a program; the trace, the answer, who wanted, and the others."""
+        """Records such a program. Returns the trace, the answer, the process that wanted a CPU, and the others."""
         trace, pids = self.record(WANT.format(before=before, own=own, others=others, after=after, seconds=SECONDS))
         wanting, *takers = map(int, pids)
         done = argus("diagnose", "--json", "--auto", "--pid", str(wanting), str(self.path))

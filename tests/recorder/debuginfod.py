@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Symbols from debuginfod servers: debuginfod.py ARGUS CC.
 
-A program without symbols is recorded here, and read with the package debuginfod serving what was stripped, and with servers that are
-slow, that lie, or that do not know it. Servers listen on a free port of this machine only, have a cache of their own, and are
+A program without symbols is recorded here. Its trace is read while the package debuginfod serves the stripped symbols, and with servers
+that are slow, send wrong files, or do not have it. Servers listen on a free port of this machine only, have a cache of their own, and are
 ended by their ids. Needs root and a kernel that records, and libdebuginfod, else skipped (77); see recorder_harness.py.
 """
 import contextlib
@@ -40,7 +40,7 @@ def has_library():
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """What a server says that is not debuginfod: `server.how` is "hang", "missing" or a file to send."""
+    """The answers of a server that is not debuginfod: `server.how` is "hang", "missing" or a file to send."""
 
     def do_GET(self):
         self.server.asked.append(self.path)
@@ -58,7 +58,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 class Program:
-    """A stripped program, what was stripped off, and traces of it with and without names; made once."""
+    """A stripped program, its debug information, and traces of it with and without names; made once."""
 
     def __init__(self, folder):
         self.path, self.served = folder / "held", folder / "served"
@@ -70,7 +70,7 @@ class Program:
         self.build_id = build_id_of(self.path)
         self.other = self.build(folder, RESTER.replace("int main", "int other(void) { return 1; }\nint main"), "held")
         self.trace, self.bare = folder / "t.argus", folder / "bare.argus"
-        with fake_server("hang") as server:  # what is written when a recording ends comes from this machine alone
+        with fake_server("hang") as server:  # the names that are written at the end of a recording come from this machine alone
             for path, options in (self.trace, []), (self.bare, ["--no-symbols"]):
                 done = live.argus("record", "-o", str(path), *LITTLE, *options, "--", str(self.path), env=server.environment)
                 assert done.returncode == 0, done.stderr
@@ -118,7 +118,7 @@ def build_id_of(path):
 
 @contextlib.contextmanager
 def real_server(program):
-    """debuginfod, with all that it writes in a folder of its own; the environment in which it is asked."""
+    """A debuginfod server whose files are all in a temporary folder; yields the environment for asking it."""
     with socket.socket() as probe, tempfile.TemporaryDirectory() as folder:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -158,7 +158,7 @@ class Servers(unittest.TestCase):
             os.rename(away, self.program.path)
 
     def vertex(self, path):
-        """One that waited in held_rests()."""
+        """A vertex that waited in held_rests()."""
         done = live.argus("graph", "find", "--no-cache", "--json", "--process", "held", "--longer-than", "50ms", str(path))
         waits = [v for v in json.loads(done.stdout)["vertices"] if (v["wait_on"] or "").startswith("clock_nanosleep")]
         self.assertTrue(waits, done.stdout)
@@ -193,7 +193,7 @@ class Servers(unittest.TestCase):
             self.assert_named(self.show(self.program.bare, environment))
 
     def test_debuginfod_after_a_stop(self):
-        """The library takes what was given up for what no server has, and remembers that."""
+        """When a request is given up, the library remembers the file as missing on the servers."""
         with fake_server("hang") as server, self.gone():
             slow = {**server.environment, "DEBUGINFOD_MAXTIME": "2"}
             shown = self.show(self.program.bare, slow)
@@ -219,7 +219,7 @@ class Servers(unittest.TestCase):
             self.assertEqual(own, [f"/buildid/{self.program.build_id}/debuginfo"])
 
     def ask_of_contexts(self, *options):
-        """What servers are asked for by `argus contexts`, each time anew: the library remembers what a server has not."""
+        """The requests of `argus contexts` to servers, from an empty state each time, because the library remembers missing files."""
         with fake_server("missing") as server:
             done = live.argus("contexts", "--no-cache", *options, str(self.program.trace), env=server.environment)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -12,7 +12,7 @@ from recorder_harness import ARGUS, MAKE_RUNNABLE, SWITCH, Live, Trace, argus, m
 
 RECORD_ONLY = "+perfmon,+bpf"
 PERF_ONLY = "+perfmon,+ipc_lock"
-# Most systems mount it when they boot. Without it perf_event needs CAP_SYS_ADMIN, to mount it itself.
+# Most systems mount tracefs when they boot. Otherwise perf_event needs CAP_SYS_ADMIN, to mount it itself.
 MOUNT_TRACEFS = "{ mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; }"
 DOCKER = "+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_raw,+sys_chroot,+mknod,+setfcap"
 
@@ -111,7 +111,7 @@ class Environments(Live):
 
 
 class PidNamespaces(Environments):
-    """A container. Ids in the records are the host's."""
+    """A container. IDs in the records are the host's."""
 
     script = "echo $$; for i in 1 2 3; do sleep 0.02; done; ls -R /usr/share/doc > /dev/null"
 
@@ -135,7 +135,7 @@ class PidNamespaces(Environments):
         return trace
 
     def check_names_by_switches(self, trace):
-        """A thread that was there before is known once it has left its cpu."""
+        """The name of a thread that existed before the recording is known after it has left its CPU."""
         kernel = [name for name in self.names(trace) if name.startswith(("rcu_", "kworker/", "ksoftirqd/", "kcompactd"))]
         self.assertTrue(kernel, self.names(trace))
 

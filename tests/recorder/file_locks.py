@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Locks on files, on the real system: which records they make, and that a program which waits or asks for one is explained by whoever has
-it, also when the lock is older than the recording.
+"""Locks on files, on the real system: their records; and that the wait of a program is explained by the process that holds the lock,
+also when the lock is older than the recording.
 
 file_locks.py ARGUS: see recorder_harness.py.
 """
@@ -75,7 +75,7 @@ class FileLocks(Live):
         self.lock.write_text("")
 
     def holder(self, kind, seconds):
-        """A program that has the lock by now."""
+        """Starts a program; returns when it holds the lock."""
         program = subprocess.Popen([sys.executable, "-c", HOLD, str(self.lock), kind, str(seconds)], stdout=subprocess.PIPE,
                                    text=True)
         self.addCleanup(program.wait)
@@ -90,7 +90,7 @@ class FileLocks(Live):
         return json.loads(done.stdout)
 
     def want(self, kind, polls, seconds=3):
-        """The answer for a program that wants the lock for `seconds`, while the recording is on."""
+        """The answer for a program that tries to get the lock for `seconds` during the recording."""
         _, (pid,) = self.record(WANT.format((str(self.lock), kind, polls, seconds)))
         answer = self.explained(pid)
         self.assertTrue(answer["root_causes"], answer)
@@ -164,7 +164,7 @@ class FileLocks(Live):
                 os.kill(holder, 9)
 
     def test_a_holder_that_locks_for_its_parent(self):
-        """flock(1) locks a descriptor of the shell's and ends; the shell then runs another program."""
+        """flock(1) locks a descriptor of the shell and ends; the shell then runs another program."""
         script = f"""
 import subprocess, time
 shell = subprocess.Popen(["sh", "-c", "exec 9>{self.lock}; flock 9; sleep 4; :"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Data flags on the real system: every write and read of flag_target.c is in the trace, by whom and with which value; what
-cannot be watched is refused in a sentence; and the program goes on as if nothing had happened.
+"""Data flags on the real system: every write and read of flag_target.c is in the trace, with its thread and value; requests
+that cannot be fulfilled are refused with a reason; and the program continues undisturbed.
 
 flags.py ARGUS FLAG_TARGET. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
 """
@@ -30,7 +30,7 @@ def argus(*arguments, code=0):
 
 
 class Trapped(Exception):
-    """The program was ended by SIGTRAP in a virtual machine, whose hypervisor may lose why it stopped (argus-flags(5))."""
+    """SIGTRAP ended the program in a virtual machine, whose hypervisor may lose the reason of the exception (argus-flags(5))."""
 
 
 class Target:
@@ -92,7 +92,7 @@ class Flags(unittest.TestCase):
         self.assertNotIn(target.pid, by_thread)
         values = {record["args"][1] for record in records}
         self.assertTrue(values <= {who << 32 | i for who in (1, 2) for i in range(1, TIMES + 1)})
-        # Written by one thread at a time, the value is surely the one that it wrote.
+        # If one thread writes at a time, the recorded value is certainly the one that it wrote.
         self.assertGreater(len(values), TIMES)
 
     def test_reads(self):
@@ -157,7 +157,7 @@ class Flags(unittest.TestCase):
                     argus("watchflag", target.pid, "flag_target", f"bytes_flag+{i}", "--size", "1")
                 self.assertIn("no debug register", argus("watchflag", target.pid, "flag_target", "quiet_flag", code=2))
                 self.assertEqual(len(flags()), 4)
-            with Recording():  # what the last one held is free again
+            with Recording():  # the debug registers of the previous recording are free again
                 argus("watchflag", target.pid, "flag_target", "quiet_flag")
                 target.round()
         self.assertEqual(target.code, 0)

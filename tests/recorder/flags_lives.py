@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Flags that are kept in a file, behind pointers, and through fork, exec and the end of a process; and a good many hits.
+"""Flags that are kept in a file, behind pointers, and through fork, exec and the end of a process; and a large number of hits.
 
 flags_lives.py ARGUS FLAG_LIVES FLAG_TARGET. Needs root; exits 77 (skipped) where the kernel or the user cannot record.
 $ARGUS_FLAG_HITS: how many hits the last test makes (100,000; a million takes half a minute).
@@ -21,7 +21,7 @@ import machine  # noqa: E402
 
 LIVES = ""
 HITS = int(os.environ.get("ARGUS_FLAG_HITS", "100000"))
-PROGRAMS = 4  # in a virtual machine one may be ended by the hypervisor's fault; nowhere else (flags.Trapped)
+PROGRAMS = 4  # in a virtual machine one of them may end by a fault of the hypervisor, elsewhere none (flags.Trapped)
 POINTER = "object+0->0x10->8"
 
 
@@ -51,7 +51,7 @@ def watched(label):
 
 
 def wait_for_watch(label, pid):
-    """The flag of a process that has just begun."""
+    """The flag of a process that has just started."""
     until = time.monotonic() + 20
     while not any(flag["pid"] == pid and flag["address"] for flag in watched(label)):
         assert time.monotonic() < until, f"{label} is not watched in {pid}: {flags.flags()}"
@@ -134,7 +134,7 @@ class Lives(unittest.TestCase):
         self.assertIn("not recording", argus("status"))
 
     def survives(self, rounds):
-        """Whether a program lives through all rounds; what was counted is right in any case."""
+        """Whether a program survives all rounds; the counted hits are right in any case."""
         done = 0
         with flags.Target() as target, Recording():
             argus("watchflag", target.pid, "flag_target", "written_flag", "--access", "w")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the commands say and do around a recording: where the trace goes, what was not seen. See recorder_harness.py."""
+"""The commands around a recording: the path of the trace, and reports of what was not recorded. See recorder_harness.py."""
 import json
 import os
 import pathlib
@@ -57,13 +57,13 @@ class Snapshot(Live):
 
 
 class OtherVersion(Live):
-    """A recorder of another version, as one that runs while its package is upgraded."""
+    """A recorder of another version: it runs while its package is upgraded."""
 
     SOCKET = pathlib.Path("/run/argus/recorder.socket")
     VERSION = 4711
 
     def answer(self, size):
-        """Answers `argus stop`, which asks more than once, with replies of that size; what it says."""
+        """Answers `argus stop`, which asks several times, with replies of this size; returns its output."""
         reply = struct.pack("<IHH", 0x51475241, self.VERSION, 0).ljust(size, b"\0")
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
             listening.bind(str(self.SOCKET))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What clients can do to the recorder, and what they cannot. See recorder_harness.py; tests/fuzz/fuzz_server.c does the same with
+"""What clients can and cannot do to the recorder. See recorder_harness.py; tests/fuzz/fuzz_server.c does the same with
 unexpected sequences."""
 import array
 import os
@@ -26,7 +26,7 @@ def request(verb, mode=0, magic=0x51475241, version=5):
 
 
 class Client:
-    """Speaks to the recorder without Argus's help."""
+    """A client that speaks to the recorder without Argus's code."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -52,7 +52,7 @@ class Client:
 
 
 def as_user(uid, function):
-    """Runs it in a process of this user; what it returns, as a text."""
+    """Runs the function in a process of this user; returns its result as text."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -78,7 +78,7 @@ class Hostile(Live):
         return self.recorder()
 
     def assert_records(self, pid):
-        """It is the same recorder, and it records what happens now."""
+        """The same recorder still runs, and still records."""
         self.assertEqual(status()["recorder_pid"], pid)
         before = status()["emitted"]
         time.sleep(0.1)
@@ -107,7 +107,7 @@ class Messages(Hostile):
             try:
                 client.send(request(STATUS)[:100])
             except OSError:
-                pass  # somebody else has its place
+                pass  # another client has its place
         self.assert_records(pid)
         self.assertLess(self.descriptors(pid), 200)
         newest = Client()
@@ -123,7 +123,7 @@ class Messages(Hostile):
             except BlockingIOError:
                 time.sleep(0.001)
             except OSError:
-                break  # the recorder does not wait for it for ever
+                break  # the recorder drops the client after some time
         else:
             self.fail("the recorder keeps a client that does not read")
         self.assert_records(pid)
@@ -151,7 +151,7 @@ class Messages(Hostile):
 
 class Descriptors(Hostile):
     def offered(self):
-        """Descriptors that are no empty file for data, each with what it is."""
+        """Descriptors that are not an empty regular file, each with its description."""
         regular = self.folder / "regular"
         regular.write_bytes(b"")
         full = self.folder / "full"
@@ -225,7 +225,7 @@ class Users(Hostile):
         self.assertTrue(Trace(self.path).of(SWITCH))
 
     def copy_of_argus(self):
-        """Where another user can run it: the build folder may be root's alone."""
+        """A copy that another user can run: only root may have access to the build folder."""
         os.chmod(self.folder, 0o777)
         copy = self.folder / "argus"
         copy.write_bytes(pathlib.Path(recorder_harness.ARGUS).read_bytes())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recorder on the real system: what is in a trace, and what is left behind when things end badly. See harness.py."""
+"""The recorder on the real system: the contents of a trace, and what remains after a bad end. See recorder_harness.py."""
 import os
 import signal
 import subprocess
@@ -33,7 +33,7 @@ class Contents(Live):
         self.assertIn(9, [r[4][0] for r in trace.of(syscall_id(number, True), int(pid))])
 
     def test_a_sleep_blocks_and_a_timer_wakes_it(self):
-        # on the first cpu: some virtual machines hide from perf_event what happens while another cpu is idle
+        # on the first CPU: some virtual machines hide from perf_event what happens while another CPU is idle
         trace, (pid,) = self.record("import os, time\nos.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
                                     "print(os.getpid())\nfor i in range(5): time.sleep(0.02)")
         blocked = [r for r in trace.of(SWITCH, int(pid)) if r[4][0] & 1]
@@ -80,7 +80,7 @@ print(os.fstat(a.fileno()).st_ino, os.fstat(b.fileno()).st_ino, os.getpid())""")
         stacks = trace.of(STACK, int(pid))
         self.assertTrue(stacks)
         for time_ns, _, _, cpu, arguments in stacks:
-            if arguments[2] == WAITED:  # behind the wait, at the end of its call
+            if arguments[2] == WAITED:  # taken after the wait, at the end of its call
                 self.assertTrue([s for s in stacks if s[0] == arguments[3] and s[4][2] == 1])
                 continue
             self.assertTrue([r for r in trace.records if r[0] == time_ns and r[3] == cpu and
@@ -237,7 +237,7 @@ class Endings(Live):
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "there is only one cpu")
     def test_a_snapshot_begins_where_all_cpus_are_complete(self):
-        """The ring of a busy cpu reaches back less far: what woke there before would seem never to have run."""
+        """The ring of a busy CPU covers less time. Before that time, threads that it woke would seem never to have run."""
         busy = min(os.sched_getaffinity(0))
         self.assertEqual(argus("start", "--ring-size", "8M").returncode, 0)
         time.sleep(2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recorder without BPF, over perf_event: the same contents as with it, the choice by itself, losses, and what is left.
+"""The recorder without BPF, over perf_event: the same contents as with BPF, the choice of the backend, losses, what remains at the end.
 
 live_perf.py ARGUS: as live.py, whose tests of contents it repeats.
 """
@@ -25,10 +25,10 @@ def perf_events_of(pid):
 
 
 class Contents(live.Contents):
-    """What these ask for is the same record by record."""
+    """Both backends must give the same records here."""
 
     backend = ("--backend", "perf")
-    # perf_event passes no objects of the kernel.
+    # perf_event does not report objects of the kernel.
     test_a_pipe_names_its_object_at_both_ends = None
     test_a_socket_names_its_peer = None
 
@@ -70,13 +70,13 @@ for i in range(50):
         trace, _ = self.record(f"import subprocess; subprocess.run(['{program}'])")
         own = {t[0] for t in trace.threads if t[5] == "old"}
         begun = [(r[2] & 0xffff) >> 2 for r in trace.records if r[1] in own and r[2] & ~0xfffc == 0x040c0001]
-        self.assertEqual(begun[-2:], [110, 60])  # the native table's
+        self.assertEqual(begun[-2:], [110, 60])  # numbers of the native table
         self.assertEqual(trace.counters["compat_syscalls_skipped"], 0)
 
 
 class Choice(live.Live):
     def without_btf(self, *arguments):
-        """Argus where the kernel seems to have no type information."""
+        """Runs Argus as on a kernel without type information."""
         script = 'mount -t tmpfs -o mode=755 tmpfs /sys/kernel/btf && exec "$@"'
         return subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", live.ARGUS, *arguments],
                               capture_output=True, text=True, timeout=60)
@@ -125,7 +125,7 @@ class Endings(live.Live):
     def test_a_killed_recorder_leaves_nothing(self):
         mounts = pathlib.Path("/proc/self/mounts").read_text()
         os.kill(self.start(), signal.SIGKILL)
-        # while the kernel takes the events down, half a second, who asks gets no answer
+        # while the kernel removes the events, for half a second, requests get no answer
         self.assertTrue(eventually(lambda: '"recording": false' in argus("status", "--json").stdout))
         self.assertEqual(pathlib.Path("/proc/self/mounts").read_text(), mounts)
         self.start()
@@ -142,8 +142,8 @@ class Endings(live.Live):
         self.assertGreater(len(trace.records), before["ring_bytes"] / 64 / 8)
 
     def test_what_is_lost_is_counted(self):
-        """The recorder is held up, until the kernel's buffers are full: whatever is not in the file is in the count."""
-        pid = self.start("64M")  # room enough that what others do meanwhile does not overwrite it
+        """The recorder is stopped until the kernel's buffers are full: all records are in the file or in the count of lost ones."""
+        pid = self.start("64M")  # large enough that the records of other programs do not overwrite it meanwhile
         os.kill(pid, signal.SIGSTOP)
         count = 200000
         script = f"import os\nprint(os.getpid())\nfor i in range({count}): os.getppid()"
@@ -162,7 +162,7 @@ class Endings(live.Live):
         self.assertRegex(info, rf"lost +{trace.counters['lost']}")
 
 
-# What live.py brings along is run by live.py.
+# live.py itself runs its other tests.
 del live.Endings
 if __name__ == "__main__":
     live.main()

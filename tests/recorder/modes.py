@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The modes of the recorder on the real system: ring files, categories, what status says. See recorder_harness.py."""
+"""The modes of the recorder on the real system: ring files, categories, the output of status. See recorder_harness.py."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/diagnose"))
 from schema import mismatches  # noqa: E402
 
-# Threads and processes that come and go for some seconds, beside some that were there all the time.
+# Threads and processes that begin and end for some seconds, beside some that exist all the time.
 LOAD = """
 import os, sys, threading, time
 def sleeper():
@@ -40,8 +40,8 @@ def load(seconds):
 
 
 def nameless(trace):
-    """The threads that ran and that neither a table nor a record of their birth names. (A hypervisor's agent may hide its
-    threads from the scheduler's tracepoints: they seem never to run, and nothing can tell their names.)"""
+    """The threads that ran, but whose names are neither in a table nor in a record of their start. (A hypervisor's agent may hide
+    its threads from the scheduler's tracepoints: they seem never to run, and no record names them.)"""
     born = {r[4][0] for r in trace.of(NEW_THREAD)}
     return {r[1] for r in trace.of(SWITCH)} - {t[0] for t in trace.threads} - born - {0}
 
@@ -82,7 +82,7 @@ class RingFile(Live):
         self.assertEqual((info["records"], info["lost"], info["complete"]), (len(trace.records), 0, True))
         self.assertAlmostEqual((info["end_ns"] - info["start_ns"]) / 1e9, told["span_s"], delta=0.5)
         self.assertIn(": sound", argus("verify", str(self.path)).stdout)
-        # a thread that was born before the oldest record has its name all the same
+        # a thread that started before the oldest record still has its name
         born = {r[4][0] for r in trace.of(NEW_THREAD)}
         self.assertTrue([t for t in trace.threads if t[5].startswith("python3") and t[0] not in born])
 
@@ -122,7 +122,7 @@ class RingFile(Live):
 
 class Loss(Live):
     def test_what_is_lost_is_said_by_everything(self):
-        """The recorder is held up until its buffer has overwritten what it had not read."""
+        """The recorder is stopped until its buffer has overwritten records that it had not read."""
         done = argus("start", "-o", str(self.path), "--ring-size", "16M", "--buffer", "1M")
         self.assertEqual(done.returncode, 0, done.stderr)
         pid = self.recorder()
@@ -132,7 +132,7 @@ class Loss(Live):
         finally:
             os.kill(pid, signal.SIGCONT)
         self.assertTrue(eventually(lambda: status()["lost"] > 0))
-        # The sum and its parts are asked for one after the other, and a busy machine may lose more meanwhile.
+        # status reads the sum and its parts one after the other, and a busy machine may lose more meanwhile.
         self.assertTrue(eventually(lambda: (told := status())["lost"] == sum(cpu["lost"] for cpu in told["per_cpu"])))
         done = argus("stop")
         self.assertRegex(done.stderr, r"[1-9]\d* records were lost")
@@ -191,7 +191,7 @@ class Status(Live):
         self.assertEqual(told["categories"]["block"], {"on": False, "records_per_s": 0})
         self.assertIn("recorded without block: waits for a disk do not name it", told["notes"])
         self.assertGreater(told["own_cpu_ns"], 0)
-        self.assertIsNone(told["own_cpu_share"])  # loading the programs took more than the 2 s since
+        self.assertIsNone(told["own_cpu_share"])  # loading the programs took longer than the 2 s since then
         self.assertRegex(argus("status").stdout, r"recorder   pid \d+, \d+\.\d+ s of cpu time\n")
         time.sleep(max(0, 5.2 - told["duration_ns"] / 1e9))
         told = status()

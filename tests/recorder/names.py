@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A trace carries its names: names.py ARGUS CC.
 
-Each program is compiled here, recorded, and gone when its trace is read: by `argus graph show`, contexts and diagnose. The same trace is
-also read where nothing of this machine is but argus itself.
+Each program is compiled here, recorded, and deleted before its trace is read: by `argus graph show`, contexts and diagnose. The same
+trace is also read in a root folder that has only argus itself.
 Needs root and a kernel that records, else skipped (77); see recorder_harness.py.
 """
 import json
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void NAME_waits(void) { NAME_rests(60); __asm__
 int main(int argc, char **argv) { for (int i = 0; i < (argc > 1 ? 400 : 8); i++) NAME_waits(); return 0; }
 """
 
-# Copies a function into memory that it may execute, and says so in /tmp/perf-PID.map.
+# Copies a function into executable memory, and lists it in /tmp/perf-PID.map.
 MAKER = """
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 }
 """
 
-# An event loop that hangs in functions of its own.
+# An event loop that hangs in its own functions.
 LOOP = """
 #include <poll.h>
 #include <time.h>
@@ -68,7 +68,7 @@ int main(void) { if (pipe(ends)) return 1; idle(10); NAME_waits(); idle(20); ret
 
 
 class Elsewhere:
-    """A root folder that has argus and its libraries, at other places than here, and nothing else: not even /proc."""
+    """A root folder with only argus and its libraries, at other places than here; it does not even have /proc."""
 
     def __init__(self, folder):
         self.root = folder / "elsewhere"
@@ -105,11 +105,11 @@ class Names(unittest.TestCase):
         return done.stdout
 
     def record_and_leave(self, script):
-        """The program whose id `script` prints lives on until its names were looked up."""
+        """The program whose ID `script` prints runs until its names have been looked up."""
         os.kill(int(self.record("sh", "-c", f"({script}) 2>/dev/null")), signal.SIGKILL)
 
     def frames(self, process):
-        """All frames of the long waits of `process`, as they are shown."""
+        """All frames of the long waits of `process`, as Argus prints them."""
         done = live.argus("graph", "find", "--no-cache", "--json", "--process", process, "--longer-than", "20ms", self.path)
         self.assertIn(done.returncode, (0, 4), done.stderr)
         frames = set()
@@ -150,7 +150,7 @@ class Names(unittest.TestCase):
     def test_no_symbols(self):
         program = self.build(RESTER, "bare")
         self.record(program, options=["--no-symbols"])
-        self.assert_named("bare")  # the file is there
+        self.assert_named("bare")  # the file still exists
         os.unlink(program)
         self.assert_not_named("bare")
 
@@ -183,7 +183,7 @@ class Names(unittest.TestCase):
         self.assert_named("hidden")
 
     def test_a_container(self):
-        """With process ids of its own, too, which the list of its code has in its name."""
+        """A container with its own process IDs as well, which are in the names of the lists of generated code."""
         program = self.build(RESTER, "boxed")
         maker = self.build(MAKER, "maker")
         place = self.folder / "place"
@@ -202,7 +202,7 @@ class Names(unittest.TestCase):
         program = self.build(LOOP, "moved")
         self.record(program, what=[])
         vertex = self.long_wait("moved")
-        there = self.path  # in both
+        there = self.path  # the same path in both root folders
         (elsewhere.root / there[1:]).parent.mkdir(parents=True)
         shutil.copy(there, elsewhere.root / there[1:])
         for words in (("graph", "show", "--no-cache", there, vertex), ("graph", "show", "--no-cache", "--json", there, vertex),
@@ -259,7 +259,7 @@ class Names(unittest.TestCase):
         self.assertTrue(any(frame.startswith("asked_waits (asked.c:") for stack in stacks for frame in stack), done.stdout)
 
     def test_a_program_in_memory(self):
-        """Launchers of containers start programs from a memfd: a file that is nowhere, but can be opened while it runs."""
+        """Container launchers start programs from a memfd: a file without a path, which can be opened while it runs."""
         program = self.build(RESTER, "inmemory", "-Wl,--build-id=none")
         script = ("import os,sys; fd = os.memfd_create('kept', 0); os.write(fd, open(sys.argv[1], 'rb').read()); os.unlink(sys.argv[1]); "
                   "os.execv(f'/proc/self/fd/{fd}', ['inmemory', 'long'])")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Desktop notifications of argus start --on-hang, on a session bus of their own. See recorder_harness.py."""
+"""Desktop notifications of argus start --on-hang, on a private session bus. See recorder_harness.py."""
 import json
 import os
 import pathlib
@@ -32,7 +32,7 @@ class Notices(on_hang.HangLoops):
         return process
 
     def desktop(self, action=""):
-        """A notification service; what it was told comes as lines."""
+        """A notification service, which prints each notification as a line."""
         service = self.process([sys.executable, "-B", str(HERE / "notification_daemon.py"), str(self.socket), action])
         self.assertEqual(service.stdout.readline(), "ready\n")
         return service
@@ -53,14 +53,14 @@ class Notices(on_hang.HangLoops):
         self.assertRegex(shown["text"], r"^(Probably it|It) .*slept.*\.$")
         self.assertEqual(shown["actions"], ["default", "Open report", "report", "Open report"])
         self.assertEqual(self.note(), [])
-        self.assertFalse(list(self.folder.glob("*.html")))  # nobody clicked
+        self.assertFalse(list(self.folder.glob("*.html")))  # without a click there is no report
 
     def test_what_may_be_markup_is_escaped(self):
         desktop = self.desktop()
         self.start("--process", "a<b>&c", **self.address)
         self.hang("a<b>&c")
         shown = json.loads(desktop.stdout.readline())
-        self.assertIn("a<b>&c did not answer", shown["title"])  # a title is no markup
+        self.assertIn("a<b>&c did not answer", shown["title"])  # the title is plain text, without markup
         self.assertNotIn("<", shown["text"])
 
     def test_a_click_opens_the_report(self):
@@ -86,7 +86,7 @@ class Notices(on_hang.HangLoops):
         self.assertEqual(desktop.stdout.read(), "")
 
     def test_nobody_shows_it(self):
-        """The file is kept all the same, and `argus status` says it once."""
+        """The file is kept anyway, and `argus status` reports once that no notification was shown."""
         self.start("--process", "argusloop1", **self.address)
         self.hang()
         self.assertTrue(eventually(self.note, 10))

@@ -1,8 +1,8 @@
-"""A notification service for tests, on a session bus of its own: notification_daemon.py SOCKET ACTION
+"""A notification service for tests, on a private session bus: notification_daemon.py SOCKET ACTION
 
-Prints each notification as a line of JSON. With an ACTION ("report", or "" for none) it then does as if the user had clicked there.
-It speaks the wire protocol of D-Bus itself (its specification, "Message Protocol"), as far as these few messages need it: there is no
-module for it in Python's library.
+Prints each notification as a line of JSON. With an ACTION ("report", or "" for none) it then behaves as if the user had clicked there.
+It implements the part of D-Bus's wire protocol that these few messages need (D-Bus specification, "Message Protocol"), because
+Python's library has no module for it.
 """
 import json
 import os
@@ -28,7 +28,7 @@ class Writer:
             self.bytes += struct.pack("<I", value)
         elif kind == "g":
             self.bytes += struct.pack("<B", len(value)) + value.encode() + b"\0"
-        else:  # s, o
+        else:  # bytes 's', 'o'
             text = value.encode()
             self.put("u", len(text))
             self.bytes += text + b"\0"
@@ -83,7 +83,7 @@ class Bus:
         header.bytes += struct.pack("<BBBBII", ord("l"), kind, 0, 1, len(body.bytes), self.serial)
         start = len(header.bytes) + 4
         array = Writer()
-        array.bytes += bytes(start)  # so that alignment counts from the beginning of the message
+        array.bytes += bytes(start)  # so that alignment is relative to the beginning of the message
         for name, value in {**fields, **({"signature": signature} if signature else {})}.items():
             array.align(8)
             number, type_ = FIELDS[name]

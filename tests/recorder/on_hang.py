@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""argus start --on-hang on the real system: what is kept, and what is no hang. See recorder_harness.py."""
+"""argus start --on-hang on the real system: which hangs are kept, and which waits are not hangs. See recorder_harness.py."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 
 from recorder_harness import Live, argus, decode, eventually, main, status
 
-# An event loop that hangs for so long, twice, and is idle before, between and after.
+# An event loop that hangs for the given times, and is idle before, between and after.
 LOOP = """
 import ctypes, os, select, sys, time
 ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
@@ -29,7 +29,7 @@ poll.poll()
 """
 
 
-# One that runs a command, asks for its end again and again, and runs its loop in between.
+# An event loop that runs a command, polls for its end, and runs its loop in between.
 CHILD = """
 import ctypes, os, select, subprocess, sys
 ctypes.CDLL(None).prctl(15, b"argusasks", 0, 0, 0)
@@ -46,7 +46,7 @@ poll.poll()
 
 
 class HangLoops(Live):
-    """Looks for hangs of 500 ms, and starts programs that have some."""
+    """Looks for hangs of 500 ms, and starts programs that hang."""
 
     def start(self, *options, ring="128M", **environment):
         done = argus("start", "--on-hang", "500ms", "-o", str(self.folder), "--ring-size", ring, *options,
@@ -62,7 +62,7 @@ class HangLoops(Live):
         return program
 
     def kept(self):
-        """How long the hangs lasted that are kept, in seconds, the earliest first."""
+        """The durations of the kept hangs in seconds, the earliest first."""
         rows = json.loads(argus("hangs", "--json", str(self.folder)).stdout)["hangs"]
         return [row["duration_ns"] / 1e9 for row in reversed(rows) if row["file"].startswith("hang-")]
 
@@ -70,7 +70,7 @@ class HangLoops(Live):
         return sorted(self.folder.glob("hang-*.argus"))
 
     def assert_lengths(self, lengths):
-        """Of the hangs that are kept, in the order of the files; a busy machine makes them longer."""
+        """Compares the durations of the kept hangs, in the order of the files; a busy machine makes them longer."""
         kept = self.kept()
         self.assertEqual(len(kept), len(lengths), kept)
         for length, wanted in zip(kept, lengths):
@@ -160,7 +160,7 @@ class OnHang(HangLoops):
         self.assert_lengths([2.5, 1.5])
 
     def test_a_program_that_freezes_all_the_time_is_kept_seldom(self):
-        """Its files would only replace each other; what is worse than them is kept all the same."""
+        """Files of the same hang would only replace each other, but a longer hang is still kept."""
         self.start("--max-files", "1", "--process", "argusloop5")
         self.loop("argusloop5", 2, *[0.8] * 3).stdout.readline()
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 90), status())
@@ -184,12 +184,12 @@ class OnHang(HangLoops):
         self.loop("argusloop5", 1.4).stdout.readline()
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 60), status())
         self.assert_lengths([1.4])
-        self.assertTrue(own.exists())  # what a person renamed stays
+        self.assertTrue(own.exists())  # a file that a person renamed is kept
 
     def test_hangs_while_a_snapshot_is_written(self):
-        """Writing what a full ring of 1 GB holds takes seconds; three hangs begin and end meanwhile."""
+        """Writing a full ring of 1 GB takes seconds; three hangs begin and end meanwhile."""
         self.start("--process", "argusloop7", ring="1G")
-        for _ in range(2):  # so many records that both cpus' rings are full
+        for _ in range(2):  # enough records to fill the rings of both CPUs
             copies = [subprocess.Popen(["timeout", "6", "dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
                       for _ in range(2)]
             for copy in copies:
@@ -200,7 +200,7 @@ class OnHang(HangLoops):
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 240), status())
 
     def test_two_programs_freeze_one_after_the_other(self):
-        """The second one does so while the snapshot of the first is written."""
+        """The second one freezes while the snapshot of the first is written."""
         self.start("--process", "argusloop8")
         first = self.loop("argusloop8", 1)
         time.sleep(0.3)
@@ -211,7 +211,7 @@ class OnHang(HangLoops):
         self.assertEqual(argus("stop").returncode, 0)
         for program in first, second:
             file, = self.folder.glob(f"hang-argusloop8-{program.pid}-*.argus")
-            found = json.loads(argus("diagnose", "--json", "--auto", str(file)).stdout)  # each explains its own
+            found = json.loads(argus("diagnose", "--json", "--auto", str(file)).stdout)  # each file explains its own hang
             self.assertEqual(found["hang"]["pid"], program.pid)
             self.assertAlmostEqual(found["hang"]["duration_ns"] / 1e9, 1, delta=0.35)
 
@@ -239,7 +239,7 @@ class OnHang(HangLoops):
             self.assertFalse(status()["recording"])
 
     def test_a_folder_that_the_user_may_not_write_to(self):
-        """Root may; the user who called sudo, whose files they are, may not."""
+        """Root may write there; the user who called sudo, to whom the files belong, may not."""
         environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
         closed = self.folder / "closed"
         closed.mkdir(mode=0o755)
@@ -257,7 +257,7 @@ class OnHang(HangLoops):
             self.assertEqual(argus("start", *arguments).returncode, 2, arguments)
 
     def test_it_is_the_users_under_sudo(self):
-        """The watcher has the rights of who called sudo, and so do its files."""
+        """The watcher has the rights of the user who called sudo, and its files belong to that user."""
         os.chown(self.folder, 12345, 12345)
         environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
         folder = self.folder / "new"

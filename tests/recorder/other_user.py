@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a user is told who wants to look into, watch or step a process of root's. See recorder_harness.py."""
+"""The error messages for a user who wants to inspect, watch or step a process of root. See recorder_harness.py."""
 import os
 import subprocess
 import unittest
@@ -10,7 +10,7 @@ USER = 12345
 
 
 def as_user(*words):
-    """argus as a user who has no right to anything; sudo cannot ask for a password there."""
+    """Runs argus as a user without any rights; sudo cannot ask for a password there."""
     return subprocess.run([ARGUS, *words], capture_output=True, text=True, timeout=60, user=USER, group=USER, extra_groups=[],
                           stdin=subprocess.DEVNULL, cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
 

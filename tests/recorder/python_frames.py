@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python_frames.py ARGUS: the functions of Python programs in call stacks, of every Python of this machine that has them (3.11 to 3.13).
+"""python_frames.py ARGUS: the functions of Python programs in call stacks, for each supported Python on this machine (3.11 to 3.13).
 
 The stacks and names are read by tests/trace/decode.py. Skipped where there is no such Python.
 """
@@ -18,17 +18,17 @@ import decode  # noqa: E402
 
 TARGET = pathlib.Path(__file__).resolve().parent / "programs" / "python_target.py"
 VERSIONS = ("3.11", "3.12", "3.13")
-MARKS, KERNEL = 3 << 61, 1 << 63  # what an interpreter had, unlike a stack: it has marks between the frames
-ENDS = 16  # below: why a stack ends (argus-trace(5))
+MARKS, KERNEL = 3 << 61, 1 << 63  # flags of entries that hold an interpreter's frames, with marks between them, and not a stack
+ENDS = 16  # values below this tell why a stack ends (argus-trace(5))
 
 
 def line_of(text, which=1):
-    """The number of the line of the target that begins so, behind its indentation; the first one, or another one."""
+    """The number of the target's line that begins with `text` after its indentation; `which`: the first such line, or a later one."""
     return [i for i, line in enumerate(TARGET.read_text().splitlines(), 1) if line.strip().startswith(text)][which - 1]
 
 
 def pythons():
-    """Interpreters by version: on PATH, of Debian, of pyenv."""
+    """The installed interpreters with their versions: on PATH, from Debian, from pyenv."""
     found = {}
     for version in VERSIONS:
         candidates = [shutil.which(f"python{version}"), f"/usr/bin/python{version}",
@@ -42,7 +42,7 @@ def pythons():
 
 
 class Frames:
-    """The stacks of a trace as lists of (function, line) of the target; None for every other frame; a number for how a stack ends."""
+    """The stacks of a trace as lists of (function, line) of the target; None for every other frame; a number for the end of a stack."""
 
     def __init__(self, path):
         names, self.stacks = {}, {}
@@ -63,7 +63,7 @@ class Frames:
         return (function, line) if source == str(TARGET) else None
 
     def of(self, function):
-        """The paths of the target's functions in stacks in which `function` is the innermost of them."""
+        """The parts of stacks that consist of the target's functions, where `function` is the innermost of them."""
         paths = [[frame for frame in path if isinstance(frame, tuple)] for path in self.paths]
         return [path for path in paths if path and path[0][0] == function]
 
@@ -83,7 +83,7 @@ class Python(Live):
         short = [("recurse", line_of("time.sleep"))] + 3 * [("recurse", line_of("recurse(depth - 1)"))] + [(MAIN, main)]
         self.assertIn(short, frames.of("recurse"))
         long = [path for path in frames.of("recurse") if len(path) > 50]
-        if version != "3.13":  # there the mark of frames is the outermost one, which is not read: the interpreter's function stays
+        if version != "3.13":  # there the outermost frame has the mark, which is not read: the interpreter's function stays
             self.assertTrue(long)
         self.assertTrue(all(set(path[1:]) == {("recurse", line_of("recurse(depth - 1)"))} for path in long), "no other function")
         self.assertTrue(all(path[-1] == 4 for path in frames.paths if long and path.count(long[0][-1]) > 50), "deeper: it says so")
@@ -94,11 +94,11 @@ class Python(Live):
         self.assertIn([("key", line_of("def key") + 1), (MAIN, line_of("sorted"))], frames.of("key"))
         self.assertIn([("Worker.step", line_of("def step") + 1), ("Worker.run", line_of("self.step"))], frames.of("Worker.step"))
         self.assertFalse([path for path in frames.paths for frame in path if isinstance(frame, tuple) and "leut" in frame[0]])
-        # A name that is not plain ASCII is not known; its callers are.
+        # A name that is not plain ASCII is unknown; its callers are known.
         self.assertIn([(MAIN, line_of("Ümlaut()"))], frames.of(MAIN))
 
     def test_lasting(self):
-        """Threads that still wait when the recording ends: their frames are read then."""
+        """Threads that still wait when the recording ends: their frames are read at that time."""
         python = next(iter(pythons()))
         self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)
         target = subprocess.Popen([python, str(TARGET), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -119,7 +119,7 @@ class Python(Live):
                 self.check(python, version)
 
     def test_answers(self):
-        """What a person reads: function, file and line, in place of the interpreter's."""
+        """The printed frames have the function, file and line instead of the interpreter's function."""
         python = next(iter(pythons()))
         self.recorded(python)
         text = argus("contexts", "--every", "--top=100", "--process", pathlib.Path(python).name[:15], str(self.path)).stdout
@@ -128,13 +128,13 @@ class Python(Live):
         self.assertTrue(all(" main " in line for line in lines), lines)
 
     def diagnosed(self, python, mode):
-        """The answer about the target that freezes in this way."""
+        """The answer for the target when it freezes in this way."""
         done = argus("record", "-o", str(self.path), *self.backend, "--", python, str(TARGET), mode)
         self.assertEqual(done.returncode, 0, done.stderr)
         return argus("diagnose", "--auto", "--process", pathlib.Path(python).name[:15], str(self.path)).stdout
 
     def test_diagnosis(self):
-        """The sentence names the script's function, file and line, however many frames of the interpreter are further in."""
+        """The sentence names the script's function, file and line, even if frames of the interpreter are further in."""
         python = next(iter(pythons()))
         nap = line_of("time.sleep(2.5)")
         text = " ".join(self.diagnosed(python, "nap").split())
@@ -147,7 +147,7 @@ class Python(Live):
 
     @unittest.skipUnless(shutil.which("unshare") and shutil.which("objcopy"), "needs unshare and objcopy")
     def test_container(self):
-        """A process in a mount namespace with an interpreter that is nowhere else, and has no build ID."""
+        """A process in a mount namespace, with an interpreter that exists only there and has no build ID."""
         debian = next((python for python in pythons() if python.startswith("/usr/bin/")), None)
         if not debian:
             self.skipTest("no Python of the distribution")
@@ -164,7 +164,7 @@ class Python(Live):
         time.sleep(0.5)
         target.stdin.write("\n")
         target.stdin.flush()
-        time.sleep(0.5)  # it must be alive when the recording ends: no other process has its files
+        time.sleep(0.5)  # the process must live when the recording ends, because no other process has its files
         done = argus("stop", "-o", str(self.path))
         self.assertEqual(done.returncode, 0, done.stderr)
         frames = Frames(self.path)

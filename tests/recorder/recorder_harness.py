@@ -1,9 +1,9 @@
-"""What the tests of the recorder on the real system share.
+"""Shared code of the tests of the recorder on the real system.
 
-TEST.py ARGUS: the `argus` program, with argus-recorder beside it. Needs root; exits 77 (skipped) where the kernel or the
+TEST.py ARGUS: the `argus` program, with argus-recorder in the same folder. Needs root; exits 77 (skipped) where the kernel or the
 user cannot record. The traces are read by tests/trace/decode.py, not by Argus's own reader.
 
-The tests run in a mount namespace with a /run/argus of their own, beside any recording that is on.
+The tests run in a mount namespace with a private /run/argus, so that they do not meet a running recording.
 """
 import ctypes
 import errno
@@ -25,7 +25,7 @@ import machine  # noqa: E402
 
 ARGUS = sys.argv[1] if len(sys.argv) > 1 else "argus"
 SWITCH, MAKE_RUNNABLE, STACK, OBJECT, SAMPLE = 0x01400000, 0x01400018, 0x60000004, 0x60020008, 0x60000008
-WAITED = 6  # why a stack was taken: a wait is over
+WAITED = 6  # why a stack was taken: a wait has ended
 NEW_THREAD, EXEC, THREAD_EXIT, NAME_THREAD, TIMER_FIRED = 0x07000004, 0x07000008, 0x0700000C, 0x07010010, 0x01090009
 TASK, HARDIRQ = 0, 2
 LINK_GET_FD_BY_ID = 30  # include/uapi/linux/bpf.h
@@ -36,7 +36,7 @@ def syscall_id(number, end=False):
 
 
 class Trace:
-    """The lines of decode.py, by kind."""
+    """The lines of decode.py, sorted by kind."""
 
     def __init__(self, path):
         self.records, self.threads, self.images, self.stacks, self.counters = [], [], [], {}, {}
@@ -69,7 +69,7 @@ def argus(*arguments, **options):
 
 
 def held(pid, what):
-    """The ids of what a process holds: "link" (attachments) or "prog"(rams) of BPF."""
+    """The IDs of the BPF objects that a process holds: "link" (attachments) or "prog" (programs)."""
     texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
     return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith(f"{what}_id:")}
 
@@ -107,7 +107,7 @@ def status():
 
 
 class Live(unittest.TestCase):
-    backend = ("--backend", "bpf")  # a recorder whose programs do not load must not pass as another one
+    backend = ("--backend", "bpf")  # if a recorder's programs do not load, another backend must not make the tests pass
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="argus-live-")
@@ -118,14 +118,14 @@ class Live(unittest.TestCase):
         self.addCleanup(lambda: argus("stop"))
 
     def record(self, script, *options):
-        """Records a Python script; what it prints is its result."""
+        """Records a Python script; returns its output."""
         done = argus("record", "-o", str(self.path), *self.backend, *options, "--", sys.executable, "-c", script)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(" 0 lost", done.stderr)
         return Trace(self.path), done.stdout.split()
 
     def recorder(self):
-        """Waits for the recorder, remembers what it has attached, and returns its process id."""
+        """Waits for the recorder, remembers its attachments, and returns its process ID."""
         self.assertTrue(eventually(lambda: status()["recording"]))
         pid = status()["recorder_pid"]
         self.links = links_of(pid)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is left when things end badly: killed recorders, full disks, files that vanish, programs that die, other users.
+"""What remains after a bad end: killed recorders, full disks, files that vanish, programs that die, other users.
 See recorder_harness.py."""
 import os
 import pathlib
@@ -25,12 +25,12 @@ def program_exists(program):
 
 
 class Killed(Live):
-    """The recorder is killed at a random moment, again and again."""
+    """The recorder is killed at a random moment, repeatedly."""
 
     rounds = 3
 
     def kill_later(self, at_least=0.0):
-        """Returns the moment of death, in ns of the trace's clock."""
+        """Returns the moment at which it was killed, in ns of the trace's clock."""
         pid = self.recorder()
         programs = programs_of(pid)
         self.assertGreater(len(programs), 10)
@@ -47,7 +47,7 @@ class Killed(Live):
         return died_ns
 
     def check_cut_off(self, died_ns):
-        """At most what one second gathers is missing, and reading says that the end is missing."""
+        """At most the records of one second are missing, and reading reports the missing end."""
         trace = Trace(self.path)
         self.assertFalse(trace.complete)
         self.assertTrue(trace.of(SWITCH))
@@ -153,7 +153,7 @@ for i in range(60):
 
 
 class Hotplug(Live):
-    """Only where the machine is for tests alone: ARGUS_TEST_HOTPLUG=1."""
+    """Only on a machine that is used for tests alone: ARGUS_TEST_HOTPLUG=1."""
 
     def setUp(self):
         super().setUp()

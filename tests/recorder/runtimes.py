@@ -101,7 +101,8 @@ class Runtimes(live.Live):
             self.assertEqual(cause["thread"], thread)
 
     def test_node(self):
-        """Names of its code are in the trace if it was asked for them; the answer says so if it was not."""
+        """Names of its generated code are in the trace if the runtime was asked to list it; otherwise the answer says that they are
+        missing."""
         script = self.file("freeze.js", JAVASCRIPT)
         node = self.needs("node")
         names = [frame.split(" (")[0] for frame in self.diagnose(
@@ -113,13 +114,13 @@ class Runtimes(live.Live):
         self.assertIn("on request", json.dumps(found["unnamed_frames"]))
 
     def test_java(self):
-        """The main thread is a launcher's, and a lock is waited for in pieces."""
+        """The main thread belongs to a launcher, and the wait for a lock consists of many short waits."""
         java, compiler = self.needs("java"), self.needs("javac")
         subprocess.run([compiler, "-d", self.folder, self.file("Freeze.java", JAVA)], check=True)
         self.assert_slept(self.diagnose("java", java, "-cp", str(self.folder), "Freeze"), "indexer")
 
     def test_go(self):
-        """Stacks of the scheduler are whole."""
+        """Stacks of the runtime's scheduler are complete."""
         go, program = self.needs("go"), self.folder / "freeze-go"
         environment = os.environ | {"GOCACHE": str(self.folder / "cache"), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
         subprocess.run([go, "build", "-p", "1", "-o", program, self.file("freeze.go", GO)], check=True, env=environment, cwd=self.folder)

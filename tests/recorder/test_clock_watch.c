@@ -39,19 +39,19 @@ static void suspend_and_steps(void **state)
     struct clock_watch watch;
     struct clock_readings now = at(100, 100, 5000);
     clock_watch_init(&watch, &now);
-    now = at(101, 161, 5061); /* a minute of sleep */
+    now = at(101, 161, 5061); /* suspended for a minute */
     assert_int_equal(clock_watch_look(&watch, &now), 2);
     assert_int_equal(watch.markers.data[0].debugid, ARGUS_ID_SUSPENDED);
     assert_int_equal(watch.markers.data[0].arg[0], 60 * S);
     assert_int_equal(watch.markers.data[0].arg[1], 101 * S);
     assert_int_equal(watch.markers.data[1].debugid, ARGUS_ID_CLOCK_STEP);
     assert_int_equal(watch.markers.data[1].arg[0], 60 * S);
-    now = at(102, 162, 1462); /* an hour back */
+    now = at(102, 162, 1462); /* set back by an hour */
     assert_int_equal(clock_watch_look(&watch, &now), 1);
     assert_int_equal((int64_t)watch.markers.data[2].arg[0], -3600 * (int64_t)S);
     now = at(103, 163, 1463);
     assert_int_equal(clock_watch_look(&watch, &now), 0);
-    /* a slow drift is told when it has become large */
+    /* a slow drift is reported when it has become large */
     size_t told = 0;
     for (uint64_t i = 1; i <= 100; i++) {
         now = at(103 + i, 163 + i, 1463 + i);

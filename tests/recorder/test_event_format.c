@@ -1,4 +1,4 @@
-/* The kernel's texts about tracepoints: real ones, old and new, and broken ones. */
+/* The kernel's descriptions of tracepoints: real ones, old and new, and broken ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

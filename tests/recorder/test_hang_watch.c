@@ -121,7 +121,7 @@ static void a_hang_that_lasts_is_reported_once(void **state)
     assert_int_equal(hang_watch_seen(watch), 1);
 }
 
-/* It runs its own event loop in between, so that its window is drawn. */
+/* It runs its own event loop in between, so its window is drawn. */
 static void who_asks_for_a_child_hangs(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
@@ -278,7 +278,8 @@ static void a_nested_loop_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 0);
 }
 
-/* It had polls in a handler that found something, like a nested loop, and then polls nowhere. */
+/* It had polls in a handler that found input, like a nested loop, and then does not poll any more.
+ * */
 static void a_nested_loop_that_stays_away_is_one(void **state)
 {
     struct backend_poller loop = inside_since(1000 * MS);
@@ -293,7 +294,7 @@ static void a_nested_loop_that_stays_away_is_one(void **state)
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
-/* It serves another client meanwhile, or is no main thread. */
+/* It serves another client meanwhile, or is not the main thread. */
 static void another_loop_is_one_while_input_lies_there(void **state)
 {
     struct backend_poller loops[2] = {inside_since(1000 * MS), inside_since(1000 * MS)};
@@ -336,7 +337,7 @@ static void what_nobody_waits_for_is_none(void **state)
         ready = false;
         look_between(watch, &loop, 1, 1000 * MS, 20000 * MS);
         assert_int_equal(hang_watch_seen(watch), cases[i].seen);
-        ready = true; /* from now on somebody does */
+        ready = true; /* from now on input is pending */
         look_between(watch, &loop, 1, 20200 * MS, 22600 * MS);
         assert_int_equal(hang_watch_seen(watch), 1);
         hang_watch_destroy(watch);
@@ -397,8 +398,8 @@ static void sets_that_cover(void **state)
     assert_false(poll_set_covers(&epoll, &loop.loop_set));
     assert_false(poll_set_covers(&unknown, &loop.loop_set));
     assert_false(poll_set_covers(&loop.loop_set, &unknown));
-    loop.handler_set.words[0] = 3;          /* asks for nothing */
-    loop.loop_set.words[1] = 0xffffffffull; /* is left out */
+    loop.handler_set.words[0] = 3;          /* requests no events */
+    loop.loop_set.words[1] = 0xffffffffull; /* is ignored */
     assert_false(poll_set_covers(&loop.handler_set, &loop.loop_set));
     loop.handler_set.words[0] = 3 | 1ull << 32;
     assert_true(poll_set_covers(&loop.handler_set, &loop.loop_set));
@@ -415,7 +416,7 @@ static void what_lies_in_a_pipe_is_ready(void **state)
     assert_int_equal(write(ends[1], "k", 1), 1);
     assert_true(poll_set_is_ready(&set, (uint32_t)getpid()));
     char byte;
-    assert_int_equal(read(ends[0], &byte, 1), 1); /* nothing was taken */
+    assert_int_equal(read(ends[0], &byte, 1), 1); /* the byte is still there */
     close(ends[0]);
     close(ends[1]);
     assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));

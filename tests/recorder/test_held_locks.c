@@ -23,7 +23,7 @@ static const struct {
      0xfe << 20 | 15, ARGUS_FILE_LOCK_GOT, ARGUS_FILE_LOCK_PROCESS, HELD},
     {"3: OFDLCK ADVISORY  WRITE -1 00:2b:3 5 14\n", 0, 3, 5, 14, 0x2b, ARGUS_FILE_LOCK_GOT,
      ARGUS_FILE_LOCK_OPEN, HELD | EXCLUSIVE},
-    /* a waiter, and one that waits for a waiter */
+    /* a waiter, and a waiter that waits for the first one */
     {"1: -> FLOCK  ADVISORY  WRITE 1240 08:01:5678 0 EOF\n", 1240, 5678, 0, UINT64_MAX, 8 << 20 | 1,
      ARGUS_FILE_LOCK_WAITS, ARGUS_FILE_LOCK_FLOCK, HELD | EXCLUSIVE},
     {"1:  -> POSIX  MANDATORY READ 1241 08:01:5678 0 EOF", 1241, 5678, 0, UINT64_MAX, 8 << 20 | 1,

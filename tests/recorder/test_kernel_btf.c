@@ -1,4 +1,4 @@
-/* Reading BTF of kernels that this machine does not run: the preemption count has moved twice. */
+/* Reading the BTF of other kernels than this machine's: the preemption count has moved twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* When the reader of a stream saves CPU time: records come fast, and there are too few CPUs. */
+/* When the reader of a stream trades latency for CPU time: records come fast, and there are too few
+ * CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ static void a_rate_is_that_since_the_last_look(void **state)
     assert_true(pace_is_fast(&pace, now_ns += 10 * MS, emitted));
     emitted += enough - 1;
     assert_false(pace_is_fast(&pace, now_ns += 10 * MS, emitted));
-    assert_false(pace_is_fast(&pace, now_ns + 1000, emitted + enough)); /* too soon to tell */
+    assert_false(pace_is_fast(&pace, now_ns + 1000, emitted + enough)); /* too early to decide */
     assert_true(pace_is_fast(&pace, now_ns + 10 * MS, emitted + 2 * enough));
 }
 

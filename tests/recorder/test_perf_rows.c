@@ -162,7 +162,7 @@ static void stacks_of_who_blocks(void **state)
     made.frames = kernel_stack; /* a kernel thread */
     made.frame_count = 2;
     assert_int_equal(translate(fixture, &made, records), 1);
-    made.pid = OWN_PID; /* we have the cpu, but no stack */
+    made.pid = OWN_PID; /* the thread is on this CPU, but its stack is not known */
     made.frames = both_stacks;
     made.frame_count = 8;
     assert_int_equal(translate(fixture, &made, records), 1);
@@ -199,7 +199,7 @@ static void we_are_not_recorded(void **state)
     seen_threads_put(fixture->translator.threads, OWN_PID, &own);
     struct made waking = {.row = "sched_waking", .pid = OWN_PID, .numbers = {20, 120}};
     assert_int_equal(translate(fixture, &waking, records), 0);
-    waking.flags = 0x08; /* but whoever an interrupt wakes meanwhile is */
+    waking.flags = 0x08; /* but a thread that an interrupt wakes meanwhile is recorded */
     assert_int_equal(translate(fixture, &waking, records), 1);
     waking = (struct made){.row = "sched_waking", .pid = 10, .numbers = {OWN_PID, 120}};
     assert_int_equal(translate(fixture, &waking, records), 0);
@@ -272,7 +272,7 @@ static void the_life_of_a_process(void **state)
         .row = "task_newtask", .pid = 10, .numbers = {20}, .text = "sh", .text_at = 1};
     assert_int_equal(translate(fixture, &fork, records), 2);
     assert_int_equal(records[0].debugid, ARGUS_ID_NEW_THREAD);
-    assert_int_equal(records[0].arg[1], 20); /* a process of its own … */
+    assert_int_equal(records[0].arg[1], 20); /* a new process … */
     assert_int_equal(records[0].arg[2], 1);
     assert_int_equal(records[0].arg[3], 10);
     assert_int_equal(records[1].debugid, ARGUS_ID_NAME_NEW);

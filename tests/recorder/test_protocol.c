@@ -74,7 +74,7 @@ static void start_limits(void **state)
     expect_request(&request, sizeof(request), -1);
     request.start.rate_hz = PROTOCOL_RATE_MAX + 1;
     expect_request(&request, sizeof(request), ARGUS_ERROR_USAGE);
-    request.verb = REQUEST_STATUS; /* which has no rate */
+    request.verb = REQUEST_STATUS; /* a command without a rate */
     expect_request(&request, sizeof(request), -1);
 }
 
@@ -95,10 +95,10 @@ static void start_choices(void **state)
     expect_change(&start->mode, &request, 0, ARGUS_ERROR_FORMAT);
     expect_change(&start->mode, &request, RECORDING_STREAM, -1);
     expect_change(&start->mode, &request, RECORDING_RING + 1, ARGUS_ERROR_FORMAT);
-    expect_change(&start->mode, &request, RECORDING_RING, ARGUS_ERROR_USAGE); /* of no size */
+    expect_change(&start->mode, &request, RECORDING_RING, ARGUS_ERROR_USAGE); /* a size of zero */
     expect_change(&start->backend, &request, BACKEND_KIND_COUNT, ARGUS_ERROR_FORMAT);
     expect_change((uint8_t *)&start->categories + 3, &request, 1, ARGUS_ERROR_FORMAT);
-    expect_change(&start->categories, &request, 0xfe, ARGUS_ERROR_USAGE); /* no sched */
+    expect_change(&start->categories, &request, 0xfe, ARGUS_ERROR_USAGE); /* without "sched" */
     expect_change(&start->hang_ms, &request, 1, ARGUS_ERROR_USAGE);
     expect_change(&start->hang_ms, &request, PROTOCOL_HANG_MIN_MS, -1);
     expect_change(&start->unwind_count, &request, PROTOCOL_UNWIND_MAX + 1, ARGUS_ERROR_USAGE);

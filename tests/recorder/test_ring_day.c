@@ -1,6 +1,6 @@
 /* A day in a ring file: a simulated machine whose clock runs as fast as the records can be written.
- * Its processes begin and end, thread IDs are reused, its table of stacks drops entries; and
- * everything in the ring must have a name at the end.
+ * Its processes begin and end, thread IDs are reused, and its table of stacks drops entries. At the
+ * end every thread and stack in the ring must have a name.
  *
  * test_recorder_ring_day [MILLION RECORDS] [RING MB]
  */
@@ -26,13 +26,14 @@ enum { CPUS = 2, BATCH = 4096, LIVING = 400, LONG_LIVED = 50, TIDS = 32768, STAC
 
 struct life {
     uint32_t tid;
-    uint64_t died_ns; /* 0: it lives */
+    uint64_t died_ns; /* 0: it still runs */
 };
 
 struct machine {
     struct backend base;
     uint64_t now_ns, step_ns, taken_ns, random;
-    uint64_t newest_stack; /* ids up to it were seen; those STACKS_KEPT before it are forgotten */
+    /* All IDs up to this one have been used; those more than STACKS_KEPT before it are dropped. */
+    uint64_t newest_stack;
     uint32_t next_tid;
     bool in_use[TIDS];
     struct life living[LIVING]; /* the first LONG_LIVED of them never end */
@@ -165,7 +166,7 @@ static const struct backend_ops day_ops = {
 
 const struct backend_ops *const backend_table[] = {NULL};
 
-/* --- its life --- */
+/* --- the life of the machine --- */
 
 static struct argus_record make_record(struct machine *machine, uint32_t cpu, uint32_t debugid,
                                        uint32_t tid)
@@ -221,12 +222,12 @@ static void play_day(struct machine *machine, struct sink *sink)
         }
         if (done / BATCH % 64 == 0)
             assert_null(sink_flush(sink));
-        if (draw(machine, 16) == 0) /* load comes and goes */
+        if (draw(machine, 16) == 0) /* the load varies */
             assert_null(sink_spare(sink, draw(machine, 2)));
     }
 }
 
-/* --- what the file must be --- */
+/* --- the expected contents of the file --- */
 
 struct needs {
     struct idmap named; /* thread ids */
@@ -251,7 +252,7 @@ static void check_records(const struct argus_trace *trace, struct needs *needs)
     struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
     assert_non_null(records);
     for (int pass = 0; pass < 2;
-         pass++) { /* births first: cpus are not in order among each other */
+         pass++) { /* starts of threads first: the order between CPUs is not guaranteed */
         for (size_t i = 0; i < count; i++) {
             assert_null(argus_trace_read_chunk(trace, &chunks[i], records));
             for (uint32_t r = 0; r < chunks[i].count; r++) {

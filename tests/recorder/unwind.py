@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Stacks of programs without frame pointers: unwind.py ARGUS UNWIND_TARGET.
 
-Needs root and a kernel that records, else skipped (77); see recorder_harness.py. What gdb says of a process that stands still is the
-second opinion, where gdb is installed.
+Needs root and a kernel that records, else skipped (77); see recorder_harness.py. If gdb is installed, its stacks of a
+stopped process are compared.
 """
 import json
 import os
@@ -22,7 +22,7 @@ import decode  # noqa: E402
 import recorder_harness as live  # noqa: E402
 
 TARGET = ""
-LITTLE = ["--no-probes", "--only", "syscalls,stacks"]  # of what the rest of the machine does
+LITTLE = ["--no-probes", "--only", "syscalls,stacks"]  # drops records of other programs
 
 
 def functions(stack):
@@ -32,13 +32,13 @@ def functions(stack):
 
 def graph(path, *arguments):
     done = live.argus("graph", *arguments, "--json", str(path))
-    if done.returncode not in (0, 4):  # 4: cut off
+    if done.returncode not in (0, 4):  # 4: the stack was cut off
         raise AssertionError(done.stderr)
     return json.loads(done.stdout)
 
 
 def wait_stacks(path, *conditions, least="10ms", most=12):
-    """The stacks of the first long waits that are found, each as a list of function names."""
+    """The stacks of the first long waits, each as a list of function names."""
     found = graph(path, "find", *conditions, "--longer-than", least, "--limit", str(most))["vertices"]
     stacks = []
     for vertex in found:
@@ -48,7 +48,7 @@ def wait_stacks(path, *conditions, least="10ms", most=12):
 
 
 def holds_snapshots(path):
-    """Is there a chunk of them? A walk over the headers alone."""
+    """Whether the file has a chunk of snapshots, from the chunk headers alone."""
     data = pathlib.Path(path).read_bytes()
     at, kinds = 4096, set()
     while chunk := decode.chunk_at(data, at, len(data)):
@@ -63,7 +63,7 @@ def snapshot_copies(path):
 
 
 def is_chain(stack, names):
-    """Are `names` in the stack, directly behind each other?"""
+    """Whether `names` are in the stack, one directly after the other."""
     return any(stack[i:i + len(names)] == names for i in range(len(stack)))
 
 
@@ -119,7 +119,8 @@ class Unwinding(live.Live):
                 self.path.unlink()
 
     def test_nothing_of_the_memory_is_in_the_file(self):
-        """The copies lie in it while it is recorded; a word of the stack is found, if any is that is no address."""
+        """The recorded file contains the copied stacks during the recording. If one word of the stack that is not an address remains, the
+        search finds it."""
         secret = "Zq7secretXw9"
         script = f"import time\nx = bytearray(b'{secret[:6]}' + b'{secret[6:]}')\nfor i in range(40): time.sleep(0.05)"
         front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--no-probes", "--", sys.executable, "-c", script],
@@ -193,7 +194,7 @@ class Unwinding(live.Live):
         done = live.argus("record", "-o", str(self.path), *LITTLE, "--unwind", "python3", "--", python, "-c",
                           "import os, time\nprint(os.getpid())\nfor i in range(5): time.sleep(0.02)")
         self.assertEqual(done.returncode, 0, done.stderr)
-        stacks = wait_stacks(self.path, "--pid", done.stdout.strip())  # others may run python3 as well
+        stacks = wait_stacks(self.path, "--pid", done.stdout.strip())  # other programs may run python3 as well
         sleeps = [s for s in stacks if "clock_nanosleep" in s[0]]
         self.assertTrue(sleeps, stacks)
         for stack in sleeps:
@@ -205,7 +206,7 @@ class Unwinding(live.Live):
             trace = live.Trace(self.path)
             thread = [t[0] for t in trace.threads if t[5] == "unwind_target"][0]
             waits = [trace.stacks[r[4][0]] for r in trace.of(live.STACK, thread) if r[4][0] in trace.stacks]
-            outermost = {stack[-1] for stack in waits if len(stack) >= 5}  # in _start, of ld.so and of the program
+            outermost = {stack[-1] for stack in waits if len(stack) >= 5}  # the _start functions of ld.so and of the program
             samples = [trace.stacks.get(r[4][0], []) for r in trace.of(live.SAMPLE, thread)]
             whole = [stack for stack in samples if len(stack) >= 5 and stack[-1] in outermost]
             self.assertGreaterEqual(len(whole), least)
@@ -237,7 +238,7 @@ class Unwinding(live.Live):
         self.addCleanup(front.kill)
         recorder = self.recorder()
         self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
-        time.sleep(1.2)  # the records that name them, and the process, are written within a second
+        time.sleep(1.2)  # the records that name the process and its stacks are written within a second
         os.kill(recorder, signal.SIGKILL)
         front.wait(timeout=60)
         self.assertTrue(holds_snapshots(self.path))
@@ -281,7 +282,7 @@ class Unwinding(live.Live):
 
 
 def plain(name):
-    """glibc has several names for one function, and gdb may prefer another of them."""
+    """glibc has several names for one function, and gdb may choose another one."""
     return re.sub(r"^(__GI_|__libc_|__)+|_impl$", "", name)
 
 

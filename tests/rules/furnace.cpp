@@ -1,5 +1,6 @@
-// A queue of its own that nothing tells of: stoker() puts loads into a ring, burner() polls it, and neither ever wakes the other. Beside
-// them a bellman wakes a listener out of Bell::ring(), for nothing.
+// A queue that no system call reveals: stoker() puts loads into a ring, burner() polls it, and
+// neither ever wakes the other.
+// In addition, a bellman wakes a listener out of Bell::ring(), which has no purpose.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -74,7 +75,7 @@ void Bell::ring()
     count++;
     pthread_cond_signal(&rung);
     pthread_mutex_unlock(&lock);
-    sink = sink + 1; /* no tail call: the frame has to stay */
+    sink = sink + 1; /* no tail call, so that the frame exists */
 }
 
 namespace

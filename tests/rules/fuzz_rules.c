@@ -1,5 +1,5 @@
-/* A text of rules, which a user may have from an untrusted source: any bytes give rows or errors,
- * and every row is a valid probe. */
+/* Rules, which a user may have from an untrusted source: any bytes give rows or errors, and every
+ * row is a valid probe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void check_mistakes(const struct argus_rule_set *set)
     const struct argus_rule_mistake *mistakes;
     size_t count = argus_rule_set_mistakes(set, &mistakes);
     if (count == 0)
-        abort(); /* an error without a reason */
+        abort(); /* an error must have a reason */
     for (size_t i = 0; i < count; i++)
         if (!mistakes[i].file || !mistakes[i].reason || !mistakes[i].line || !mistakes[i].column)
             abort();

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A queue that only rules can tell of (furnace.cpp), recorded: with them the way leads from who does the work to who has enqueued it.
+"""A queue that only rules can describe (furnace.cpp), recorded: with them the path leads from the thread that works to the thread
+that enqueued the work.
 
     live_rules.py ARGUS PROGRAM
 
@@ -63,7 +64,7 @@ class Rules(unittest.TestCase):
 
     @functools.lru_cache(maxsize=None)
     def of_thread(self, trace, rules, name):
-        """The vertices of a thread with what made them run."""
+        """The vertices of a thread with their causes."""
         found = self.ask("graph", "find", "--rules", rules, "--process=fc-stoker", "--limit=100000", trace)["vertices"]
         return [self.ask("graph", "show", "--rules", rules, trace, v["id"]) for v in found if v["thread"] == name]
 
@@ -77,7 +78,7 @@ class Rules(unittest.TestCase):
         for edge in edges:
             self.assertTrue(edge["strong"])
             self.assertEqual(edge["from"]["thread"], "fc-stoker")
-        # each load is another moment of the stoker's
+        # each load comes from another moment of the stoker
         self.assertEqual(len({edge["from_ns"] for edge in edges}), LOADS)
 
     def test_unit_goes_on_behind_its_sleep(self):
@@ -87,13 +88,13 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(goes_on), LOADS)
 
     def test_slice_leads_to_the_enqueuer(self):
-        """From the last part of some burning, back; the way is found without a question."""
+        """A slice from the last part of one unit of work; it finds the path without a question."""
         unit = next(v for v in self.of_thread(self.with_rules, self.queue, "fc-burner")
                     if any(e["rule"] == ENQUEUED for e in v["causes"]))
         path = self.ask("slice", "--auto", "--rules", self.queue, self.with_rules, unit["id"])["path"]
         self.assertIn("fc-stoker", [step["vertex"]["thread"] for step in path])
         self.assertTrue(any(ENQUEUED in (step["edge"] or "") for step in path), path)
-        # without rules nothing leads from the stoker to the burner while it burns: but the creation of the thread
+        # without rules no edge leads from the stoker to the burner while it burns, except the creation of the thread
         for vertex in self.of_thread(self.without, self.queue, "fc-burner"):
             for edge in vertex["causes"]:
                 self.assertFalse(edge["from"]["thread"] == "fc-stoker" and edge["kind"] != "fork", edge)

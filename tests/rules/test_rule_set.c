@@ -136,7 +136,7 @@ static void check_wrong(size_t i)
         fail_msg("%s: %zu mistakes, column %u: %s", wrong[i].line, count,
                  count ? mistakes[0].column : 0, error->message);
     assert_string_equal(mistakes[0].file, "r");
-    assert_int_equal(argus_rule_set_rules(set, &rules), 1); /* nothing of a wrong text counts */
+    assert_int_equal(argus_rule_set_rules(set, &rules), 1); /* a wrong text gives no rows */
     assert_int_equal(argus_rule_set_identity(set), identity);
     argus_error_destroy(error);
     argus_rule_set_destroy(set);
@@ -167,7 +167,7 @@ static void test_all_mistakes(void **state)
     assert_int_equal(mistakes[2].column, 17);
     assert_int_equal(mistakes[3].line, 4);
     assert_non_null(strstr(mistakes[3].reason, "line 2 of r"));
-    add(set, "begin g"); /* and the next text has none of them */
+    add(set, "begin g"); /* and the next text does not repeat them */
     assert_int_equal(argus_rule_set_mistakes(set, &mistakes), 0);
     argus_rule_set_destroy(set);
 }
@@ -185,7 +185,8 @@ static void test_hostile_bytes(void **state)
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct argus_error *error = argus_rule_set_parse(set, "r", texts[i].text, texts[i].bytes);
         assert_non_null(error);
-        assert_null(strchr(error->message, '\x1b')); /* which would reach a terminal */
+        assert_null(strchr(error->message,
+                           '\x1b')); /* control characters, which must not reach a terminal */
         argus_error_destroy(error);
     }
     memset(line, 'x', sizeof(line));

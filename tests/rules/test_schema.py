@@ -13,7 +13,7 @@ FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "graph/fixtures"
 
 
 def home(setup, name):
-    """A home without rules."""
+    """A home folder without rules."""
     folder = setup.folder / f"home of {name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -79,9 +79,9 @@ def test_add_and_remove(setup):
     expect_equal("kept bytes", kept.read_bytes(), (FIXTURES / "user_queue.rules").read_bytes())
     expect_equal("mode", stat.S_IMODE(os.stat(kept).st_mode), 0o600)
     expect_equal("applied", counts(setup, trace, **where)["user.enqueue:job_push"], 3)
-    # what is given is used instead of what is kept
+    # given rules replace the kept ones
     expect_equal("given", counts(setup, "--rules=none", trace, **where), {})
-    # the same name again: replaced, not doubled
+    # a file with the same name replaces the kept one
     setup.run("schema", "add", FIXTURES / "user_queue.rules", code=0, **where)
     other = setup.folder / "other.rules"
     other.write_text("begin elsewhere\nenqueue job_push in libjobs.so key=arg1\n")

@@ -9,19 +9,19 @@ import sys
 
 # fixture, vertex, what --auto has to print, what it must not
 CASES = [
-    # a weak edge with a rare function in common is followed rather than the unlock that ended the wait
+    # a weak edge whose two ends share a rare function is followed rather than the unlock that ended the wait
     ("boost", "v1", ["v2 sender", "(guessed: both have save_page_of_album in their stacks, and 2 vertices in all)"],
      ["unlocker [12]:"]),
-    # of two weak edges the one behind which the way is sure
+    # of two weak edges, the one behind which the path is certain
     ("beam", "v1", ["v3 sender", "(guessed: what lies behind it is surer than behind the others)", "v6 loop"],
      ["unlocker [12]:"]),
-    # an answer of a server that batches leads to its own request, without a question
+    # a reply of a server that batches leads to its own request, without a question
     ("split_peers", "v1", ["v7 server", "dispatch, strong (dispatch.request)", "v5 server", "v0 client1"],
      ["client2", "Choices"]),
     ("split_peers", "v3", ["v8 server", "v6 server", "v2 client2"], ["client1", "Choices"]),
-    # what ksoftirqd delivered comes from its sender
+    # data that ksoftirqd delivered comes from its sender
     ("softirq_ksoftirqd", "v2", ["message, strong (message)", "v0 client"], ["ksoftirqd", "Choices"]),
-    # from one item of a batch to the message that it is about, not to the item before
+    # from one item of a batch to its message, not to the previous item
     ("split_batching", "v3", ["message, strong (message)", "v0 app"], ["split.batching"]),
 ]
 

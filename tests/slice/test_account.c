@@ -246,7 +246,7 @@ static void add_random_thread(struct argus_graph *graph)
     }
 }
 
-/* Edges as the builder may make them: the cause lies in its vertex, not after its effect. */
+/* Edges as the builder makes them: the cause is within its vertex and not later than its effect. */
 static void add_random_edges(struct argus_graph *graph)
 {
     const struct argus_vertex *vertices;

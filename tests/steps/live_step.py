@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""argus step on programs that make it hard: what they print and how they end is what they do without it.
+"""argus step on programs that are hard to step: their output and their exit are the same as without it.
 
 live_step.py ARGUS SHOW TARGET [LINKAGE]: TARGET is step_target; with "static" it has no libraries to step over.
 """
@@ -24,18 +24,18 @@ def argus(*words, code=0):
 
 
 def answer(text):
-    """The JSON object among what the stepped program prints."""
+    """The JSON object in the output of the stepped program."""
     return json.JSONDecoder().raw_decode(text[text.index("{\n"):])[0]
 
 
 def printed(text):
-    """What the stepped program printed: all but the JSON object."""
+    """The output of the stepped program, without the JSON object."""
     start = text.index("{\n")
     return text[:start] + text[start + json.JSONDecoder().raw_decode(text[start:])[1] + 1:]
 
 
 class Steps:
-    """A step file, as show_steps tells it."""
+    """A step file, as printed by show_steps."""
 
     def __init__(self, path):
         lines = subprocess.run([SHOW, path], check=True, capture_output=True, text=True).stdout.splitlines()
@@ -61,7 +61,7 @@ class Spinner:
             return re.search(r"TracerPid:\t(\d+)", status.read()).group(1)
 
     def end(self, test):
-        """It runs, is not traced, has its CPU affinity, and ends normally."""
+        """The process runs, is not traced, has its CPU affinity, and ends normally."""
         test.assertIsNone(self.process.poll())
         test.assertEqual(self.tracer(), "0")
         test.assertEqual(os.sched_getaffinity(self.pid), self.cpus)

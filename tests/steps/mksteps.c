@@ -1,5 +1,5 @@
 /* mksteps TEXT FILE: makes a step file from a text that a person can read (TEXT - is standard input). A line each; numbers are
- * as in C; # begins a comment. What comes first, in any order:
+ * as in C; # begins a comment. The header lines, in any order:
  *
  *   arch x86_64|aarch64                  engine ptrace|lldb|other           begin place|anywhere ADDRESS NAME
  *   process PID TID COMM EXE             vertex N IDENTITY TRACE
@@ -11,7 +11,7 @@
  *   frame RETURN-ADDRESS FUNCTION CALLER|none      numbered from 0
  *   first-frame N
  *   step PC [NAME=VALUE…]                          a register keeps its value until it is named again; none were named: none
- *   call FRAME FUNCTION [ARGUMENT…]                behind the last step, as the next three
+ *   call FRAME FUNCTION [ARGUMENT…]                after the last step, like the next three
  *   return FRAME TO VALUE
  *   skip FRAME|none FUNCTION VALUE|never [ARGUMENT…]
  *   signal FRAME|none NUMBER
@@ -107,7 +107,7 @@ static struct argus_steps_writer *writer(struct maker *maker)
     return maker->writer;
 }
 
-/* --- what comes first --- */
+/* --- the header lines --- */
 
 static void do_arch(struct maker *maker)
 {

@@ -1,4 +1,5 @@
-/* Which variable ends a loop, by code as compilers make it. test_loop_flags PROGRAM STRIPPED: loop_shapes.c, and the same without symbols. */
+/* The variable that ends a loop, found in code of real compilers. test_loop_flags PROGRAM STRIPPED:
+ * loop_shapes.c, with and without symbols. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@
 
 static const char *program_path, *stripped_path;
 
-/* Expected is the first variable, or several with " or ", with "?" where more may end it; NULL: no answer. */
+/* The expected first variable, or several with " or "; "?" if more may end the loop; NULL: no
+ * answer. */
 static const struct shape {
     const char *name;
     bool has_caller; /* go_NAME() is in the stack, too */
@@ -59,7 +61,7 @@ static const struct shape {
 
 static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
 {
-    /* Functions lie in the last megabyte of a small program. */
+    /* In a small program functions are in the last megabyte. */
     uint64_t end = elf_file_end(file), room = 1 << 20;
     for (uint64_t at = end > room ? end - room : 0; at < end; at++) {
         uint64_t offset;
@@ -78,7 +80,8 @@ static bool is_wait(const char *name)
                     strcmp(name, "sched_yield") == 0);
 }
 
-/* The last call in function `of` of `called`, or of a function that waits if that is 0; or a jump, as a tail call. */
+/* The last call in function `of` of `called` (0: of a function that waits), or a jump to it as a
+ * tail call. */
 static uint64_t call_in(struct code_library *library, struct elf_file *file, const char *of,
                         uint64_t called)
 {
@@ -109,7 +112,7 @@ static bool is_arm64(const struct elf_file *file)
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
 }
 
-/* A library finds its thread-local variables by a call of the dynamic linker. */
+/* A library finds its thread-local variables by calling the dynamic linker. */
 static const char *expected_of(struct elf_file *file, const struct shape *shape)
 {
     bool is_thread_local = strcmp(shape->name, "own_thread") == 0;
@@ -186,7 +189,7 @@ static void test_shapes(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* Without symbols it is the same address. */
+/* Without symbols the address is the same. */
 static void test_stripped(void **state)
 {
     (void)state;
@@ -213,7 +216,7 @@ static void test_stripped(void **state)
     elf_file_close(file);
 }
 
-/* Addresses that are no code, and frames without a file. */
+/* Addresses outside of code, and frames without a file. */
 static void test_nonsense(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ def wait_for(condition, what, seconds=30):
 
 
 class Display:
-    """An X server of our own."""
+    """A private X server."""
 
     def __enter__(self):
         read, write = os.pipe()

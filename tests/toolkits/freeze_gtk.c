@@ -1,10 +1,10 @@
 /* freeze_gtk MODE [FOLDER]: a GTK 3 window that freezes because another process is slow.
  *
- *   serve   is that other process: on the session bus, it answers after 3 s
- *   call    F5 opens a dialog, in whose own loop a call to it waits for the answer
+ *   serve   the other process: it answers on the session bus, after 3 s
+ *   call    F5 opens a dialog, in whose loop a call to that process waits for the answer
  *   start   the same call, with the window on the screen, before the loop's first turn
  *   folder  F5 reads FOLDER
- *   own        owns the clipboard, and is the process that others wait for when it is stopped
+ *   own        owns the clipboard; others wait for it when it is stopped
  *   clipboard  F5 asks for the text of the clipboard, which runs the loop again until it comes
  *   dialog     F5 opens a dialog that draws at each frame, for 5 s: no freeze
  */

@@ -1,8 +1,8 @@
 /* freeze_qt MODE: a window of Qt that freezes at F5.
  *
- *   own        owns the clipboard, and is the process that others wait for when it is stopped
+ *   own        owns the clipboard; others wait for it when it is stopped
  *   clipboard  F5 asks for the text of the clipboard
- *   excluded   F5 runs a loop of its own for 3 s that leaves the user's input out
+ *   excluded   F5 runs a loop of its own for 3 s that excludes the user's input
  *   nested     the same, but with the user's input: no freeze
  */
 #include <QApplication>

@@ -1,6 +1,6 @@
 """freeze_tk.py MODE: a window of Tk that freezes at F5.
 
-    own        owns the clipboard, and is the process that others wait for when it is stopped
+    own        owns the clipboard; others wait for it when it is stopped
     clipboard  F5 asks for the text of the clipboard, which runs the loop again until it comes
 """
 import ctypes

@@ -1,7 +1,7 @@
-/* freeze_xcb MODE: a window of bare XCB that freezes at F5, because another client has the display server for itself.
+/* freeze_xcb MODE: a window of bare XCB that freezes at F5, because another client has grabbed the display server.
  *
- *   grab    is that client: when the property FREEZE of the root window changes, it grabs the server for 3 s
- *   reply   F5 changes that property, and a little later asks the server something
+ *   grab    the other client: when the property FREEZE of the root window changes, it grabs the server for 3 s
+ *   reply   F5 changes that property, and a little later sends the server a request
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -88,7 +88,7 @@ __attribute__((noinline)) static void on_f5(xcb_atom_t atom)
     xcb_change_property(connection, XCB_PROP_MODE_REPLACE, screen->root, atom, XCB_ATOM_CARDINAL, 8,
                         0, NULL);
     xcb_flush(connection);
-    nap(200); /* until the server is the other one's */
+    nap(200); /* until the other client has grabbed the server */
     ask();
     say("done");
 }
@@ -101,8 +101,7 @@ int main(int argc, char **argv)
     screen = xcb_setup_roots_iterator(xcb_get_setup(connection)).data;
     if (argc > 1 && strcmp(argv[1], "grab") == 0)
         return grab();
-    bool frozen =
-        false; /* the key is not released while the server is grabbed, and so comes again and again */
+    bool frozen = false; /* the key is not released while the server is grabbed, so it repeats */
     xcb_atom_t atom = property();
     open_window();
     say("ready");

@@ -1,5 +1,5 @@
-/* nap_gtk SECONDS: a window of GTK that answers pings, does not for SECONDS after a while, and ends two seconds later. With 0
- * it always answers. */
+/* nap_gtk SECONDS: a GTK window that answers pings, then stops answering for SECONDS, and ends two
+ * seconds later. With 0 it always answers. */
 #include <gtk/gtk.h>
 #include <stdlib.h>
 

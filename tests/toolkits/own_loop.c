@@ -1,4 +1,4 @@
-/* An event loop of our own, whose functions a table of probes names (test_own_loop.py). */
+/* An event loop whose functions a user's table of probes names (test_own_loop.py). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static struct task nested = {.type = 3, .run = nested_task};
 static struct task cancelled = {.type = 2, .run = second_task};
 static struct task first = {.type = 1, .run = first_task};
 
-/* Leaves work to later, and calls some at once. */
+/* Queues some callbacks for later, and calls some at once. */
 int first_task(struct task *task)
 {
     queue_task(&second);
@@ -95,7 +95,7 @@ static void run_loop(void)
     loop_turn();
 }
 
-/* With "hold": runs until somebody ends it; a wrong byte in its code would crash it. */
+/* With "hold": runs until it is ended; a wrong byte in its code would crash it. */
 int main(int argc, char **argv)
 {
     int hold = argc > 1 && strcmp(argv[1], "hold") == 0;

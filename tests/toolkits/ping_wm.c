@@ -1,5 +1,6 @@
-/* ping_wm: a window manager that does nothing but to ask, four times a second, every window that says it can answer whether it
- * is there (_NET_WM_PING, Extended Window Manager Hints). Ends when it is killed. */
+/* ping_wm: a window manager that only pings: four times a second it asks every window with support
+ * for it whether it still answers (_NET_WM_PING, Extended Window Manager Hints). Ends when it is
+ * killed. */
 #include <X11/Xlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ struct manager {
 
 static int ignore_error(Display *display, XErrorEvent *event)
 {
-    (void)display, (void)event; /* a window has gone */
+    (void)display, (void)event; /* an error: a window has been destroyed */
     return 0;
 }
 

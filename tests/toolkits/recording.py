@@ -1,5 +1,5 @@
-"""What the tests of probes have in common: whether this machine can record, a /run/argus of their own, and a walk over the
-graph by `argus` commands alone."""
+"""Shared code of the tests of probes: whether this machine can record, a private /run/argus, and a walk over the graph by
+`argus` commands alone."""
 import json
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ def enter_namespace():
 
 
 class Graph:
-    """A trace through `argus graph`."""
+    """A trace, read by `argus graph`."""
 
     def __init__(self, argus, path):
         self.argus, self.path, self.shown = argus, str(path), {}
@@ -55,7 +55,7 @@ class Graph:
         return [edge["to"]["id"] for edge in self.show(vertex)["effects"] if edge["strong"] and edge["rule"] in rules]
 
     def walk(self, vertices, *rules, most=60):
-        """All that these vertices reach forward by strong edges of these rules, themselves included."""
+        """All vertices that are reachable forward from these by strong edges of these rules, these included."""
         reached, at = list(vertices), 0
         while at < len(reached) and len(reached) < most:
             reached += [v for v in self.effects(reached[at], *rules) if v not in reached]
@@ -63,8 +63,8 @@ class Graph:
         return reached
 
     def caused_by(self, vertex, process, first, most=8):
-        """The names of the rules on a way back along strong edges to a vertex of `process`, or None. The first edge is by
-        one of the rules `first`."""
+        """The names of the rules on a path back along strong edges to a vertex of `process`, or None. The first edge is by one of the rules
+        `first`."""
         ways, seen = [(vertex, [])], {vertex}
         for here, rules in ways:
             for edge in self.show(here)["causes"]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A file system in which reading the folder takes 3 s: slow_folder.py FOLDER. Says "serves" when it is mounted (tests/e2e/fuse_server.py).
+"""A file system in which reading the folder takes 3 s: slow_folder.py FOLDER. Prints "serves" when mounted (tests/e2e/fuse_server.py).
 
 It has an empty folder, and needs root.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Freezes in a handler of a real toolkit, recorded without any option: are they listed first, and is the cause right?
 
-    test_freezes.py ARGUS NAME PROGRAM     NAME: a row of CASES; PROGRAM: "none" when the toolkit is not there
+    test_freezes.py ARGUS NAME PROGRAM     NAME: a row of CASES; PROGRAM: "none" if the toolkit is not installed
 
 Needs root and a kernel that records, Xvfb, xdotool and dbus-daemon; exits 77 (skipped) without.
 """
@@ -24,8 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Case(typing.NamedTuple):
-    helper: typing.Optional[str] = None  # what runs beside it: a mode of the program, or a script
-    stops: bool = False  # it is stopped at F5
+    helper: typing.Optional[str] = None  # the other program: a mode of the same program, or a script
+    stops: bool = False  # the other program is stopped at F5
     types: bool = True  # keys are typed while the program is frozen
     culprit: typing.Optional[str] = None  # None: no freeze
 
@@ -46,7 +46,7 @@ CASES = {
 
 @contextlib.contextmanager
 def running(command, environment, said):
-    """A process, once it says that it is there."""
+    """A process that has reported that it is ready."""
     with open(said, "w") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.DEVNULL)
     try:
@@ -59,7 +59,7 @@ def running(command, environment, said):
 
 @contextlib.contextmanager
 def session(display):
-    """The environment with a message bus of our own."""
+    """The environment with a private message bus."""
     bus = subprocess.Popen(["dbus-daemon", "--session", "--print-address", "--nofork"], stdout=subprocess.PIPE, text=True,
                            env=display.environment)
     try:
@@ -77,13 +77,13 @@ def helper_command(program, helper, folder):
 
 
 def started(program, *arguments):
-    """A script for Tk is for the system's Python."""
+    """A script for Tk needs the system's Python."""
     return ["/usr/bin/python3", "-B", program, *arguments] if program.endswith(".py") else [program, *arguments]
 
 
 def focus(pid, environment):
-    """Sets the focus, since there is no window manager. Not all programs tell the process of a window. False: the window does
-    not exist yet."""
+    """Sets the focus, since there is no window manager. Not all programs tell the process of a window. Returns False if the window does not
+    exist yet."""
     for which in (["--pid", str(pid)], ["--name", "^frozen$"]):
         done = subprocess.run(["xdotool", "search", "--onlyvisible", *which, "windowfocus", "mousemove", "60", "60"],
                               env=environment, capture_output=True, check=False, timeout=20)
@@ -93,7 +93,7 @@ def focus(pid, environment):
 
 
 def freeze(program, mode, case, environment, folder):
-    """Starts the program, presses F5 and types while it is frozen. Returns the processes that this was about."""
+    """Starts the program, presses F5 and types while it is frozen. Returns the processes involved."""
     said = folder / "said"
 
     def press(*keys):

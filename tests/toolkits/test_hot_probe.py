@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A probe that is hit all the time is taken out, and said: a thread attaches and destroys sources of GLib's main loop.
+"""A probe that is hit too often is removed, and that is reported: a thread attaches and destroys sources of GLib's main loop.
 
     test_hot_probe.py ARGUS
 
@@ -19,7 +19,7 @@ HOT = ("g_source_attach", "g_source_destroy")
 
 
 def churn():
-    """What is recorded: some thousand sources a second, and then a pause that shows whether the others are still heard."""
+    """Records some thousand sources a second, and then a pause, which shows whether the other probes still work."""
     glib = ctypes.CDLL("libglib-2.0.so.0")
     glib.g_idle_source_new.restype = ctypes.c_void_p
     end = time.monotonic() + SECONDS

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Probes from a user's table, in a program of our own: what each shape becomes, what is said about what is not there, and that
-nothing stays in the program when the recorder is killed.
+"""Probes from a user's table, in a small program: the result of each shape, the messages for functions that do not exist, and that
+nothing remains in the program when the recorder is killed.
 
     test_own_loop.py ARGUS PROGRAM
 
@@ -70,7 +70,7 @@ class OwnLoop(unittest.TestCase):
         self.assertTrue(graph.functions(first)[0].startswith("first_task"), graph.functions(first))
         self.assertTrue(graph.functions(second)[0].startswith("second_task"), graph.functions(second))
         self.assertIn(second, graph.effects(first, "dispatch.queued"))
-        # what is called inside belongs to who called it
+        # a call inside belongs to the caller
         self.assertEqual(self.of_label(graph, "own inner task"), [first])
         inner, = (c for c in graph.show(first)["callbacks"] if c["probe"] == "own inner task")
         self.assertTrue(inner["nested"])
@@ -113,7 +113,7 @@ class OwnLoop(unittest.TestCase):
                 time.sleep(0.05)
             return condition()
 
-        # the recorder of the test before may still be on its way out
+        # the recorder of the previous test may still be ending
         self.assertTrue(settles(lambda: code() != BREAKPOINT[platform.machine()]))
         before = code()
         for _ in range(3):

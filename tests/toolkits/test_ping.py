@@ -2,7 +2,7 @@
 """Pings that a program does not answer: test_ping.py ARGUS PING_WM NAP_GTK ("none": not built).
 
 A window manager of our own pings a window of GTK, which sleeps for 3 s in a handler. The hang must be found by the ping as
-well as by the event loop. A window that always answers is not told of. Exits 77 where this machine cannot record.
+well as by the event loop. A window that always answers is not reported. Exits 77 where this machine cannot record.
 """
 import json
 import pathlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A click, from the X server through the toolkit to the handler, by named edges.
 
-    test_toolkits.py ARGUS NAME PROGRAM     NAME: a row of CASES; PROGRAM: "none" when the toolkit is not there
+    test_toolkits.py ARGUS NAME PROGRAM     NAME: a row of CASES; PROGRAM: "none" if the toolkit is not installed
 
 Needs root and a kernel that records, Xvfb and xdotool; exits 77 (skipped) without.
 """
@@ -19,7 +19,7 @@ from recording import Graph, enter_namespace, load_retry, skip  # noqa: E402
 
 UI_EVENT, HIGHEST_KIND = 0x60030010, 13
 
-# What the program says last, and what must be reached from the click: functions, and labels of probes.
+# The program's last line of output, and what must be reached from the click: functions, and labels of probes.
 CASES = {
     "gtk3": ("timeout", "GTK 3", ["on_clicked", "do_idle_work", "do_timeout_work"], ["GLib idle callback", "GLib timeout"]),
     "gtk4": ("timeout", "GTK 4", ["on_clicked", "do_idle_work", "do_timeout_work"], ["GLib idle callback", "GLib timeout"]),
@@ -36,7 +36,7 @@ def record_click(argus, program, last, trace, folder):
         try:
             wait_for(lambda: "ready" in said.read_text(), program)
             wait_for(display.has_window, "a window")
-            time.sleep(1)  # for its first frames; a click that comes too early is only not handled
+            time.sleep(1)  # time for its first frames; an earlier click would not be handled
             script = (f"xdotool mousemove 60 60 sleep 0.3 click 1 sleep 0.2 key Shift; "
                       f"for i in $(seq 300); do grep -q {last} {said} && exit; sleep 0.1; done; exit 1")
             done = subprocess.run([argus, "record", "-o", trace, "--", "sh", "-c", script], env=display.environment,
@@ -49,7 +49,7 @@ def record_click(argus, program, last, trace, folder):
 
 
 def check_no_codes(trace):
-    """Of a UI event there is a kind, a probe and a stack pointer, and nothing else."""
+    """A UI event is recorded as kind, probe and stack pointer only."""
     kinds = []
     for line in decode.decode(trace.read_bytes()):
         if line.startswith("record "):

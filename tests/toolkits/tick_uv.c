@@ -1,4 +1,5 @@
-/* A libuv loop with a timer, whose callback leaves work to the thread pool, whose result comes back to the loop. */
+/* A libuv loop with a timer. The timer's callback queues work for the thread pool, whose result
+ * comes back to the loop. */
 #include <uv.h>
 
 #include "use_cpu.h"

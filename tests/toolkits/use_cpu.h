@@ -1,11 +1,11 @@
-/* What the toolkit programs have in common: work that can be seen on a cpu, and a word on standard output. */
+/* Shared code of the toolkit programs: work that uses CPU time, and a word on standard output. */
 #ifndef ARGUS_TESTS_TOOLKITS_USE_CPU_H
 #define ARGUS_TESTS_TOOLKITS_USE_CPU_H
 
 #include <stdio.h>
 #include <time.h>
 
-/* Uses `ms` of cpu time. */
+/* Uses `ms` of CPU time. */
 static inline void work(long ms)
 {
     struct timespec used;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the reader in C and decode.py say the same of random, ring-wrapped and damaged traces?
+"""Checks that the C reader and decode.py agree on random, ring-wrapped and damaged traces.
 
 agree.py RANDOM_TRACE DUMP_RECORDS DIRECTORY
 """
@@ -21,7 +21,7 @@ def dump(program, path):
 
 
 def compare(program, path, what):
-    """The number of lines; ends the program where the two differ."""
+    """The number of lines; exits if the outputs differ."""
     with open(path, "rb") as trace_file:
         expected = decode(trace_file.read())
     got = dump(program, path)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second, naive decoder of trace files, written from docs/man/argus-trace.5.md alone.
 
-It reads the whole file, believes the text and is slow. `decode.py FILE` prints what dump_records prints for the same
+It reads the whole file, follows the page literally, and is slow. `decode.py FILE` prints what dump_records prints for the same
 file, line by line; agree.py compares the two.
 """
 import ctypes
@@ -32,7 +32,7 @@ class Missing(Exception):
 
 
 class Damaged(Exception):
-    """The bytes are not what the text says."""
+    """The bytes contradict the page."""
 
 
 def require(condition, what):
@@ -52,7 +52,7 @@ def inflate(stored, _):
 
 @functools.lru_cache
 def zstd_library():
-    """libzstd, which Debian's dpkg needs, so it is there; by ctypes, because the module for Python seldom is."""
+    """libzstd by ctypes: Debian's dpkg needs the library, so it is installed, but the Python module rarely is."""
     try:
         library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
     except OSError as error:
@@ -78,7 +78,7 @@ UNPACK = {NO_CODEC: lambda stored, _: stored, ZLIB: inflate, ZSTD: unpack_zstd}
 
 
 class Bytes:
-    """A payload that is used up from its beginning."""
+    """A payload that is read from its beginning."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -115,7 +115,7 @@ class Bytes:
 
 
 def readable(data):
-    """Ended at a NUL; a `?` for each byte that is no UTF-8."""
+    """The text up to a NUL; a `?` for each byte that is not valid UTF-8."""
     text = data.decode("utf-8", "surrogateescape").split("\0")[0]
     return "".join("?" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text).encode()
 
@@ -135,7 +135,7 @@ class Chunk:
         if self.kind == RECORDS:
             require(self.cpu == MIXED or self.cpu < cpus, "cpu")
             require(self.count <= 131072, "count")
-            # Eight sizes, a dictionary, and no column but cpu without a byte for each record.
+            # Eight sizes, a dictionary, and for each column except the CPU at least one byte for each record.
             require(self.count == 0 or 33 + self.count * 7 <= self.unpacked_size, "count")
 
     def payload(self):
@@ -146,7 +146,7 @@ class Chunk:
 
 
 def chunk_at(data, offset, limit):
-    """The chunk at `offset`, None where no walk can lead on."""
+    """The chunk at `offset`; None if the walk cannot continue from there."""
     if offset + 64 > limit:
         return None
     fields = CHUNK.unpack_from(data, offset)
@@ -237,7 +237,7 @@ class Trace:
         self.address, self.name_before = 0, None
         entries = [kinds[chunk.kind](payload, chunk) for _ in range(chunk.count)]
         payload.end()
-        for keep, entry in entries:  # only when the whole table was right
+        for keep, entry in entries:  # only if the whole table was valid
             keep(entry)
 
     def thread(self, b, chunk):
@@ -321,7 +321,7 @@ class Trace:
         return self.code.add, (pid, start, seen, function, length, line, source, b.take(b.varint32()))
 
     def late(self, tid, time, own, sp):
-        """The stack of the wait that `tid` began at `time`: a late one of that time, or of the same place, or its `own`."""
+        """The stack of the wait that `tid` began at `time`: a late stack of that time or of the same place, or its `own`."""
         of_thread = [entry[1:] for entry in self.late_stacks if entry[0] == tid]
         found = max((entry for entry in of_thread if entry[0] <= time), default=None)
         if found and time <= found[1] and found[2] in self.stacks:
@@ -435,7 +435,7 @@ def lines(trace):
 
 
 def decode(data):
-    """All lines for the bytes of a file; one line that begins with "error" when it is no trace."""
+    """All output lines for the bytes of a file; one line that begins with "error" if it is not a trace."""
     try:
         return list(lines(Trace(data)))
     except Damaged as error:

@@ -1,6 +1,6 @@
-/* dump_records FILE: everything that the reader gives out, one thing on a line. decode.py prints
- * the same from the format's text alone. Texts are in hexadecimal, because names may have anything
- * in them. */
+/* dump_records FILE: prints everything that the reader returns, one item per line. decode.py prints
+ * the same, written from the format's description alone. Texts are in hexadecimal, because names
+ * may contain any bytes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the unit tests of the trace stage share. */
+/* Shared code of the unit tests of the trace stage. */
 #ifndef ARGUS_TESTS_TRACE_FIXTURE_H
 #define ARGUS_TESTS_TRACE_FIXTURE_H
 
@@ -27,7 +27,7 @@ struct argus_trace_header fixture_header(uint64_t ring_bytes);
 /* A trace with every kind of chunk in the fixture's file; returns its size. */
 size_t fixture_write_small(struct fixture *fixture);
 
-/* Fails the test, with the error's message, when there is one. */
+/* Fails the test with the error's message if there is an error. */
 void assert_ok(struct argus_error *error);
 
 /* Fails the test unless `error` has the code and its message contains `part`; destroys it. */

@@ -27,7 +27,7 @@ static uint64_t below(uint64_t limit)
     return random64() % limit;
 }
 
-/* 0 to 64 bits long, each length as likely; the extremes often. */
+/* 0 to 64 bits long, each length with the same probability; the extreme values often. */
 static uint64_t any_number(void)
 {
     uint64_t bits = below(66);
@@ -36,7 +36,7 @@ static uint64_t any_number(void)
                        : random64() >> (64 - bits > 63 ? 63 : 64 - bits);
 }
 
-/* A name with everything in it that a file may have: UTF-8, broken UTF-8, control characters. */
+/* A name with all contents that a file may have: UTF-8, broken UTF-8, control characters. */
 static const char *any_name(void)
 {
     static char names[64][40];
@@ -77,7 +77,7 @@ static void put_records(struct argus_writer *writer, uint64_t *time)
             .debugid = wild ? (uint32_t)random64() : (uint32_t)(below(6) * 0x01400018u),
             .cpu = mixed ? (uint32_t)below(CPUS) : cpu,
         };
-        if (!wild && below(4) == 0) { /* late stacks may take its place */
+        if (!wild && below(4) == 0) { /* late stacks may replace it */
             records[i].debugid = ARGUS_ID_STACK;
             records[i].arg[2] = 1 + below(2);
         }

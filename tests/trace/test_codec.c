@@ -1,4 +1,5 @@
-/* Varints and columns: what goes in comes out, and what cannot be is refused. */
+/* Varints and columns: encoding and decoding give back the same values, and invalid data is
+ * refused. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static void every_cut_of_a_payload_is_refused(void **state)
     bytes_deinit(&payload.bytes);
 }
 
-/* Takes the payload; expects the reason after `damage` was done. */
+/* Decodes the payload, frees it, and expects this error after `damage` was applied. */
 static void refused(struct payload payload, const char *reason)
 {
     struct argus_record got[8];

@@ -1,4 +1,4 @@
-/* Which stack a wait has when its file has late ones. */
+/* The stack of a wait if its file has late stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,18 +24,18 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {TID, 100, SP, BY_POINTERS, LATE}, /* in the time of the late one */
+    {TID, 100, SP, BY_POINTERS, LATE}, /* within the time of the late stack */
     {TID, 200, SP, BY_POINTERS, LATE},
-    {TID, 150, 0, ELSEWHERE, LATE},                /* whatever it has itself */
-    {TID, 90, SP, BY_POINTERS, LATE},              /* before, at the same place */
-    {TID, 250, SP, BY_POINTERS, LATE},             /* behind, at the same place */
+    {TID, 150, 0, ELSEWHERE, LATE},                /* whatever its own stack is */
+    {TID, 90, SP, BY_POINTERS, LATE},              /* earlier, at the same place */
+    {TID, 250, SP, BY_POINTERS, LATE},             /* later, at the same place */
     {TID, 250, SP, ELSEWHERE, ELSEWHERE},          /* the same stack pointer, another function */
     {TID, 250, SP + 16, BY_POINTERS, BY_POINTERS}, /* another depth */
-    {TID, 250, 0, BY_POINTERS, BY_POINTERS},       /* not known */
+    {TID, 250, 0, BY_POINTERS, BY_POINTERS},       /* unknown */
     {TID, 300, SP, BY_POINTERS, LATER},
     {TID, 900, SP, BY_POINTERS, LATER}, /* the last one before */
     {TID, 955, SP, BY_POINTERS,
-     BY_POINTERS}, /* its stack is not in the file, nor is another's taken */
+     BY_POINTERS}, /* its stack is not in the file, and no other one replaces it */
     {OTHER, 150, SP, BY_POINTERS, BY_POINTERS}, /* another thread */
 };
 

@@ -1,5 +1,5 @@
-/* Without memory every call fails with an error and leaves nothing behind: the library lives in
- * somebody's debugger.
+/* Without memory every call fails with an error and leaks nothing: the library runs inside the user's
+ * debugger.
  *
  * The linker sends the allocations of the library's objects here (--wrap), and the n-th one fails,
  * for every n. */
@@ -113,7 +113,7 @@ static void writing_without_memory_fails(void **state)
     assert_int_equal(records, 2);
 }
 
-/* Puts a stack in the place of the snapshot. */
+/* Replaces the snapshot by a stack. */
 static struct argus_error *replace_snapshots(const struct fixture *fixture)
 {
     const uint64_t frames[] = {0x401000, 0x402000};

@@ -9,7 +9,7 @@
 
 enum { LENGTH = 100000 };
 
-/* Some order, so that it packs, and not too much. */
+/* Somewhat regular data, which compresses, but not too well. */
 static uint8_t *sample(void)
 {
     uint8_t *data = malloc(LENGTH);
@@ -25,7 +25,7 @@ static struct bytes pack_with(enum argus_codec codec, const uint8_t *data, size_
     struct packer packer = {.codec = codec};
     struct bytes packed = {0};
     enum argus_codec used;
-    for (int i = 0; i < 2; i++) { /* the state of the first one serves the second */
+    for (int i = 0; i < 2; i++) { /* the second one uses the state of the first one */
         bytes_clear(&packed);
         assert_true(packer_pack(&packer, data, length, &packed, &used));
         assert_int_equal(used, expected);
@@ -81,7 +81,7 @@ static void what_does_not_become_shorter_stays(void **state)
     }
 }
 
-/* No reader believes that a few bytes are a megabyte, so none is written. */
+/* No reader accepts that a few bytes unpack to a megabyte, so none is written. */
 static void nothing_is_packed_more_than_a_reader_believes(void **state)
 {
     (void)state;
@@ -94,7 +94,8 @@ static void nothing_is_packed_more_than_a_reader_believes(void **state)
     free(zeros);
 }
 
-/* A zstd frame says how long its content is: that is believed before anything is allocated, and nothing else. */
+/* A zstd frame states the length of its content. It must be checked before anything is allocated.
+ * */
 static void a_zstd_frame_says_its_size(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The reader and files that are not as they should be. */
+/* The reader with damaged and unusual files. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -120,7 +120,7 @@ static void a_newer_minor_version_is_read(void **state)
     assert_int_equal(records, 3);
 }
 
-/* An unknown kind of chunk is skipped without a word. */
+/* An unknown kind of chunk is skipped silently. */
 static void an_unknown_chunk_is_skipped(void **state)
 {
     struct fixture *fixture = *state;
@@ -136,7 +136,8 @@ static void an_unknown_chunk_is_skipped(void **state)
     assert_int_equal(records, 3);
 }
 
-/* Does a file of `length` bytes end with a whole chunk, perhaps without all of its padding? */
+/* Whether a file of `length` bytes ends with a complete chunk, perhaps without all of its padding.
+ * */
 static bool ends_with_a_chunk(const uint8_t *data, size_t length)
 {
     for (size_t at = 4096; at < length;) {
@@ -151,8 +152,8 @@ static bool ends_with_a_chunk(const uint8_t *data, size_t length)
     return true;
 }
 
-/* Wherever a file is cut off, it is refused (inside the file header) or opens; then the loss is
- * said, as damage up to the end, or as a missing end when just whole chunks are gone. */
+/* Wherever a file is cut off: inside the file header it is refused. Elsewhere it opens, and the loss
+ * is reported: as damage up to the end, or as a missing end if only complete chunks are gone. */
 static void every_cut_is_noticed(void **state)
 {
     struct fixture *fixture = *state;
@@ -182,7 +183,7 @@ static void every_cut_is_noticed(void **state)
     free(data);
 }
 
-/* No flipped bit of the file header goes unnoticed. */
+/* Every flipped bit of the file header is detected. */
 static void every_flip_in_the_file_header_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -201,7 +202,7 @@ static void every_flip_in_the_file_header_is_refused(void **state)
     free(data);
 }
 
-/* Nor of a chunk; and it costs that chunk only. */
+/* Every flipped bit of a chunk is detected, and costs only that chunk. */
 static void every_flip_in_a_chunk_costs_that_chunk_only(void **state)
 {
     struct fixture *fixture = *state;
@@ -227,14 +228,14 @@ static void every_flip_in_a_chunk_costs_that_chunk_only(void **state)
     free(data);
 }
 
-/* Bytes pushed in between two chunks: the walk finds the way again. */
+/* Bytes inserted between two chunks: the walk finds the next chunk. */
 static void a_hole_is_walked_around(void **state)
 {
     struct fixture *fixture = *state;
     fixture_write_small(fixture);
     size_t length;
     uint8_t *data = fixture_read(fixture, &length);
-    size_t hole = 200000; /* larger than what the search reads at once */
+    size_t hole = 200000; /* larger than one read of the search */
     uint8_t *longer = calloc(1, length + hole);
     assert_non_null(longer);
     memcpy(longer, data, 4096);

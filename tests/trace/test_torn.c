@@ -45,7 +45,7 @@ static void write_chunk(struct argus_writer *writer, uint64_t number)
     assert_ok(argus_writer_records(writer, 0, records, count, 0));
 }
 
-/* The file as if only the first `written` bytes of the change from `before` to `after` had come to
+/* The file as if only the first `written` bytes of the change from `before` to `after` had reached
  * the disk. */
 static void tear(struct fixture *fixture, const uint8_t *before, size_t before_bytes,
                  const uint8_t *after, size_t from, size_t written)
@@ -89,7 +89,7 @@ static void tear_writes(struct fixture *fixture, uint64_t ring_bytes, unsigned c
         write_chunk(writer, i);
         uint8_t *after = fixture_read(fixture, &after_bytes);
         if (i % 5 == 0 &&
-            after_bytes - before_bytes < 10000) /* not where the ring gets its full size */
+            after_bytes - before_bytes < 10000) /* except where the ring gets its full size */
             check_all_tears(fixture, before, before_bytes, after, after_bytes);
         fixture_replace(fixture, after, after_bytes);
         free(before);

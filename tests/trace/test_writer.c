@@ -1,4 +1,4 @@
-/* The writer: rings that wrap, disks that are full, files that are gone on with. */
+/* The writer: rings that wrap, full disks, and files that are continued. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 enum { RECORDS = 500 };
 
-/* A number that does not compress. */
+/* A number that does not compress well. */
 static uint64_t noise(uint64_t n)
 {
     n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
@@ -43,8 +43,8 @@ static struct argus_writer *create(struct fixture *fixture, uint64_t ring_bytes)
     return writer;
 }
 
-/* Every record in the ring must be what fill() made of its number, without a gap, up to the last
- * one. */
+/* Every record in the ring must be the one that fill() made from its number, without a gap, up to
+ * the last one. */
 static uint64_t check_ring(const struct fixture *fixture, uint64_t written)
 {
     struct argus_trace *trace = NULL;
@@ -134,7 +134,7 @@ static void more_records_than_a_chunk_holds_are_split(void **state)
     argus_trace_close(trace);
 }
 
-/* A chunk without records that only tells of a loss is put behind the last record. */
+/* A chunk without records that only reports a loss is written after the last record. */
 static void a_loss_at_the_end_is_told(void **state)
 {
     struct fixture *fixture = *state;
@@ -143,7 +143,7 @@ static void a_loss_at_the_end_is_told(void **state)
     fill(records, 3, 0, 1);
     assert_ok(argus_writer_records(writer, 1, records, 3, 0));
     assert_ok(argus_writer_records(writer, 1, NULL, 0, 77));
-    assert_ok(argus_writer_records(writer, 1, NULL, 0, 0)); /* nothing to tell: no chunk */
+    assert_ok(argus_writer_records(writer, 1, NULL, 0, 0)); /* no loss: no chunk */
     argus_writer_destroy(writer);
     struct argus_trace *trace = NULL;
     assert_ok(argus_trace_open(fixture->path, &trace));
@@ -158,8 +158,8 @@ static void a_loss_at_the_end_is_told(void **state)
     argus_trace_close(trace);
 }
 
-/* A full disk, made of the limit on file size: what was written stays readable, and the writer goes
- * on afterwards. */
+/* A full disk, simulated by the limit on file size: the written data stays readable, and the writer
+ * continues afterwards. */
 static void a_full_disk_costs_one_chunk(void **state)
 {
     struct fixture *fixture = *state;
@@ -192,7 +192,7 @@ static void a_full_disk_costs_one_chunk(void **state)
     assert_int_equal(kept, RECORDS + 1);
 }
 
-/* Behind a torn chunk: it is cut away, and the next one takes its place. */
+/* After a torn chunk: the torn chunk is cut off, and the next one takes its place. */
 static void appending_replaces_a_torn_end(void **state)
 {
     struct fixture *fixture = *state;
@@ -336,7 +336,7 @@ static void chunks_of_all_codecs_read_the_same(void **state)
     assert_int_equal(check_ring(fixture, written), written);
 }
 
-/* What is added to a file can be read by whoever can read the file. */
+/* Added data can be read by every user who can read the file. */
 static void appending_keeps_the_codec(void **state)
 {
     struct fixture *fixture = *state;

@@ -7,7 +7,7 @@ Hunk = collections.namedtuple("Hunk", "before count_before after count_after lin
 
 
 class Patch:
-    """One patch: hashes {file: (before, after)} and hunks {file: [Hunk]}. Raises ValueError where a line is none of a patch's."""
+    """One patch: hashes {file: (before, after)} and hunks {file: [Hunk]}. Raises ValueError for a line that does not belong in a patch."""
 
     def __init__(self, path):
         self.path, self.hashes, self.hunks = path, {}, {}

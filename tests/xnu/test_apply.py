@@ -1,4 +1,4 @@
-"""check_apply.sh on a small tree with a small patch: applies, refuses, undoes, and leaves everything alone when it refuses."""
+"""check_apply.sh on a small tree with a small patch: applies, refuses, undoes, and changes nothing when it refuses."""
 import hashlib
 import os
 import pathlib

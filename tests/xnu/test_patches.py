@@ -1,4 +1,4 @@
-"""The form of the patches, and that tables, patches and decoder speak of the same tracepoints."""
+"""The form of the patches, and that tables, patches and decoder agree on the tracepoints."""
 import pathlib
 import re
 import sys

@@ -1,5 +1,4 @@
-"""The patches on Apple's source, where ARGUS_XNU_DIR says it is: all applies, and what is added compiles. Nothing in that folder is
-changed."""
+"""The patches on Apple's source in ARGUS_XNU_DIR: all of them apply, and the added code compiles. Nothing in that folder is changed."""
 import os
 import pathlib
 import shutil

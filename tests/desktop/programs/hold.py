@@ -38,7 +38,7 @@ def grab(_):
 
 
 def listen(server, take):
-    """Takes what comes, in a thread, and never answers."""
+    """Accepts connections and reads requests in a thread, and never answers."""
     held = []
 
     def serve():
@@ -66,7 +66,8 @@ def udp(address):
 
 
 class Pipe:
-    """The writer of a named pipe, who writes nothing. It goes with its writer, so that later readers do not wait for another one."""
+    """The writer of a named pipe, which writes nothing. The pipe is removed with its writer, so that later readers do not wait for another
+    one."""
 
     def __init__(self, path):
         self.path, self.end = path, os.open(path, os.O_RDWR)

@@ -1,7 +1,7 @@
 """A file system that delays access to one folder: slow_files.py MOUNT FOLDER OPERATION SECONDS [busy]. Prints "serves" when it
 is mounted.
 
-The folder's files are there, read only but for new ones, which take whatever is written. From the first OPERATION (read, open,
+The files of the folder are read-only; new files accept any data. From the first OPERATION (read, open,
 readdir) on a file or folder whose name begins with "slow", or the first write or fsync of any, all operations wait for SECONDS,
 once. "busy": it computes meanwhile. Needs root (tests/e2e/fuse_server.py).
 """
@@ -18,7 +18,7 @@ OPERATIONS = {1: "lookup", 3: "getattr", 4: "setattr", 14: "open", 15: "read", 1
               20: "fsync", 25: "flush", 26: "init", 27: "opendir", 28: "readdir", 29: "releasedir", 34: "access", 35: "create",
               12: "rename", 10: "unlink"}
 ROOT = 1
-WRITING = ("write", "fsync")  # of any file: many programs write to another name first
+WRITING = ("write", "fsync")  # of any file: many programs write to a temporary name first
 
 
 class Error(Exception):
@@ -32,7 +32,7 @@ class Files:
         self.slow, self.seconds, self.busy, self.served = slow, seconds, busy, False
 
     def delay(self, operation, node):
-        """Once: a program that reads in pieces waits no longer than one that reads at once."""
+        """The delay happens once: a program that reads in pieces waits no longer than one that reads everything at once."""
         name = self.names.get(node, "")
         if operation != self.slow or self.served or not (name.startswith("slow") or operation in WRITING):
             return

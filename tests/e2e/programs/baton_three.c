@@ -1,5 +1,5 @@
 /* A lock passed through three threads before the main thread gets it: the thread that held it for
- * long is not the one that released it to the main thread. */
+ * long is not the thread that released it to the main thread. */
 #include "scene.h"
 
 #define RUNNERS 3

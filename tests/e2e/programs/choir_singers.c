@@ -1,5 +1,5 @@
-/* A condition variable that many wait for: a conductor wakes all of them, and the main thread waits
- * for the slow soloist. The others finish early. */
+/* A condition variable for which many threads wait: a conductor wakes all of them, and the main
+ * thread waits for the slow soloist. The others finish early. */
 #include "scene.h"
 
 #define SINGERS 4

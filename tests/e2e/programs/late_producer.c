@@ -5,7 +5,7 @@ struct context {
     struct scene scene;
     pthread_mutex_t lock;
     pthread_cond_t wanted, ready;
-    unsigned order_ms; /* 0: nothing is ordered */
+    unsigned order_ms; /* 0: no order */
     bool produced;
 };
 

@@ -41,7 +41,7 @@ static void *be_saver(void *context)
     return NULL;
 }
 
-/* Every event starts a save and then needs the lock while it is under way. */
+/* Every event starts a save, and then needs the lock while the save is in progress. */
 static void handle_event(void *context, bool hang)
 {
     struct context *self = context;

@@ -8,7 +8,7 @@
 struct context {
     struct scene scene;
     pthread_mutex_t vaults[VAULTS];
-    int orders[VAULTS][2]; /* to each keeper: how long */
+    int orders[VAULTS][2]; /* to each keeper: its duration */
     struct line appraiser;
 };
 
@@ -27,7 +27,7 @@ static void be_appraiser(void *context)
     line_serve(*(struct line *)context, weigh_gold);
 }
 
-/* Locks its own vault, and while it holds that, asks for the next one. */
+/* Locks its own vault, and asks for the next one while it holds that lock. */
 static void open_vault(struct context *self, unsigned level, unsigned ms)
 {
     pthread_mutex_lock(&self->vaults[level]);

@@ -5,7 +5,7 @@
 #define SLOW    1
 
 struct filter {
-    struct line line; /* in: from the one before; out: to the next */
+    struct line line; /* in: from the previous filter; out: to the next one */
     unsigned place;
 };
 

@@ -48,7 +48,7 @@ static void be_almanac(void *context)
     }
 }
 
-/* Two that talk with each other all the time. */
+/* Two clients that send to each other all the time. */
 static void be_gossip(void *context)
 {
     unsigned self = *(unsigned *)context;

@@ -13,7 +13,7 @@ enum { DIGGERS = 3, FOREMEN = 2, JOBS = 8, JOB_MS = 25 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t there_is_work = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t is_done[FOREMEN] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
-static bool waits[FOREMEN]; /* a job of theirs, to be taken */
+static bool waits[FOREMEN]; /* a job of the foreman, to be taken */
 static int dug_by[FOREMEN]; /* 0: not dug yet */
 static int digger_tids[DIGGERS], foreman_tids[FOREMEN];
 static uint64_t start_ns;

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 import load_retry  # noqa: E402
 import machine  # noqa: E402
 
-SLACK_NS = 50_000  # between what a program does and its look at the clock
+SLACK_NS = 50_000  # between an action of a program and its reading of the clock
 
 Truth = collections.namedtuple("Truth", "tid begin end direct strong through never")
 
@@ -43,7 +43,7 @@ class Graph:
         return f"{self.tid(edge['from'])} -> {self.tid(edge['to'])} {strength} {edge['rule']}"
 
     def woken(self, truth):
-        """The vertex behind the last wait that was begun and ended in the time of the truth."""
+        """The vertex after the last wait that began and ended within the times of the truth."""
         found = None
         for i, vertex in enumerate(self.vertices):
             wait = vertex.get("wait")
@@ -53,14 +53,14 @@ class Graph:
         return found
 
     def causes(self, vertex):
-        """What began it: a wake-up, or a message that came with it."""
+        """The edges that began the vertex: a wake-up, or a message that came with it."""
         start = self.vertices[vertex]["start"]
         edges = [edge for edge in self.into[vertex] if not edge["rule"].startswith(("sequence", "split"))]
         return [e for e in edges if e["to_ns"] == start] or [e for e in edges if e["kind"] == "message"]
 
     def reach(self, edge, since, weak=False):
-        """All threads to which strong edges lead back, and by which way. `weak`: by others too, but sequences, as
-        somebody would who is asked."""
+        """All threads to which strong edges lead back, with the path to each. `weak`: also along weak edges, except sequences, as a
+        user could choose when asked."""
         ways, waiting = {edge["from"]: [edge]}, [edge["from"]]
         while waiting:
             vertex = waiting.pop()
@@ -73,7 +73,7 @@ class Graph:
 
 
 def check(graph, truth):
-    """What is wrong, as sentences."""
+    """The errors, as sentences."""
     vertex = graph.woken(truth)
     if vertex is None:
         return ["the wait is not in the graph"]
@@ -97,7 +97,7 @@ def check(graph, truth):
 
 
 def bus(folder):
-    """A dbus-daemon of our own; None when the program needs none."""
+    """A private dbus-daemon."""
     address = f"unix:path={folder}/bus"
     daemon = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={address}", "--print-address"],
                               stdout=subprocess.PIPE, text=True)

@@ -26,7 +26,7 @@ class CallRecords:
         doing.forget_notes()
 
     def restarted(self, doing, record):
-        """A restart_syscall() is the call that a signal interrupted, with that one's arguments."""
+        """A restart_syscall() stands for the call that a signal interrupted, with the arguments of that call."""
         if self.call(record.number).restarts and record.func == 1 and doing.interrupted:
             number, arg = doing.interrupted
             return record.as_call(number, arg), True

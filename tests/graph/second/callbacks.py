@@ -9,11 +9,11 @@ class Callbacks:
 
     @staticmethod
     def is_open(doing):
-        """Inside of a callback, and not in an event loop that this one runs."""
+        """Inside of a callback, and not in an event loop that the callback runs."""
         return bool(doing.open) and not doing.open[-1]["loop"]
 
     def begin_callback(self, thread, record, is_ui):
-        """Whether a vertex begins, and not only something inside of another callback."""
+        """Whether a vertex begins; false for a callback inside of another one, which belongs to the same vertex."""
         doing = thread.doing
         follows = self.returned(doing, record.arg[3])
         if doing.open and is_ui and not doing.open[-1]["ui"] and not doing.open[-1]["loop"]:
@@ -33,7 +33,7 @@ class Callbacks:
 
     @staticmethod
     def returned(doing, sp):
-        """Removes what has returned according to the stack pointer; returns whether there was any."""
+        """Removes the callbacks that have returned according to the stack pointer; returns whether there were any."""
         before = len(doing.open)
         while doing.open and doing.open[-1]["sp"] <= sp:
             doing.open.pop()

@@ -17,14 +17,14 @@ def started(line, time):
 
 
 def containing_vertex(lines, vertex, time):
-    """Whose moment `time` is: `vertex`, as long as it is there and has it, else another one of its thread."""
+    """The vertex that contains the moment `time`: `vertex`, if it still exists and contains it, else another one of its thread."""
     if not vertex.gone and vertex.start <= time <= vertex.end:
         return vertex
     return started(lines[vertex.thread], time)
 
 
 def settle(lines, edge):
-    """An edge whose ends are vertices of the finished graph; None: one of them was taken back."""
+    """An edge whose ends are vertices of the finished graph; None if one of them was removed."""
     made = edge.copy()
     if edge.inside:
         made.to = started(lines[edge.to.thread], edge.to_ns)
@@ -43,7 +43,7 @@ KINDS = ["wake-up", "timer", "fork", "sequence", "message", "dispatch", "data fl
 
 
 def merge_messages(edges, count):
-    """Of the edges into one vertex: messages from one source are one edge, with the wake-up from there if there is one."""
+    """Merges the edges into one vertex: messages from one source become one edge, together with a wake-up from there."""
     kept = [edge for edge in edges if edge.kind != "message"]
     for message in sorted((e for e in edges if e.kind == "message"), key=lambda e: (e.from_ns, e.to_ns)):
         same = [e for e in kept if e.source is message.source and e.kind in ("wake-up", "message")]
@@ -133,7 +133,7 @@ def finished(builder):
 
 
 def canonical(raw):
-    """raw_graph's output with names in the place of ids: thread 7's second life's first vertex is 7.1/0."""
+    """raw_graph's output with names in the place of IDs: 7.1/0 is the first vertex of the second life of thread 7."""
     graph = {"threads": {}, "vertices": {}, "edges": [], "uses": [], "rules": {}}
     lives, tids = [], []
     for thread in raw["threads"]:

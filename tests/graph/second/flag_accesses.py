@@ -6,7 +6,7 @@ class FlagAccesses:
     """Part of the builder."""
 
     def access(self, cpu, record, op):
-        """The flag and what was done to it: value, number in the order of accesses (0: not known), by whom."""
+        """The flag and the access to it: the value, its number in the order of accesses (0: not known), and the actor."""
         thread = cpu.thread
         if not thread or not thread.doing.vertex:
             return None, None
@@ -20,13 +20,13 @@ class FlagAccesses:
         return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
 
     def described(self, process, address):
-        """What the trace's table says of a flag."""
+        """The description of a flag in the trace's table."""
         rows = [row for row in self.input.flags if row[:2] == (process.pid, address) and row[4] <= self.now]
         _, _, size, semantics, _, value = max(rows, key=lambda row: row[4], default=(0, 0, 0, 0, 0, 0))
         return {"bytes": size, "semantics": ["value", "flip", "queue"][semantics], "value": value}
 
     def turn(self, flag, write):
-        """Writes in pairs: of a flip from set to cleared, of a queue from each piece of work to who takes it."""
+        """Pairs writes: for a flip, setting and clearing; for a queue, adding a piece of work and taking it."""
         def number(value):
             bits = 8 * flag["bytes"] if 0 < flag["bytes"] < 8 else 64
             value &= (1 << bits) - 1
@@ -64,7 +64,7 @@ class FlagAccesses:
             self.seen(flag, len(flag["writes"]), read)
 
     def on_flag_read(self, cpu, record):
-        """The latest of the last four writes that came before, and has its value."""
+        """Finds the latest of the last four writes that came before the read and wrote the value that was read."""
         flag, read = self.access(cpu, record, OP_FLAG_READ)
         if not flag:
             return
@@ -78,7 +78,7 @@ class FlagAccesses:
         flag["unmatched"] = read
 
     def seen(self, flag, number, read):
-        """Only the first look at a write is caused by it."""
+        """A write causes only the first read of it by each thread."""
         write, reader = flag["writes"][number - 1], read["by"].thread
         if flag["seen"].get(reader, 0) >= number:
             return

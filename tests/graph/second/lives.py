@@ -15,7 +15,7 @@ class Process:
 
 
 class Thread:
-    """One life of a thread id, and what it does."""
+    """One life of a thread ID, and its current activity."""
 
     def __init__(self, tid, process, origin, name=b""):
         self.tid, self.process, self.origin, self.name = tid, process, origin, name
@@ -44,7 +44,7 @@ class Lives:
         return self.by_tid.get(tid) if tid else None
 
     def thread(self, tid):
-        """The life that `tid` names, made when there is none; None for the idle thread."""
+        """The life that `tid` names, created if there is none; None for the idle thread."""
         if tid == 0 and not self.idle:
             self.idle = self.process(0)
             self.idle.kernel = True
@@ -87,7 +87,7 @@ class Lives:
         if tid == 0:
             return None
         earlier = self.find(tid)
-        if earlier and earlier.origin == LATER:  # the table meant the life that begins now
+        if earlier and earlier.origin == LATER:  # the table's entry is about the life that begins now
             earlier.process = self.by_pid[tid] = Process(tid)
             earlier.name, earlier.origin = b"", UNKNOWN
         if earlier:
@@ -97,6 +97,6 @@ class Lives:
         return self.add(tid, self.process(pid), KNOWN, creator.name if creator else b"")
 
     def belongs(self, thread, pid):
-        """The end of a system call says whose thread it is."""
+        """The end of a system call tells the process of its thread."""
         if thread.origin == UNKNOWN and pid:
             thread.origin, thread.process = KNOWN, self.process(pid)

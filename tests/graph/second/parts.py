@@ -10,7 +10,7 @@ MOST_DETAILS = 33
 
 
 class Wait:
-    """Kind none: the vertex ends without one."""
+    """With the kind "none" the vertex ends without a wait."""
 
     def __init__(self, now):
         self.kind, self.outcome, self.end = "none", "never ended", now
@@ -21,7 +21,7 @@ class Wait:
         self.details = []
 
     def add_detail(self, kind, arg):
-        """Requests to one disk for one file, of one kind, are added up."""
+        """Requests of one kind, to one disk and for one file, are added up."""
         for detail in self.details:
             if kind == BLOCK == detail[0] and detail[1] == arg[0] and detail[4] == arg[3]:
                 detail[2] += arg[1]
@@ -42,8 +42,8 @@ class Vertex:
         self.repeat, self.flags = 1, set(flags)
         self.ops, self.samples, self.notes = [], [], []
         self.wait = Wait(now)
-        self.self_timed = False  # a timer that the thread had armed for this very wait ended it
-        self.gone = False        # a rule took it back
+        self.self_timed = False  # a timer that the thread had armed for this wait ended it
+        self.gone = False        # a rule removed the vertex
 
     def until(self):
         return self.end if self.wait.kind == "none" else self.wait.end
@@ -55,7 +55,7 @@ class Vertex:
 
 
 class Edge:
-    """Who made whom run. `inside`: it leads to a moment inside of `to`, and not to its beginning."""
+    """One vertex caused another one to run. `inside`: the edge leads to a moment inside of `to`, and not to its beginning."""
 
     def __init__(self, source, from_ns, kind, rule, strong=True, stack=(), to=None, to_ns=0, inside=False):
         self.source, self.from_ns, self.kind, self.rule = source, from_ns, kind, rule
@@ -69,7 +69,7 @@ class Edge:
 
 
 class Cause:
-    """What made a thread runnable. No edge: nothing in the trace."""
+    """The cause of a thread's wake-up. No edge: nothing in the trace."""
 
     def __init__(self, edge=None, by_waker=False, by_timer=False, by_device=False, self_timed=False):
         self.edge, self.by_waker, self.by_timer = edge, by_waker, by_timer
@@ -80,7 +80,7 @@ class Cause:
 
 
 class Actor:
-    """Who is behind something: a thread's vertex, and when it did it or asked for it."""
+    """The originator of an action: a thread's vertex, and when it acted or requested the action."""
 
     def __init__(self, thread=None, vertex=None, since=0):
         self.thread, self.vertex, self.since = thread, vertex, since
@@ -90,15 +90,15 @@ class Actor:
 
 
 class Doing:
-    """What a thread is doing now. The states: unseen, running, runnable, waiting, lost, gone."""
+    """The current activity of a thread. The states: unseen, running, runnable, waiting, lost, gone."""
 
     def __init__(self):
         self.state, self.since = "unseen", 0
-        self.vertex, self.before = None, []  # the present one, and up to two before it, the last one first
+        self.vertex, self.before = None, []  # the current one, and up to two before it, latest first
         self.cause, self.early_cause, self.early_ns, self.undo_early = Cause(), None, 0, False
         self.cpu = None
         self.syscall, self.syscall_arg, self.syscall_known = NO_SYSCALL, [0] * 4, False
-        self.interrupted, self.goes_on = None, False  # number and arguments of a call that can go on; the present one is it
+        self.interrupted, self.goes_on = None, False  # a call that can be restarted; the current call restarts it
         self.op_open = self.wait_open = self.acted = self.exiting = self.trapped = False
         self.ops = []
         self.own_timer, self.word = None, None
@@ -139,7 +139,7 @@ class Signal:
 
 
 class Cpu:
-    """What a cpu is doing. `past`: what its last records were, the present one last; notes are not among them."""
+    """The current activity of a CPU. `past`: the kinds of its last records without notes, the current one last."""
 
     def __init__(self):
         self.thread, self.tid, self.known = None, None, False
@@ -156,7 +156,7 @@ class Cpu:
         return bool(self.interrupts or self.softirqs or self.firing)
 
     def completion_goes_on(self):
-        """This record may stand between what was completed and what is completed because of that."""
+        """Records like this one may come between a completion and the events that it causes."""
         if self.completed and self.completed_at + 1 == self.records:
             self.completed_at = self.records
 

@@ -108,7 +108,7 @@ class Machine:
             ACTIONS[self.rng.choices(names, weights)[0]][0](self, cpu, thread)
         return self.lines
 
-    # --- what a thread does ---
+    # --- the actions of a thread ---
 
     def enter(self, cpu, thread, name=None):
         name = name or self.rng.choice(self.rng.choice([CALLS, self.favourites]))
@@ -161,7 +161,7 @@ class Machine:
             self.emit(cpu, f"stack user={self.rng.choice(list(STACKS))} why=block", thread.tid)
 
     def sleep_turns(self, cpu, thread):
-        """A loop that sleeps: each turn is ended by its own timer."""
+        """A loop that sleeps: the thread's own timer ends each turn."""
         timer = self.rng.choice(TIMERS)
         other = self.on[cpu]
         if thread.call:
@@ -185,7 +185,7 @@ class Machine:
         assert other is thread
 
     def rewait(self, cpu, thread):
-        """Woken only to wait again, inside one call."""
+        """Woken, and waits again inside the same call."""
         if not thread.call:
             self.enter(cpu, thread, self.rng.choice(["futex", "poll", "read"]))
         for _ in range(self.rng.randint(1, 3)):
@@ -194,7 +194,7 @@ class Machine:
             self.switch(cpu, "R", thread)
 
     def contend(self, cpu, thread):
-        """A futex is waited for here, and woken from the other cpu; or a socket of this machine."""
+        """The thread waits for a futex, which the other CPU wakes; or for a socket whose other end is on this machine."""
         waker = self.on[1 - cpu]
         if not waker:
             return
@@ -216,7 +216,7 @@ class Machine:
         self.emit(1 - cpu, "softirq_end vector=net_rx")
 
     def early(self, cpu, thread):
-        """Woken by another cpu while on its way off its own."""
+        """Woken by another CPU while it is leaving its own."""
         other = 1 - cpu
         if not thread.call:
             self.enter(cpu, thread)
@@ -265,7 +265,7 @@ class Machine:
         if self.rng.random() < 0.5:
             self.wake(cpu, "task", target, stack=False)
         if self.rng.random() < 0.2:
-            self.emit(cpu, "timer_armed timer=0x77")  # by the scheduler, for the end of the time slice
+            self.emit(cpu, "timer_armed timer=0x77")  # armed by the scheduler for the end of the time slice
         whole = self.rng.choice([0, 1])
         self.emit(cpu, f"signal_sent signal={number} thread={target.tid} process={whole} result={self.rng.choice([0, 0, 0, 2, 4])}")
 
@@ -330,7 +330,7 @@ class Machine:
             self.emit(cpu, f"block_completed request={request} bytes=4096")
             self.wake(cpu, "task")
 
-    # --- what happens to a cpu ---
+    # --- events on a CPU ---
 
     def interrupt(self, cpu, _=None):
         soft_only = self.rng.random() < 0.3
@@ -351,7 +351,7 @@ class Machine:
             self.wake(cpu, self.rng.choice(["task", "unknown"]))
 
     def inside(self, cpu, context):
-        """Of an interrupt or softirq."""
+        """The contents of an interrupt or softirq."""
         what = self.rng.choice(["timer", "block", "wake", "work", "signal", "nothing"])
         if what == "timer":
             timer = self.rng.choice(TIMERS)
@@ -392,7 +392,7 @@ ACTIONS = {
 
 
 def nonsense(rng):
-    """Any record with any arguments, but for what a reader refuses."""
+    """Any record with any arguments, except those that a reader refuses."""
     names = ["switch", "make_runnable", "interrupt_start", "interrupt_end", "timer_armed", "timer_cancelled", "timer_fired_start",
              "timer_fired_end", "syscall_start", "syscall_end", "object", "lock", "new_thread", "exec", "thread_exit", "stack",
              "sample", "softirq_start", "softirq_end", "work_start", "work_end", "work_queued", "block_issued",
@@ -406,7 +406,7 @@ def nonsense(rng):
 
 
 def disturb(rng, lines):
-    """Leaves out, repeats and adds lines; each kept one stays at its time."""
+    """Leaves out, repeats and adds lines; each remaining line keeps its time."""
     how = rng.choice(["not", "not", "missing", "nonsense", "lost", "all"])
     result = []
     for line in lines:

@@ -24,7 +24,7 @@ from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
-NOTES = {"stack", "object", "lock", "file_lock", "suspended", "clock_step"}  # may stand behind the switch of their thread
+NOTES = {"stack", "object", "lock", "file_lock", "suspended", "clock_step"}  # may follow the switch of their thread
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -77,7 +77,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         getattr(self, "on_" + record.name)(cpu, record)
 
     def find_on(self, cpu, tid):
-        """Whoever emits a record is on the cpu, whatever was thought before."""
+        """A thread that emits a record is on the CPU, whatever the previous records implied."""
         if cpu.known and cpu.thread:
             self.lose(cpu.thread, 0)
         cpu.tid, cpu.known, cpu.thread = tid, True, self.lives.thread(tid)
@@ -86,7 +86,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
 
     @staticmethod
     def forget(cpu, record):
-        """What only the record just behind may refer to."""
+        """Drops the state to which only the next record may refer."""
         cpu.records += 1
         cpu.past = cpu.past[-3:] + [(record.name, record.func, None)]
         cpu.wakee = None
@@ -99,7 +99,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             cpu.woken, cpu.itimer = [], None
 
     def actor(self, cpu, said):
-        """Who is behind what the cpu does now."""
+        """The originator of the CPU's current action."""
         if self.context(cpu, said) == "task":
             vertex = cpu.thread.doing.vertex if cpu.thread else None
             return Actor(cpu.thread, vertex, self.now) if vertex else Actor()
@@ -123,7 +123,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
 
     @staticmethod
     def softirqs_go_to(cpu, thread):
-        """What is completed next may still follow from what was completed last."""
+        """Keeps the last completion valid, because the next wake-up may still result from it."""
         if thread.process.kernel and thread.name.startswith(b"ksoftirqd/"):
             cpu.completion_goes_on()
 
@@ -253,7 +253,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             self.resume(cpu)
 
     def on_softirq(self, cpu, record):
-        """A softirq that the end of an interrupt began is the device's, and so is the one behind it."""
+        """If the end of an interrupt begins a softirq, the softirq belongs to the device; so does the softirq after it."""
         vector = record.arg[0] & 63
         cpu.completion_goes_on()
         if record.func == 1:
@@ -286,7 +286,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         timer = self.timers.setdefault(key, Timer())
         timer.expiry = record.arg[2]
         rearmed = (cpu.firing and cpu.firing[-1][0] == key) or self.just_before(cpu) == ("timer_fired", 2, key)
-        if rearmed:  # by its own callback: it still is the one's who armed it first
+        if rearmed:  # rearmed by its own callback: the thread that armed it first stays the owner
             return
         timer.owner, timer.vertex = None, None
         if cpu.interrupted():
@@ -323,7 +323,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
                 self.add_op(cpu.thread, OP_WORK << 24 | record.arg[1] & 0xFFFFFF)
 
     def begin_work(self, thread, cause):
-        """Another vertex, unless the present one was woken just for this and has done nothing yet."""
+        """Begins another vertex, unless the current one was woken for this work and has done nothing yet."""
         doing = thread.doing
         if not cause.edge or doing.state != "running":
             return
@@ -360,7 +360,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         cpu.completing = cpu.completed = request
         cpu.completed_at, cpu.completed_bytes = cpu.records, request.done
 
-    # --- lives ---
+    # --- threads and processes ---
 
     def on_new_thread(self, cpu, record):
         earlier = self.lives.find(record.arg[0])

@@ -77,7 +77,7 @@ class PeerState:
         return {sender, behalf}, None, True
 
     def send(self, message):
-        """Returns the peer set, the request that this belongs to, and whether that is sure."""
+        """Returns the peer set, the request to which this message belongs, and whether that is certain."""
         to = message.partner.thread.process
         message.acts_for = self.acts_for
         if to is self.process:
@@ -139,7 +139,7 @@ def split(message_points, lines, edges, started):
 
 
 def cut_ops(ops, count):
-    """The first `count` operations, each of a repetition counted, and the rest."""
+    """Splits a list of operations after the first `count`, where each repetition counts."""
     first, rest = [], []
     for code, repeat in ops:
         here = min(repeat, max(count, 0))
@@ -161,7 +161,7 @@ def pieces(vertex, marks):
         ends = before.flags & {"last", "exited"}
         before.flags -= ends
         piece.flags |= ends
-        # Of a vertex with a gap less may be accounted in the end than was thought at the mark.
+        # If a vertex has a gap, its final account may be smaller than at the mark.
         ran = min(max(min(mark.run, run + before.run) - run, 0), before.end - before.start)
         waited = min(max(min(mark.runnable, runnable + before.runnable) - runnable, 0), before.end - before.start - ran)
         piece.run, piece.runnable = before.run - ran, before.runnable - waited
@@ -188,7 +188,7 @@ def mend_softirq(before, vertex, edges, count):
 
 
 def weaken_later(lines, into):
-    """A wake-up by a message that a later piece received."""
+    """Weakens a wake-up that was caused by a message that a later piece received."""
     for line in lines.values():
         for i, vertex in enumerate(line[:-1]):
             later = []

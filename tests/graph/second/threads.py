@@ -19,7 +19,7 @@ class Threads:
         doing.acted, doing.cause.edge = False, None
 
     def settle(self, thread):
-        """The present vertex has its cause as an edge from now on."""
+        """Turns the cause of the current vertex into an edge."""
         edge = thread.doing.cause.edge
         if edge:
             made = edge.copy()
@@ -51,7 +51,7 @@ class Threads:
     def set_state(self, thread, state):
         thread.doing.state, thread.doing.since = state, self.now
 
-    # --- from one state to the next ---
+    # --- state changes ---
 
     def leave_wait(self, thread, cause):
         self.end_wait(thread, cause)
@@ -61,7 +61,7 @@ class Threads:
         self.begin_vertex(thread, *(["continues"] if self.goes_on(thread) else []))
 
     def goes_on(self, thread):
-        """Behind a wait inside of a callback or of a turn of the event loop, that one goes on."""
+        """A callback, or a turn of the event loop, continues after a wait inside of it."""
         doing = thread.doing
         polled = doing.vertex.wait.kind in ("poll", "sleep")
         if polled and not doing.has_turns:
@@ -73,7 +73,7 @@ class Threads:
         self.begin_vertex(thread, "first")
 
     def runs(self, thread, cpu, seen):
-        """`seen`: a switch says so; otherwise the thread is only found on the cpu."""
+        """`seen`: a switch brought the thread to the CPU; otherwise a record shows that it is there."""
         doing = thread.doing
         if doing.state == "gone":
             return
@@ -126,7 +126,7 @@ class Threads:
         elif doing.state == "runnable" and doing.undo_early:
             self.woken_again(thread, cause)
         else:
-            if doing.state == "running":  # it may be on its way off the cpu
+            if doing.state == "running":  # it may be leaving the CPU
                 doing.early_ns, doing.early_cause = self.now, cause.copy()
             return
         doing.cause = cause.copy()
@@ -135,7 +135,7 @@ class Threads:
         self.set_state(thread, "runnable")
 
     def woken_again(self, thread, cause):
-        """So the early wake-up was not what ended the wait."""
+        """The second wake-up shows that the early one did not end the wait."""
         doing = thread.doing
         if doing.previous():
             self.end_wait(thread, cause)
@@ -143,7 +143,7 @@ class Threads:
         doing.undo_early = False
 
     def woken_unseen(self, thread, cause):
-        """It has waited since some moment after it was lost from sight."""
+        """The thread has waited since some moment after its records were lost."""
         doing = thread.doing
         doing.vertex.end = doing.since
         doing.vertex.flags.add("gap")

@@ -27,7 +27,7 @@ class Record:
         self.cpu, self.arg, self.number = cpu, arg, number
 
     def as_call(self, number, arg):
-        """The same record of another system call."""
+        """The same record, as if it were of another system call."""
         return Record(self.time, self.tid, self.name, self.func, self.cpu, list(arg), number)
 
 
@@ -36,7 +36,7 @@ def table(path, pattern):
 
 
 def tracepoint_names():
-    """Debugid without function bits: name, from the one table of names and ids."""
+    """Names by debugid without function bits, from the one table of names and IDs."""
     ids = {name: int(value, 16) for name, value in
            table("libargus/include/argus/record.h", r"#define (ARGUS_ID_\w+)\s+(0x[0-9a-f]+)u")}
     for name, subclass, code in table("libargus/include/argus/record.h",
@@ -47,7 +47,7 @@ def tracepoint_names():
 
 
 class Syscall:
-    """What a system call is: the kind of wait in it, and whether it sends, kills, exits, yields."""
+    """The properties of a system call: the kind of wait in it, and whether it sends, kills, exits, yields."""
 
     def __init__(self, name, wait, flags):
         self.name, self.wait = name, wait.lower()
@@ -77,7 +77,7 @@ def to_record(raw):
 
 
 class Input:
-    """What the second builder reads of a file."""
+    """The contents of a file, as far as the second builder needs them."""
 
     def __init__(self, path):
         trace = decode.Trace(pathlib.Path(path).read_bytes())

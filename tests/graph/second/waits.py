@@ -8,7 +8,7 @@ REWAIT_RUN, YIELD_WAIT, YIELD_RUN, LATE = 200_000, 50_000_000, 10_000_000, 500_0
 
 
 class Waits:
-    """Part of the builder: methods that are about a thread's wait."""
+    """Part of the builder: the methods for a thread's wait."""
 
     def flush_ops(self, thread):
         doing = thread.doing
@@ -99,14 +99,14 @@ class Waits:
         doing.wait_open = doing.syscall != NO_SYSCALL or not doing.syscall_known
 
     def call_returned(self, thread, number, result):
-        """The system call in which the thread waited says how the wait ended."""
+        """The result of the system call in which the thread waited tells how the wait ended."""
         doing = thread.doing
         doing.wait_open = False
         vertex = doing.previous()
         if not vertex:
             return
         wait = vertex.wait
-        if wait.syscall == NO_SYSCALL:  # it was entered before the trace began
+        if wait.syscall == NO_SYSCALL:  # the call was entered before the trace began
             if wait.kind != "other":
                 return
             wait.syscall, wait.kind = number, self.call(number).wait
@@ -136,7 +136,7 @@ class Waits:
     # --- several waits that are one ---
 
     def rewaits(self, thread):
-        """Blocking again inside one system call, soon and without having done anything: the wait goes on."""
+        """The thread blocks again inside the same system call, soon and without another action: the wait continues."""
         doing = thread.doing
         before, vertex = doing.previous(), doing.vertex
         if not before or not doing.wait_open or doing.syscall == NO_SYSCALL:
@@ -165,7 +165,7 @@ class Waits:
                 == (b.wait.syscall, b.wait.kind, b.wait.object, b.ops, b.wait.user[:1]))
 
     def join_yield_run(self, thread):
-        """A third turn, or one more, that is as those before it."""
+        """Merges a third turn, or a later one, that is like those before it."""
         doing = thread.doing
         turn, before = doing.vertex, doing.previous()
         older = doing.before[1] if len(doing.before) > 1 else None
@@ -187,7 +187,7 @@ class Waits:
         return True
 
     def join_yield_run_late(self, doing):
-        """The last turn's wake-up was missing, and is known now."""
+        """Merges the last turn, whose wake-up was unknown until now."""
         turn, *older = doing.before
         if older and "yields" in older[0].flags and turn.repeat == 1 and self.may_be_turn(turn) and \
                 self.may_be_turn(older[0]) and self.same_turn(older[0], turn):
@@ -204,7 +204,7 @@ class Waits:
         turn.gone = True
         self.count("merge.yield_run")
 
-    # --- what is said about a wait ---
+    # --- details of a wait ---
 
     def note_stack(self, thread, user, kernel):
         doing = thread.doing

@@ -64,7 +64,7 @@ class Wakeups:
 
     @staticmethod
     def is_condition(waker, wakee):
-        """Whether a futex wake-up is of who waits for a condition, and not for a lock (libargus/graph/rules/condition.c)."""
+        """Whether a futex wake-up is for a thread that waits for a condition, not for a lock (libargus/graph/rules/condition.c)."""
         wakes, waits = waker.syscall_arg[1] & 127, wakee.syscall_arg[1] & 127
         if wakes in (REQUEUE, CMP_REQUEUE, WAKE_OP, CMP_REQUEUE_PI) or waits == WAIT_REQUEUE_PI:
             return True

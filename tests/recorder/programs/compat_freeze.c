@@ -62,7 +62,7 @@ static void give_byte(int descriptor)
     check(write(descriptor, "x", 1) == 1, "write");
 }
 
-/* --- the other side --- */
+/* --- the other side: the code that the loop waits for --- */
 
 static NOT_INLINED void help_late(void)
 {
@@ -101,7 +101,7 @@ static NOT_INLINED void on_alarm(int number)
     NO_TAIL_CALL();
 }
 
-/* --- the side that freezes --- */
+/* --- the event loop, which freezes --- */
 
 static NOT_INLINED void ask_reader(void)
 {

@@ -1,4 +1,5 @@
-"""Waits in every way that python_frames.py asks about; the numbers of lines count there. With an argument it freezes in one way, or then waits for its input."""
+"""Waits in every way that python_frames.py tests, which depends on the line numbers here. With an argument it freezes in one way, or waits
+for its input at the end."""
 import asyncio
 import multiprocessing
 import subprocess

@@ -17,7 +17,7 @@
 
 static volatile int result;
 
-/* Not an argument, or the compiler would make copies of the functions for its values, under other names. */
+/* Not an argument: the compiler would clone the functions for its values, under other names. */
 static volatile int milliseconds = 20;
 
 NOINLINE static void target_wait(void)

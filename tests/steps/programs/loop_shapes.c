@@ -1,4 +1,5 @@
-/* Loops that wait, of many shapes; test_loop_flags.c reads their code. They are never run. wait_X() has the loop, go_X() calls it. */
+/* Waiting loops of many shapes; test_loop_flags.c reads their code. They are never run. wait_X()
+ * has the loop, go_X() calls it. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In a library everything can be another file's: calls and variables go through tables. */
+/* In a library every symbol can be defined by another file, so calls and variables go through
+ * tables. */
 #ifdef IN_LIBRARY
 #define OWN
 #define APART __attribute__((noinline, noclone))
@@ -240,7 +242,7 @@ APART void wait_state(void)
     }
 }
 
-/* The waiting itself is in the function that tells. */
+/* The function that tests the variable also waits. */
 APART bool step_and_tell(void)
 {
     usleep(1000);
@@ -253,7 +255,7 @@ APART void wait_stepped(void)
         puts("");
 }
 
-/* --- several --- */
+/* --- several variables --- */
 
 APART void wait_either(void)
 {
@@ -279,7 +281,7 @@ APART void wait_own_thread(void)
         usleep(1000);
 }
 
-/* --- nothing that could be named --- */
+/* --- no variable that could be named --- */
 
 APART void wait_counter(void)
 {
@@ -346,7 +348,7 @@ APART void wait_stack(void *(*run)(void *))
         usleep(100);
 }
 
-/* As a loop of its own inside of an outer one, which is not what it waits for. */
+/* A loop of its own inside of an outer one, which does not wait for it. */
 APART void go_list(struct window **all)
 {
     while (!did_reconfigure)

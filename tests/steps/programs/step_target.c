@@ -161,7 +161,8 @@ static void run_quit(void)
 static NOINLINE void become_echo(void)
 {
     const struct itimerval never = {0};
-    setitimer(ITIMER_REAL, &never, NULL); /* the timer would live on, and the handler would not */
+    setitimer(ITIMER_REAL, &never,
+              NULL); /* the timer would survive the exec, and its handler would not */
     execl("/bin/echo", "echo", "echoed", (char *)NULL);
 }
 
