@@ -130,7 +130,7 @@ class Page:
         if any(option["name"] == ASKING for row in self.rows for option in row["options"]) or self.head["name"] in ("answer", "undo"):
             codes.append((3, "A question is open."))
         if any(row["reads_trace"] for row in self.rows):
-            codes.append((4, "The trace is damaged: what could be read was used, and said."))
+            codes.append((4, "The trace is damaged: the command used what could be read, and says so."))
         return "\n\n".join(f"**{number}**\n: {text}" for number, text in codes)
 
     def text(self):
