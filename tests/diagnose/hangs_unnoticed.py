@@ -1,5 +1,6 @@
 """Delays that no user noticed, starts of programs, and the input pending meanwhile."""
 from hang_scene import Loop, hang, scene
+from hangs_in_handlers import AT_HOME, inside
 
 
 def loop_that_is_told(s):
@@ -12,13 +13,17 @@ def loop_that_is_told(s):
 
 @scene
 def shell_runs_a_command():
-    """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell."""
+    """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell. A program with
+    windows keeps the user waiting."""
     scenes = []
-    for sends in False, True:
+    for sends, windows in (False, False), (True, False), (False, True):
         s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
         loop_that_is_told(s)
         s.thread(30, "command", parent=s.editor)
         s.key()
+        if windows:
+            s.raw(s.editor, "ui_event kind=11 probe=1 sp=0x7000")
         s.wait(s.editor, "wait4", fd=30)
         if sends:
             s.sends(1)
@@ -31,7 +36,7 @@ def shell_runs_a_command():
         s.raw(s.editor, "syscall_end nr=poll result=1")
         s.end()
         scenes.append(s)
-    return scenes, [([], []), ([], [hang(type="LongWait")])]
+    return scenes, [([], []), ([], [hang(type="LongWait")]), ([], [hang(type="LongWait")])]
 
 
 @scene
@@ -230,3 +235,69 @@ def what_lay_there_longest():
     s.takes(2)
     s.end()
     return s, [([], []), (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
+
+
+def takes_turns(s, draws):
+    """A loop in a handler, whose timer ends its waits. It sends something to the display in each turn if `draws`."""
+    s.thread(30, "display")
+    s.wait(30, "read")
+    s.key()
+    for _ in range(8):
+        if draws:
+            s.raw(s.editor, "syscall_start nr=sendto arg1=6")
+            s.raw(s.editor, f"message channel=70 kind=unix_stream flags=sent bytes=1 position={int(s.now)}")
+            position = int(s.now) - 1000
+            s.raw(s.editor, "make_runnable thread=30 context=task")
+            s.raw(s.editor, "syscall_end nr=sendto result=1")
+            s._comes_back(30, 1)
+            s.raw(30, "syscall_start nr=recvfrom arg1=6")
+            s.raw(30, f"message channel=70 kind=unix_stream flags=received bytes=1 position={position}")
+            s.raw(30, "syscall_end nr=recvfrom result=1")
+            s.wait(30, "read")
+        s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40a000, 0x409000))
+        s.busy(500)
+        s.timer(s.editor)
+
+
+@scene
+def prompt_with_a_cursor():
+    """A loop inside a handler draws, and nothing is pending: nobody waits. A loop that does not draw keeps the user waiting."""
+    scenes = []
+    for draws in False, True:
+        s = Loop(frames=AT_HOME)
+        loop_that_is_told(s)
+        takes_turns(s, draws)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="LongWait")]), ([], [])]
+
+
+@scene
+def service_that_rests():
+    """A service waits for 5 s in a poll where it has not waited before, until its helper wakes it. It is in no callback, but its loop has
+    called some. With windows it counts."""
+    scenes = []
+    for windows in False, True:
+        s = Loop(frames=AT_HOME)
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
+        s.tables.append('probe 2 0 "Toolkit" shape begin')
+        loop_that_is_told(s)
+        s.thread(30, "helper", pid=s.editor)
+        s.wait(30, "read")
+        s.key()
+        if windows:
+            s.raw(s.editor, "ui_event kind=11 probe=1 sp=0x7000")
+        s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+        s.wake(s.editor, 30)
+        s.raw(s.editor, "callback_end key=0x100 probe=2 sp=0x7000")
+        s.wait(30, "clock_nanosleep", timeout=True)
+        s.wait(s.editor, "poll", frames=[0x40a000, 0x409000, 0x402000, 0x401000])
+        s.busy(5000)
+        s.timer(30)
+        s.wake(30, s.editor)
+        s.wait(30, "read")
+        s.home()
+        s.key()
+        s.home()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
