@@ -301,3 +301,21 @@ def service_that_rests():
         s.home()
         scenes.append(s)
     return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def tool_that_reads_its_orders():
+    """A tool that polls for the ends of its jobs, and reads its next order from its standard input. From a file it would be a hang."""
+    scenes = []
+    for fd in 0, 5:
+        s = Loop()
+        loop_that_is_told(s)
+        s.key()
+        s.wait(s.editor, "read", fd=fd)
+        s.busy(5000)
+        s.type()
+        s.wake(s.keyboard, s.editor)
+        s.rest()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]

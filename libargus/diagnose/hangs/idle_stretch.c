@@ -1,10 +1,11 @@
 /* Stretches in which a thread was idle although its place is not known as its loop, because the trace
- * has too few waits there. Nothing is pending for the thread. Either
+ * has too few waits there. Nothing is pending for the thread. One of these is true:
  *   - it has no windows and polls outside any callback, once its loop has called some: it is a
- *     service that waits for whatever may come; or
+ *     service that waits for whatever may come;
  *   - it takes turns: its own timers end its waits, and in most turns it sends something to another
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
- *     a prompt).
+ *     a prompt); or
+ *   - it reads its standard input: whoever started it says there what it should do next.
  */
 #include "diagnose/hangs/finder.h"
 
@@ -82,7 +83,16 @@ static bool is_resting_service(const struct view *view, const struct argus_hang 
     return false;
 }
 
+static bool reads_standard_input(const struct view *view, const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    const struct argus_wait *wait = &view->vertices[hang->vertex].wait;
+    return wait->kind == ARGUS_WAIT_READ && wait->object == 0;
+}
+
 bool stretch_is_idle(const struct view *view, const struct argus_hang *hang)
 {
-    return takes_turns(view, hang) || is_resting_service(view, hang);
+    return takes_turns(view, hang) || is_resting_service(view, hang) ||
+           reads_standard_input(view, hang);
 }
