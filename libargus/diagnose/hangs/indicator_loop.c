@@ -138,14 +138,15 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
 }
 
 /* Whether the poll at `vertex`, or the nearest one that had to wait (`step` 1: after it, -1: before
- * it), is in a handler's loop that does not take what the home would take. */
+ * it), is in a handler's loop that does not take what the home would take, or that lasts until a
+ * child has ended whatever it takes. */
 static bool is_ignoring_poll(const struct scan *scan, uint32_t vertex, int step)
 {
     uint32_t v = vertex;
     for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
         const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
         if (habit && habit->kind == ARGUS_WAIT_POLL)
-            return habit->nested && habit->ignores_pending;
+            return habit->nested && (habit->ignores_pending || habit_asks_for_children(habit));
         v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
     }
     return false;
