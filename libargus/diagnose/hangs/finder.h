@@ -137,6 +137,9 @@ bool hang_is_named(const struct argus_hang_options *options);
 /* Whether [start_ns, end_ns] overlaps the time that the options name; true if they name none. */
 bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns);
 
+/* hang_order.c: the most urgent first, then the longest. */
+void hangs_order(const struct view *view, hang_list *list);
+
 /* frozen.c: fills `finder->frozen` from the records of suspends. */
 bool frozen_find(struct finder *finder);
 

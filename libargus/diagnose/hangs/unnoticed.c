@@ -250,12 +250,17 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     }
     bool awaited =
         is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
+    /* UI events that it read afterwards may be what ended the stretch; if they were pending before, so
+     * were their messages. */
+    bool idle =
+        !pendings_any(&pendings, 1u << ARGUS_PENDING_UI_EVENT) && stretch_is_idle(view, hang);
     argus_pendings_deinit(&pendings);
+    if (idle)
+        return true;
     return !awaited &&
            (!sure || !is_main || (children.enough && !thread_has_windows(view, hang->thread)) ||
             (sleeps(view, hang) && !hang_is_named(finder->options)) ||
-            is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread) ||
-            stretch_is_idle(view, hang));
+            is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
 }
 
 bool hang_leaves_message(const struct view *view, const struct argus_hang *hang)
