@@ -217,6 +217,25 @@ def slow_start_and_then_idle():
 
 
 @scene
+def window_that_does_not_come():
+    """A program with windows waits while it starts, and the trace ends. It has mapped a toolkit. A command line tool that waits so long
+    is no hang, nor is a program that waits for its child."""
+    scenes = []
+    for library, call in ("/lib/toolkit.so", "read"), ("/lib/other.so", "read"), ("/lib/toolkit.so", "wait4"):
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
+        loop_that_is_told(s)
+        start_viewer(s)
+        s.busy(100)
+        s.wait(40, call, fd=7)
+        s.busy(3000)
+        s.thread(90, "bystander")
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
+
+
+@scene
 def what_lay_there_longest():
     """No hang. If the user names the program, the 3 s with a pending message are explained, not the idle 10 s."""
     s = Loop()

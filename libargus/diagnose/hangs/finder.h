@@ -108,6 +108,10 @@ uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
  * tells. */
 uint64_t start_up_end(const struct view *view, uint32_t thread);
 
+/* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it in
+ * one wait. */
+bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns);
+
 /* --- unnoticed.c --- */
 
 bool finder_sees_pending(const struct view *view);
