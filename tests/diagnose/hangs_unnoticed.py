@@ -150,16 +150,16 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
-def start_viewer(s):
+def start_viewer(s, name="viewer"):
     """The editor's desktop starts another program, with thread 40."""
     s.cpus[40] = len(s.cpus)
     s.type()
     s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
-    s.raw(s.keyboard, 'name_new name="viewer"')
+    s.raw(s.keyboard, f'name_new name="{name}"')
     s.rest()
     s._record(s.cpus[40], 0, "switch state=R next=40")
     s._record(s.cpus[40], 40, "exec pid=40")
-    s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+    s._record(s.cpus[40], 40, f'name_exec name="{name}"')
 
 
 def take_sent(s, position):
@@ -233,6 +233,29 @@ def window_that_does_not_come():
         s.thread(90, "bystander")
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
+
+
+@scene
+def editor_is_started_again():
+    """While it is frozen. The second process hands its file to the first, and waits: one freeze. Another program is a freeze of its own."""
+    scenes = []
+    for name in "editor", "viewer":
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append("image pid 40 start 0x600000 end 0x700000 path /lib/toolkit.so")
+        loop_that_is_told(s)
+        s.key()
+        s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+        s.wait(s.editor, "read", fd=8)
+        s.busy(20)
+        start_viewer(s, name)
+        s.busy(20)
+        s.wait(40, "read", fd=7)
+        s.busy(3000)
+        s.thread(90, "bystander")
+        scenes.append(s)
+    mine = hang(type="LongWait", ongoing=True)
+    return scenes, [([], [mine]), ([], [mine, hang("viewer", type="LongWait", ongoing=True)])]
 
 
 @scene

@@ -2,10 +2,17 @@
  *
  * A window whose thread waits for a server that hangs itself is what the user sees. It is as urgent
  * as if something were pending for it: its own request is, at the server.
+ *
+ * A program that is started again while it is frozen hands its arguments to its first process and
+ * waits for it. That is the same freeze, and is left out.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "diagnose/hangs/finder.h"
+
+/* A start begins with the process, or with the program that it executes soon afterwards. */
+#define LATEST_START_NS 1000000000ull
 
 /* Whether a message of the thread of `window` was pending for the thread of `server`. */
 static bool keeps_waiting(const struct view *view, const struct argus_hang *server,
@@ -54,8 +61,50 @@ static int compare_hangs(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+static const char *program_of(const struct view *view, const struct argus_hang *hang)
+{
+    return view->processes[view->threads[hang->thread].process].name;
+}
+
+/* Whether most of `hang` is within `other`. */
+static bool is_within(const struct argus_hang *hang, const struct argus_hang *other)
+{
+    uint64_t from_ns = hang->start_ns > other->start_ns ? hang->start_ns : other->start_ns;
+    uint64_t to_ns = hang->end_ns < other->end_ns ? hang->end_ns : other->end_ns;
+    return to_ns > from_ns && to_ns - from_ns >= (hang->end_ns - hang->start_ns) / 10 * 8;
+}
+
+static bool is_second_start(const struct view *view, const hang_list *list,
+                            const struct argus_hang *hang)
+{
+    uint32_t process = view->threads[hang->thread].process;
+    if (hang->start_ns > view->processes[process].start_ns + LATEST_START_NS ||
+        thread_has_windows(view, hang->thread))
+        return false;
+    for (size_t i = 0; i < list->length; i++) {
+        const struct argus_hang *first = &list->data[i];
+        if (view->threads[first->thread].process != process &&
+            strcmp(program_of(view, first), program_of(view, hang)) == 0 &&
+            view->processes[view->threads[first->thread].process].start_ns <
+                view->processes[process].start_ns &&
+            is_within(hang, first) && thread_has_windows(view, first->thread))
+            return true;
+    }
+    return false;
+}
+
+static void leave_out_second_starts(const struct view *view, hang_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->length; i++)
+        if (!is_second_start(view, list, &list->data[i]))
+            list->data[kept++] = list->data[i];
+    list->length = kept;
+}
+
 void hangs_order(const struct view *view, hang_list *list)
 {
+    leave_out_second_starts(view, list);
     for (size_t i = 0; i < list->length; i++)
         raise_if_server_hangs(view, list, &list->data[i]);
     if (list->length)
