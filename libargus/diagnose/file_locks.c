@@ -269,6 +269,12 @@ static struct lock_tries tries_of(const struct argus_file_lock *lock)
                                .creator = ARGUS_NONE};
 }
 
+static bool is_self_timed(const struct argus_vertex *vertex)
+{
+    return (vertex->flags & ARGUS_VERTEX_YIELDS) || vertex->wait.kind == ARGUS_WAIT_SLEEP ||
+           vertex->wait.outcome == ARGUS_OUTCOME_TIMED_OUT;
+}
+
 /* How long the thread waited in [start_ns, end_ns) until a time that it had chosen itself. */
 static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t start_ns,
                          uint64_t end_ns)
@@ -281,13 +287,11 @@ static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t star
          v = timeline_next(view, v)) {
         const struct argus_vertex *vertex = &view->vertices[v];
         bool yields = vertex->flags & ARGUS_VERTEX_YIELDS;
-        bool sleeps = yields || vertex->wait.kind == ARGUS_WAIT_SLEEP ||
-                      vertex->wait.outcome == ARGUS_OUTCOME_TIMED_OUT;
         uint64_t from_ns = yields ? vertex->start_ns : vertex->end_ns;
         uint64_t to_ns = timeline_wait_end(view, v);
         from_ns = from_ns > start_ns ? from_ns : start_ns;
         to_ns = to_ns < end_ns ? to_ns : end_ns;
-        sum_ns += sleeps && to_ns > from_ns ? to_ns - from_ns : 0;
+        sum_ns += is_self_timed(vertex) && to_ns > from_ns ? to_ns - from_ns : 0;
     }
     return sum_ns;
 }
@@ -309,6 +313,21 @@ static bool paces_itself(const struct view *view, uint32_t thread, const struct 
 static bool is_loop(const struct view *view, uint32_t thread, const struct lock_tries *tries)
 {
     return tries->count >= FEWEST_TRIES && (!tries->is_name || paces_itself(view, thread, tries));
+}
+
+/* The end of the sleep after the last try, at most `end_ns`. The pauses of a loop may double, as
+ * those of QLockFile: then the last one is longer than all before it. */
+static uint64_t pause_end(const struct view *view, uint32_t thread, const struct lock_tries *tries,
+                          uint64_t end_ns)
+{
+    uint32_t v = timeline_before(view, thread, tries->last_ns + 1);
+    if (v == ARGUS_NONE || !is_self_timed(&view->vertices[v]))
+        return tries->last_ns;
+    uint64_t pause_ns = timeline_wait_end(view, v);
+    pause_ns = pause_ns < end_ns ? pause_ns : end_ns;
+    pause_ns = pause_ns > tries->last_ns ? pause_ns - tries->last_ns : 0;
+    bool grows = pause_ns <= 2 * (tries->last_ns - tries->first_ns) && pause_ns <= LONGEST_PAUSE_NS;
+    return grows ? tries->last_ns + pause_ns : tries->last_ns;
 }
 
 /* The last try of `thread` in the time, and the number of tries for the same file. NULL: too few
@@ -334,7 +353,8 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
         ret->first_ns = lock->time_ns;
         ret->count++;
     }
-    bool most = (ret->last_ns - ret->first_ns) * 2 >= end_ns - start_ns;
+    uint64_t until_ns = pause_end(view, thread, ret, end_ns);
+    bool most = (until_ns - ret->first_ns) * 2 >= end_ns - start_ns;
     return most && is_loop(view, thread, ret) ? last : NULL;
 }
 

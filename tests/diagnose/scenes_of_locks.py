@@ -154,6 +154,24 @@ def lock_file_of_an_unknown_process():
 
 
 @scene
+def lock_file_whose_pauses_double():
+    """As QLockFile's do: the last pause makes more than half of the hang. Then the editor gets the lock."""
+    s = lock_file_loop(20, turns=0)
+    for pause in (100, 200, 400, 800):
+        s.lock_file(10, "refused")
+        s.sleep(10, pause)
+    s.lock_file(10, "refused")
+    s.sleep(10, 1600)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
 def lock_file_that_was_left_behind():
     """Its creator has ended without removing it."""
     s = lock_file_loop(20, lives=False)
