@@ -220,6 +220,7 @@ except subprocess.TimeoutExpired:
         _, (pid,) = self.record(script)
         answer = self.explained(pid)
         self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+        self.assertEqual([root["process"] for root in answer["root_causes"]], ["sh"])  # not the pauses, sleep(1)
         why = answer["root_causes"][0]["why"]
         self.assertIn(f"tried to create the lock file {self.folder}/.git/index.lock", why)
         self.assertIn("the records do not show which process created it", why)
