@@ -280,3 +280,12 @@ void code_path_find(struct code_budget *budget, const struct code_scope *scope, 
     struct finder finder = {.budget = budget};
     find_path(&finder, scope, node, operand, ret);
 }
+
+void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node, uint8_t reg, struct code_path *ret)
+{
+    struct finder finder = {.budget = budget};
+    struct pointer pointer;
+    find_pointer(&finder, scope, node, reg, &pointer);
+    follow_pointer(&pointer, 0, ret);
+}
