@@ -83,9 +83,10 @@ static const struct {
 
 static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
 {
-    /* In a small program functions are in the last megabyte. */
-    uint64_t end = elf_file_end(file), room = 1 << 20;
-    for (uint64_t at = end > room ? end - room : 0; at < end; at++) {
+    uint64_t first;
+    size_t bytes;
+    assert_non_null(elf_file_code(file, 0, &first, &bytes));
+    for (uint64_t at = first; at < first + bytes; at++) {
         uint64_t offset;
         const char *found = elf_file_function(file, at, &offset);
         if (found && offset == 0 && strcmp(found, name) == 0) {
