@@ -81,6 +81,20 @@ static const struct {
     {"or_device", "set_first=1", NULL},
 };
 
+/* With which value of its first variable a loop ends, and with which it continues. Unoptimized code
+ * may not tell. */
+static const struct {
+    const char *shape;
+    int64_t ends, continues;
+    bool is_told; /* always */
+} all_ends[] = {
+    {"global", 1, 0, true},          {"bounded", 7, 0, true},  {"while_handling", 1, 0, true},
+    {"field_of_struct", 3, 2, true}, {"bit", 12, 4, false},    {"atomic", 1, 0, false},
+    {"count", 0, 1, false},          {"cleared", 1, 0, true},  {"pointer", 1, 0, false},
+    {"pointers", 3, 0, true},        {"address", 1, 0, false}, {"inlined", 1, 0, false},
+    {"either", 1, 0, false},         {"checked", 1, 0, true},
+};
+
 static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
 {
     uint64_t first;
@@ -315,6 +329,35 @@ static void test_writers(void **state)
     elf_file_close(file);
 }
 
+static bool check_end(const struct loop_flag *flag, size_t row)
+{
+    enum loop_end ends = loop_tests_decide(&flag->tests, all_ends[row].ends);
+    enum loop_end continues = loop_tests_decide(&flag->tests, all_ends[row].continues);
+    return all_ends[row].is_told ? ends == LOOP_ENDS && continues == LOOP_CONTINUES
+                                 : ends != LOOP_CONTINUES && continues != LOOP_ENDS;
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    unsigned wrong = 0, told = 0;
+    struct elf_file *file = open_file(program_path);
+    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !is_arm64(file); i++) {
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        uint32_t count = take_frames(file, file, shape_of(all_ends[i].shape), frames);
+        assert_true(loop_flags_find(frames, count, false, &flags));
+        told += flags.all[0].tests.count > 0;
+        if (!check_end(&flags.all[0], i)) {
+            wrong++;
+            print_error("%s: %u tests\n", all_ends[i].shape, flags.all[0].tests.count);
+        }
+    }
+    print_message("%u told\n", told);
+    elf_file_close(file);
+    assert_int_equal(wrong, 0);
+}
+
 static bool has_caller(const struct code_caller *callers, uint32_t count, uint64_t start)
 {
     while (count > 0 && callers[count - 1].start != start)
@@ -363,9 +406,9 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_writers),  cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
+        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

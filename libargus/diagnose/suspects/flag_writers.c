@@ -1,7 +1,8 @@
-/* A function on the waiter's own stack is no writer that could end the loop: it waits, too. A
- * constant that such a function writes (`did_reconfigure = 0` before it waits) is the value that
- * does not end the loop, so a function that writes only this is none either. What remains may end
- * it. Threads are told by their stacks, of waits and samples, over the whole recording. */
+/* A function on the waiter's own stack is no writer that could end the loop: it waits, too. Nor is a
+ * function that writes only a constant with which the loop continues. If the loop's comparisons do
+ * not tell (loop_tests.h), the constants that functions on the waiter's stack write
+ * (`did_reconfigure = 0` before the loop) are such. What remains may end the loop. Threads are told
+ * by their stacks, of waits and samples, over the whole recording. */
 #include "diagnose/suspects/flag_writers.h"
 
 #include <stdio.h>
@@ -54,6 +55,16 @@ static bool is_reset(const struct loop_stack *stack, const struct loop_flag *fla
     return false;
 }
 
+/* Whether the loop goes on with what it writes: by the loop's comparisons, else by what the waiter
+ * writes. */
+static bool continues(const struct loop_stack *stack, const struct loop_flag *flag,
+                      const struct code_writers *writers, const struct code_writer *writer)
+{
+    enum loop_end end =
+        writer->has_value ? loop_tests_decide(&flag->tests, writer->value) : LOOP_END_UNKNOWN;
+    return end == LOOP_END_UNKNOWN ? is_reset(stack, flag, writers, writer) : end == LOOP_CONTINUES;
+}
+
 /* Leaves those that may end the loop. */
 static void keep_enders(const struct loop_stack *stack, const struct loop_flag *flag,
                         struct code_writers *writers)
@@ -61,7 +72,7 @@ static void keep_enders(const struct loop_stack *stack, const struct loop_flag *
     struct code_writers all = *writers;
     writers->count = 0;
     for (uint32_t i = 0; i < all.count; i++)
-        if (!is_on_stack(stack, flag, &all.all[i]) && !is_reset(stack, flag, &all, &all.all[i]))
+        if (!is_on_stack(stack, flag, &all.all[i]) && !continues(stack, flag, &all, &all.all[i]))
             writers->all[writers->count++] = all.all[i];
 }
 
