@@ -140,7 +140,7 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
                                    struct argus_code_loop *ret);
 void code_loop_free(struct argus_code_loop *loop);
 /* "by its code, the loop in … ends when … changes": owned by the caller; NULL: no memory. */
-char *text_code_loop(const struct argus_code_loop *loop);
+char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop);
 /* Appends "did_reconfigure"; "settings+0x4060" where there are no symbols; with " or " to others. */
 void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable);
 /* Appends the command in quotes; with " and " to others. */

@@ -67,6 +67,12 @@ CASES = [
     # Without a data flag the walk stops at the loop itself, and says which flag to look for.
     Case("polling_loop", "usleep", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
     Case("polling_loop", "yield", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    # The program's code tells which thread sets the flag; where that does not explain the loop, the walk stops there, too.
+    Case("set_flag", "busy", YIELD, (Who("victim", "loader"),), function="decode_picture"),
+    Case("set_flag", "locked", YIELD, (Who("victim", "saver"),), function="save_pictures"),
+    Case("set_flag", "forgets", YIELD, (Who("victim", "victim"),)),
+    Case("set_flag", "several", YIELD, (Who("victim", "victim"),)),
+    Case("set_flag", "reset", YIELD, (Who("victim", "victim"),)),
     Case("batching_server", "unix", WAIT, (Who("batcher"),), also=(Who("greedy"),),
          function="render_page"),
     Case("batching_server", "pipe", WAIT, (Who("batcher"),), also=(Who("greedy"),),

@@ -180,21 +180,28 @@ void append_loop_command(char *buffer, size_t bytes, const char *command)
              quote);
 }
 
-/* "; on_reconfigured (settings.c:29) may set it": it may just as well be a writer that is not meant
- * for this loop, or another one that the code does not show. */
-static void append_writers(char *buffer, size_t bytes, const struct argus_code_loop *loop,
-                           const struct argus_loop_variable *variable)
+/* "; on_reconfigured (settings.c:29) may set it": "may", since it may
+ * be a writer that is not meant for this loop, or another one may be that the code does not show. */
+static void append_writers(struct diagnoser *d, const struct argus_code_loop *loop,
+                           const struct argus_loop_variable *variable, char *buffer, size_t bytes)
 {
-    char writers[512];
-    size_t length = strlen(buffer);
+    char writers[512], thread[128] = "", seen[192] = "";
+    size_t length = strlen(buffer), count = variable->thread_count;
     if (!variable->writer_count)
         return;
     flag_writers_text(variable, writers, sizeof(writers));
-    snprintf(buffer + length, bytes - length, "; %s may set %s", writers,
-             loop->variable_count > 1 ? variable->name : "it");
+    if (count == 1)
+        text_thread(&d->view, variable->threads[0], thread, sizeof(thread));
+    if (count == 1)
+        snprintf(seen, sizeof(seen), " (of the other threads, only %s was seen in that code)",
+                 thread);
+    else if (count)
+        snprintf(seen, sizeof(seen), " (%zu other threads were seen in that code)", count);
+    snprintf(buffer + length, bytes - length, "; %s may set %s%s", writers,
+             loop->variable_count > 1 ? variable->name : "it", seen);
 }
 
-char *text_code_loop(const struct argus_code_loop *loop)
+char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop)
 {
     const char *more = loop->is_whole ? "" : ", or by something that the code does not tell";
     char names[512] = "", commands[1024] = "", writers[1024] = "";
@@ -202,7 +209,7 @@ char *text_code_loop(const struct argus_code_loop *loop)
         append_loop_name(names, sizeof(names), &loop->variables[i]);
         if (loop->variables[i].command[0])
             append_loop_command(commands, sizeof(commands), loop->variables[i].command);
-        append_writers(writers, sizeof(writers), loop, &loop->variables[i]);
+        append_writers(d, loop, &loop->variables[i], writers, sizeof(writers));
     }
     if (!commands[0])
         return text_print("by its code, the loop in %s ends when %s changes%s%s; 'argus step' "

@@ -118,7 +118,7 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
             "well shows who should",
             flag->label);
     if (loop->variable_count)
-        return text_code_loop(loop);
+        return text_code_loop(d, loop);
     return text_print(
         "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
         "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
