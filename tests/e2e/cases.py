@@ -70,7 +70,7 @@ CASES = [
     # The program's code tells which thread sets the flag; where that does not explain the loop, the walk stops there, too.
     Case("set_flag", "busy", YIELD, (Who("victim", "loader"),), function="decode_picture"),
     Case("set_flag", "locked", YIELD, (Who("victim", "saver"),), function="save_pictures"),
-    Case("set_flag", "forgets", YIELD, (Who("victim", "victim"),)),
+    Case("set_flag", "forgets", YIELD, (Who("victim", "loader"),)),
     Case("set_flag", "several", YIELD, (Who("victim", "victim"),)),
     Case("set_flag", "reset", YIELD, (Who("victim", "victim"),)),
     Case("batching_server", "unix", WAIT, (Who("batcher"),), also=(Who("greedy"),),

@@ -2,9 +2,11 @@
  * the only one, beside the waiter, whose recorded stacks have a function that sets it, or a caller
  * of one. Then the walk goes on from that thread as if its write had been watched.
  *
- * That is a guess, and what such a walk finds is taken only where it tells more than the loop: the
- * thread itself was busy, or another thread is behind its wait. That the thread waited meanwhile,
- * and nothing more, is no cause; then the loop is blamed, as without the guess.
+ * That is a guess. Its result is taken only if it tells more than the loop does:
+ *   - the setter took a request of the waiter and went back to its home wait;
+ *   - the setter was busy;
+ *   - another thread is behind the setter's wait.
+ * If the setter only waited meanwhile, the loop is blamed, as without the guess.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,15 +75,20 @@ static uint32_t only_setter(const struct argus_code_loop *loop)
 
 /* --- the guess --- */
 
-/* Of the variable that the thread sets. */
+/* The variable that the setter sets. */
+static const struct argus_loop_variable *set_variable(const struct argus_code_loop *loop)
+{
+    size_t at = 0;
+    while (loop->variables[at].thread_count == 0)
+        at++;
+    return &loop->variables[at];
+}
+
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t setter,
                                       const struct argus_code_loop *loop)
 {
     char who[128], whom[128], writers[512], name[512] = "", command[768] = "";
-    size_t at = 0;
-    while (loop->variables[at].thread_count == 0)
-        at++;
-    const struct argus_loop_variable *variable = &loop->variables[at];
+    const struct argus_loop_variable *variable = set_variable(loop);
     text_thread(&d->view, setter, who, sizeof(who));
     text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
     flag_writers_text(variable, writers, sizeof(writers));
@@ -110,23 +117,72 @@ static bool tells_more(const struct diagnoser *d, const struct mark *mark, uint3
     return d->stopped || (!is_waiter && !is_idle && root->share >= 0.5);
 }
 
-static struct argus_error *try_setter(struct diagnoser *d, uint32_t vertex, struct window part,
-                                      uint32_t setter, struct argus_code_loop *loop)
+/* The guess, and what was found by it. */
+struct attempt {
+    uint32_t vertex, setter;
+    struct window part;
+    struct mark mark;
+    bool is_taken;
+};
+
+static struct argus_error *explain_busy(struct diagnoser *d, struct attempt *attempt)
 {
-    struct mark mark = mark_take(d);
-    struct argus_error *error = note_guess(d, vertex, setter, loop);
-    if (!error)
-        error = diagnoser_explain_by_setter(d, vertex, part, setter);
-    if (error) {
-        code_loop_free(loop);
-    } else if (tells_more(d, &mark, vertex, setter)) {
-        struct argus_code_loop *place = &d->culprits.data[mark.culprits].loop;
-        code_loop_free(place);
-        *place = *loop;
-    } else {
-        mark_restore(&mark, d);
-        error = diagnoser_blame_loop(d, vertex, part, loop);
+    struct argus_error *error =
+        diagnoser_explain_by_setter(d, attempt->vertex, attempt->part, attempt->setter);
+    attempt->is_taken = !error && tells_more(d, &attempt->mark, attempt->vertex, attempt->setter);
+    return error;
+}
+
+static struct argus_error *say_forgot(struct diagnoser *d, const struct attempt *attempt,
+                                      struct argus_culprit *culprit, const char *name)
+{
+    char whose[128], text[128];
+    argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
+    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
+    char *why = text_print("took what %s had asked for and went back to its wait for requests "
+                           "(%s) without setting %s",
+                           whose, text, name);
+    if (!why)
+        return argus_error_memory();
+    free(culprit->why);
+    culprit->why = why;
+    return NULL;
+}
+
+/* A setter in its home wait: whether it took a request of the loop's thread and forgot the
+ * variable. */
+static struct argus_error *explain_idle(struct diagnoser *d, struct attempt *attempt,
+                                        const struct argus_code_loop *loop)
+{
+    struct walk_position position = {
+        .vertex = attempt->vertex, .window = attempt->part, .requester = attempt->vertex};
+    if (!diagnoser_examine_thread(d, attempt->setter, attempt->part).idle)
+        return NULL;
+    d->guessed = true;
+    struct argus_error *error = diagnoser_explain_missing_message(
+        d, &position, attempt->setter, "by the program's code, it sets the variable");
+    if (error || d->culprits.length == attempt->mark.culprits)
+        return error;
+    struct argus_culprit *root = &d->culprits.data[attempt->mark.culprits];
+    char name[512] = "";
+    append_loop_name(name, sizeof(name), set_variable(loop));
+    attempt->is_taken = root->silent && d->view.vertices[root->vertex].thread == attempt->setter;
+    return attempt->is_taken ? say_forgot(d, attempt, root, name) : NULL;
+}
+
+static struct argus_error *try_setter(struct diagnoser *d, struct attempt *attempt,
+                                      const struct argus_code_loop *loop)
+{
+    struct argus_error *error = NULL;
+    attempt->mark = mark_take(d);
+    for (unsigned i = 0; !error && !attempt->is_taken && i < 2; i++) {
+        mark_restore(&attempt->mark, d);
+        error = note_guess(d, attempt->vertex, attempt->setter, loop);
+        if (!error)
+            error = i == 0 ? explain_idle(d, attempt, loop) : explain_busy(d, attempt);
     }
+    if (!error && !attempt->is_taken)
+        mark_restore(&attempt->mark, d);
     return error;
 }
 
@@ -137,8 +193,17 @@ struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vert
     struct argus_error *error = read_code_loop(d, vertex, &loop);
     if (error)
         return error;
-    uint32_t setter = only_setter(&loop);
-    if (setter == ARGUS_NONE || diagnoser_find_step(d, setter) >= 0)
+    struct attempt attempt = {.vertex = vertex, .setter = only_setter(&loop), .part = part};
+    if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0)
+        error = try_setter(d, &attempt, &loop);
+    if (error) {
+        code_loop_free(&loop);
+        return error;
+    }
+    if (!attempt.is_taken)
         return diagnoser_blame_loop(d, vertex, part, &loop);
-    return try_setter(d, vertex, part, setter, &loop);
+    struct argus_code_loop *place = &d->culprits.data[attempt.mark.culprits].loop;
+    code_loop_free(place);
+    *place = loop;
+    return NULL;
 }

@@ -255,27 +255,34 @@ static void add_foreign(const struct search *search, struct code_references *ref
     }
 }
 
-static bool is_inside(const struct code_function *function, uint64_t address)
+static void look_at_function(struct search *search, uint64_t place)
 {
-    return function && address - function->start < function->bytes;
+    const struct code_function *function =
+        code_library_function(search->library, search->image, place);
+    if (!function) {
+        search->found->is_cut = true;
+        return;
+    }
+    search->outer = (struct code_scope){.function = function, .head = CODE_NONE};
+    search->outer_node = CODE_NONE;
+    look_into(search, &search->outer);
 }
 
 static void look_at_references(struct search *search, const struct code_references *references)
 {
-    const struct code_function *function = NULL;
+    uint64_t start = 0, bytes = 0; /* of the last function */
     uint32_t functions = 0;
     for (size_t i = 0; i < references->places.length; i++) {
         uint64_t place = references->places.data[i];
-        if (is_inside(function, place))
+        if (place - start < bytes)
             continue;
-        function = code_library_function(search->library, search->image, place);
-        if (!function || ++functions > MOST_FUNCTIONS) {
+        if (!elf_file_function_range(search->image->file, place, &start, &bytes) ||
+            ++functions > MOST_FUNCTIONS) {
             search->found->is_cut = true;
+            bytes = 0;
             continue;
         }
-        search->outer = (struct code_scope){.function = function, .head = CODE_NONE};
-        search->outer_node = CODE_NONE;
-        look_into(search, &search->outer);
+        look_at_function(search, place);
     }
 }
 
