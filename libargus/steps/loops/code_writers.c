@@ -78,6 +78,15 @@ static bool gives_constant(const struct instruction *at, int64_t *ret)
            ((at->is_move && at->has_immediate) || clears);
 }
 
+/* mov [x], eax, and xchg [x], eax, which atomic stores are; it leaves the flags alone. */
+static bool is_plain_store(const struct instruction *at)
+{
+    const struct instruction_memory *memory = &at->memory[0];
+    bool exchanges = memory->reads && !at->has_immediate && at->reads == at->writes &&
+                     !(at->writes & REGISTER_BIT(REGISTER_FLAGS));
+    return at->memory_count == 1 && (exchanges || (at->is_move && !memory->reads));
+}
+
 static bool stores_constant(struct search *search, const struct code_scope *scope, uint32_t node,
                             int64_t *ret)
 {
@@ -85,7 +94,7 @@ static bool stores_constant(struct search *search, const struct code_scope *scop
     const struct instruction *at = &scope->function->nodes.data[node];
     uint8_t reg = lone_register(at->reads);
     *ret = at->immediate;
-    if (!at->is_move || at->memory_count != 1 || at->memory[0].reads)
+    if (!is_plain_store(at))
         return false;
     if (!at->reads && at->has_immediate)
         return true;
