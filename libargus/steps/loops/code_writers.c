@@ -13,7 +13,6 @@ enum {
     MOST_CALLS = 2,       /* that are followed, one inside the other */
     UNNAMED_BEFORE = 64,  /* bytes: a variable without a symbol may begin so far before the flag */
     LARGEST_OBJECT = 65536, /* bytes: a pointer to an object leads to what is less far in it */
-    ARGUMENT_REGISTERS = 6,
 };
 
 struct search {
@@ -21,9 +20,10 @@ struct search {
     struct code_budget budget;
     const struct code_image *image;
     struct code_path flag;
+    uint64_t variable; /* where the variable begins at which the path does; 0: in another file */
     struct code_writers *found;
-    struct code_scope outer; /* the function with the reference, and … */
-    uint32_t outer_node;     /* … its call that is followed; CODE_NONE: none */
+    const struct code_function *outer; /* the one with the reference, and … */
+    uint32_t outer_node;               /* … its call that is followed; CODE_NONE: none */
 };
 
 /* --- paths --- */
@@ -50,14 +50,15 @@ static bool overlaps(const struct code_path *stored, const struct code_path *fla
 }
 
 /* Whether a function that gets `pointed` can reach the flag by it. */
-static bool leads_on(const struct code_path *pointed, const struct code_path *flag)
+static bool leads_on(const struct search *search, const struct code_path *pointed)
 {
-    struct code_path cut = *flag;
+    struct code_path cut = search->flag;
     int64_t distance;
-    if (pointed->links > flag->links)
+    if (pointed->links > cut.links)
         return false;
     cut.links = pointed->links;
-    return is_beside(pointed, &cut, &distance) && distance <= 0 && distance > -LARGEST_OBJECT;
+    return is_beside(pointed, &cut, &distance) && distance <= 0 && distance > -LARGEST_OBJECT &&
+           (pointed->links || pointed->address >= search->variable);
 }
 
 /* --- values --- */
@@ -134,7 +135,7 @@ static void add_writer(struct search *search, const struct code_writer *writer)
 /* Of the function with the reference: `node` is in it, or in a function that it calls. */
 static struct code_writer writer_at(const struct search *search, uint32_t node)
 {
-    const struct code_function *function = search->outer.function;
+    const struct code_function *function = search->outer;
     uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
     return (struct code_writer){.address = function->nodes.data[at].address,
                                 .start = function->start,
@@ -184,21 +185,61 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
         search->outer_node = CODE_NONE;
 }
 
+/* A function that the call hands on together with the variable, which it gets as its first argument:
+ * pthread_create(&thread, NULL, be_loader, &loader). It runs in its own time, and is looked at as if
+ * it named the variable itself. */
+static void look_at_handed_on(struct search *search, const struct code_scope *scope, uint32_t node,
+                              uint64_t address, uint8_t argument)
+{
+    uint64_t start, bytes;
+    const struct code_function *outer = search->outer;
+    if (search->outer_node != CODE_NONE ||
+        !elf_file_function_range(search->image->file, address, &start, &bytes) || start != address)
+        return;
+    const struct code_function *function =
+        code_library_function(search->library, search->image, address);
+    if (!function || function == scope->function || scope->depth == MOST_CALLS)
+        return;
+    struct code_scope inner = {.function = function,
+                               .head = CODE_NONE,
+                               .caller = scope,
+                               .call = node,
+                               .depth = scope->depth + 1,
+                               .handed_on = argument};
+    search->outer = function;
+    look_into(search, &inner);
+    search->outer = outer;
+}
+
+static const uint8_t arguments[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                    REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]) };
+
+/* `leading`: the argument that leads to the flag. */
+static void look_at_functions(struct search *search, const struct code_scope *scope, uint32_t node,
+                              const struct code_path *pointed, unsigned leading)
+{
+    for (unsigned i = 0; i < ARGUMENTS; i++)
+        if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
+            look_at_handed_on(search, scope, node, pointed[i].address, arguments[leading]);
+}
+
 static void look_at_arguments(struct search *search, const struct code_scope *scope, uint32_t node)
 {
-    static const uint8_t arguments[ARGUMENT_REGISTERS] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
-                                                          REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
     struct code_target target;
-    bool leads = false, points = false;
-    for (unsigned i = 0; i < ARGUMENT_REGISTERS; i++) {
-        struct code_path pointed;
+    struct code_path pointed[ARGUMENTS];
+    unsigned leading = ARGUMENTS;
+    bool points = false;
+    for (unsigned i = 0; i < ARGUMENTS; i++) {
         int64_t distance;
-        code_path_find_pointed(&search->budget, scope, node, arguments[i], &pointed);
-        leads |= leads_on(&pointed, &search->flag);
-        points |= is_beside(&pointed, &search->flag, &distance) && distance == 0;
+        code_path_find_pointed(&search->budget, scope, node, arguments[i], &pointed[i]);
+        if (leads_on(search, &pointed[i]))
+            leading = i;
+        points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
     }
-    if (!leads || !code_call_target(scope->function, node, &target))
+    if (leading == ARGUMENTS || !code_call_target(scope->function, node, &target))
         return;
+    look_at_functions(search, scope, node, pointed, leading);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
     } else if (points) {
@@ -233,7 +274,7 @@ static void look_into(struct search *search, const struct code_scope *scope)
 
 /* The bytes of the variable where the path begins. A path through a pointer begins at the pointer
  * itself. */
-static void add_variable(const struct search *search, struct code_references *references)
+static void add_variable(struct search *search, struct code_references *references)
 {
     struct elf_variable variable;
     struct elf_file *file = search->image->file;
@@ -246,6 +287,7 @@ static void add_variable(const struct search *search, struct code_references *re
         first -= before;
         bytes += before;
     }
+    search->variable = first;
     code_references_add(references, file, first, bytes);
     for (size_t i = 0; i < search->image->slots.all.length; i++) {
         const struct elf_slot *slot = &search->image->slots.all.data[i];
@@ -272,9 +314,10 @@ static void look_at_function(struct search *search, uint64_t place)
         search->found->is_cut = true;
         return;
     }
-    search->outer = (struct code_scope){.function = function, .head = CODE_NONE};
+    struct code_scope scope = {.function = function, .head = CODE_NONE};
+    search->outer = function;
     search->outer_node = CODE_NONE;
-    look_into(search, &search->outer);
+    look_into(search, &scope);
 }
 
 static void look_at_references(struct search *search, const struct code_references *references)

@@ -40,6 +40,10 @@ OWN struct {
     volatile int done;
     volatile unsigned bits;
 } settings;
+OWN struct {
+    long number;
+    volatile int is_done;
+} job;
 OWN struct window *window;
 OWN struct window main_window;
 OWN volatile bool is_ready_flag, is_first, is_second;
@@ -145,6 +149,12 @@ APART void wait_checked(void)
 }
 
 /* --- behind pointers --- */
+
+APART void wait_object(void)
+{
+    while (!job.is_done)
+        usleep(1000);
+}
 
 APART void wait_pointer(void)
 {
@@ -451,6 +461,23 @@ APART void set_by_library(void)
 APART void set_first(void)
 {
     is_first = true;
+}
+
+APART void *run_job(void *context)
+{
+    struct {
+        long number;
+        volatile int is_done;
+    } *own = context;
+    puts("");
+    own->is_done = 1;
+    return NULL;
+}
+
+APART void start_job(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, run_job, &job);
 }
 
 APART void go_set_global(void)
