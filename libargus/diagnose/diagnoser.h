@@ -126,6 +126,12 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
 /* Blames the loop itself. */
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
                                              struct window part);
+/* The same if the code of the loop has been read. Takes what `loop` owns. */
+struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         struct argus_code_loop *loop);
+/* Explains a loop by what `thread`, which should have ended it, did in `part`: a guess. */
+struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
+                                                struct window part, uint32_t thread);
 
 /* --- code_loop.c --- */
 
@@ -134,7 +140,21 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
                                    struct argus_code_loop *ret);
 void code_loop_free(struct argus_code_loop *loop);
 /* "by its code, the loop in … ends when … changes": owned by the caller; NULL: no memory. */
-char *text_code_loop(const struct argus_code_loop *loop);
+char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop);
+/* Appends "did_reconfigure"; "settings+0x4060" where there are no symbols; with " or " to others. */
+void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable);
+/* Appends the command in quotes; with " and " to others. */
+void append_loop_command(char *buffer, size_t bytes, const char *command);
+/* "on_reconfigured (settings.c:29)"; owned by the caller; NULL: no memory. */
+char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                      bool is_return);
+
+/* --- flag_setter.c --- */
+
+/* Explains a loop by the only thread whose code sets the variable that ends it; if there is no such
+ * thread, or it explains nothing, blames the loop. */
+struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vertex,
+                                              struct window part);
 
 /* --- late.c --- */
 

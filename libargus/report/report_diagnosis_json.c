@@ -69,8 +69,33 @@ static json_t *functions_json(const struct argus_report_context *context,
     return list;
 }
 
+static json_t *writers_json(const struct argus_loop_variable *variable)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < variable->writer_count; i++) {
+        const struct argus_flag_writer *writer = &variable->writers[i];
+        json_t *item = json_object();
+        json_put(item, "place", json_text(writer->place));
+        json_put(item, "value", writer->has_value ? json_integer(writer->value) : json_null());
+        json_put(item, "possible", json_boolean(writer->is_possible));
+        json_add(list, item);
+    }
+    return list;
+}
+
+static json_t *writer_tids_json(const struct argus_report_context *context,
+                                const struct argus_loop_variable *variable)
+{
+    struct view view = view_of(context->graph);
+    json_t *list = json_array();
+    for (size_t i = 0; i < variable->thread_count; i++)
+        json_add(list, json_ns(view.threads[variable->threads[i]].tid));
+    return list;
+}
+
 /* null: the code does not tell. */
-static json_t *code_loop_json(const struct argus_code_loop *loop)
+static json_t *code_loop_json(const struct argus_report_context *context,
+                              const struct argus_code_loop *loop)
 {
     if (!loop->variable_count)
         return json_null();
@@ -81,6 +106,8 @@ static json_t *code_loop_json(const struct argus_code_loop *loop)
         json_put(item, "name", json_text(variable->name));
         json_put(item, "image", json_text(variable->image));
         json_put(item, "command", json_text(variable->command));
+        json_put(item, "writers", writers_json(variable));
+        json_put(item, "writer_tids", writer_tids_json(context, variable));
         json_add(list, item);
     }
     json_put(json, "place", json_text(loop->place));
@@ -109,7 +136,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "share", json_real(culprit->share));
     json_put(json, "stack", json_stack(context, culprit->vertex, culprit->stack));
     json_put(json, "costly_functions", functions_json(context, culprit));
-    json_put(json, "code_loop", code_loop_json(&culprit->loop));
+    json_put(json, "code_loop", code_loop_json(context, &culprit->loop));
     json_put(json, "why", json_text(culprit->why));
     return json;
 }

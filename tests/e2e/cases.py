@@ -64,9 +64,14 @@ CASES = [
     Case("lock_holder", "busy", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
          function="flush_journal"),
     Case("lock_holder", "holder", WAIT, (Who("victim", "saver"),), function="save_document"),
-    # Without a data flag the walk stops at the loop itself, and says which flag to look for.
-    Case("polling_loop", "usleep", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    # The program's code tells which thread sets the flag. If that does not explain the loop, the walk stops at the loop itself.
+    Case("polling_loop", "usleep", YIELD, (Who("victim", "loader"),), also=(Who("victim", "victim"),)),
     Case("polling_loop", "yield", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    Case("set_flag", "busy", YIELD, (Who("victim", "loader"),), function="decode_picture"),
+    Case("set_flag", "locked", YIELD, (Who("victim", "saver"),), function="save_pictures"),
+    Case("set_flag", "forgets", YIELD, (Who("victim", "loader"),)),
+    Case("set_flag", "several", YIELD, (Who("victim", "victim"),)),
+    Case("set_flag", "reset", YIELD, (Who("victim", "victim"),)),
     Case("batching_server", "unix", WAIT, (Who("batcher"),), also=(Who("greedy"),),
          function="render_page"),
     Case("batching_server", "pipe", WAIT, (Who("batcher"),), also=(Who("greedy"),),
@@ -95,8 +100,8 @@ CASES = [
          also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
     Case("lock_holder", "sleep,script", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
          function="flush_journal"),
-    Case("polling_loop", "usleep,script", YIELD, (Who("victim", "victim"),),
-         also=(Who("victim", "loader"),)),
+    Case("polling_loop", "usleep,script", YIELD, (Who("victim", "loader"),),
+         also=(Who("victim", "victim"),)),
     Case("long_run", "plain,script", RUN, (Who("victim", "victim"),), function="measure_lines"),
     # A stopped process neither runs nor waits for another: it is the culprit, or the process that stopped it.
     Case("stopped_peer", "unix", WAIT, (Who("peer"), Who("stopper")),

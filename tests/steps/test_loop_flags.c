@@ -1,15 +1,17 @@
-/* The variable that ends a loop, found in code of real compilers. test_loop_flags PROGRAM STRIPPED:
- * loop_shapes.c, with and without symbols. */
+/* The variable that ends a loop, and the functions that write it, found in code of real compilers.
+ * test_loop_flags PROGRAM STRIPPED: loop_shapes.c, with and without symbols. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
+#include "steps/loops/code_writers.h"
 #include "steps/loops/loop_flags.h"
 
 static const char *program_path, *stripped_path;
@@ -33,6 +35,7 @@ static const struct shape {
     {"cleared", false, "did_reconfigure"},
     {"interrupted", false, "did_reconfigure"},
     {"checked", false, "did_reconfigure"},
+    {"object", false, "job+0x8"},
     {"pointer", false, "window->0x10"},
     {"pointers", false, "window->0x8->0x18"},
     {"argument", true, "window->0x10"},
@@ -59,11 +62,47 @@ static const struct shape {
     {"stack", false, NULL},
 };
 
+/* The functions that write the first variable of a shape, by name, with the constant that they
+ * write; "?": the variable's address is given to another file's function. */
+static const struct {
+    const char *shape, *expected, *alternative; /* of unoptimized code; may be NULL */
+} all_writers[] = {
+    {"global", "set_global=1 wait_cleared=0", NULL},
+    {"field_of_struct", "set_field_of_struct=3", NULL},
+    {"bit", "set_bit", NULL},
+    {"atomic", "set_atomic=1", "set_atomic"},
+    {"count", "set_count", NULL},
+    {"spin", "set_spin=0 wait_spin", "set_spin=0 wait_spin=1"},
+    {"sequence", "set_sequence", NULL},
+    {"object", "run_job=1", NULL},
+    {"pointer", "set_by_argument=1 set_pointer=1", NULL},
+    {"pointers", "set_pointers=3", NULL},
+    {"address", "set_address=1", NULL},
+    {"inlined", "set_inlined=1", "store_ready"},
+    {"state", "set_by_library?", NULL},
+    {"or_device", "set_first=1", NULL},
+};
+
+/* With which value of its first variable a loop ends, and with which it continues. Unoptimized code
+ * may not tell. */
+static const struct {
+    const char *shape;
+    int64_t ends, continues;
+    bool is_told; /* always */
+} all_ends[] = {
+    {"global", 1, 0, true},          {"bounded", 7, 0, true},  {"while_handling", 1, 0, true},
+    {"field_of_struct", 3, 2, true}, {"bit", 12, 4, false},    {"atomic", 1, 0, false},
+    {"count", 0, 1, false},          {"cleared", 1, 0, true},  {"pointer", 1, 0, false},
+    {"pointers", 3, 0, true},        {"address", 1, 0, false}, {"inlined", 1, 0, false},
+    {"either", 1, 0, false},         {"checked", 1, 0, true},
+};
+
 static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
 {
-    /* In a small program functions are in the last megabyte. */
-    uint64_t end = elf_file_end(file), room = 1 << 20;
-    for (uint64_t at = end > room ? end - room : 0; at < end; at++) {
+    uint64_t first;
+    size_t bytes;
+    assert_non_null(elf_file_code(file, 0, &first, &bytes));
+    for (uint64_t at = first; at < first + bytes; at++) {
         uint64_t offset;
         const char *found = elf_file_function(file, at, &offset);
         if (found && offset == 0 && strcmp(found, name) == 0) {
@@ -216,6 +255,136 @@ static void test_stripped(void **state)
     elf_file_close(file);
 }
 
+/* --- writers --- */
+
+static const struct shape *shape_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(shapes[i].name, name) != 0)
+        i++;
+    return &shapes[i];
+}
+
+/* `names` has the symbols. */
+static void describe_writer(struct elf_file *names, const struct code_writer *writer, char *buffer,
+                            size_t bytes)
+{
+    uint64_t offset;
+    const char *name = elf_file_function(names, writer->start, &offset);
+    snprintf(buffer, bytes, "%s%s", name ? name : "-", writer->is_possible ? "?" : "");
+    size_t length = strlen(buffer);
+    if (writer->has_value)
+        snprintf(buffer + length, bytes - length, "=%lld", (long long)writer->value);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+static void describe_writers(struct elf_file *names, const struct code_writers *writers,
+                             char *buffer, size_t bytes)
+{
+    char all[CODE_WRITERS_MAX][64];
+    for (uint32_t i = 0; i < writers->count; i++)
+        describe_writer(names, &writers->all[i], all[i], sizeof(all[i]));
+    qsort(all, writers->count, sizeof(all[0]), by_text);
+    buffer[0] = '\0';
+    for (uint32_t i = 0; i < writers->count; i++) {
+        size_t length = strlen(buffer);
+        snprintf(buffer + length, bytes - length, "%s%s", i ? " " : "", all[i]);
+    }
+}
+
+static unsigned check_writers(struct elf_file *names, struct elf_file *code)
+{
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof(all_writers) / sizeof(all_writers[0]); i++) {
+        char text[1024];
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        struct code_writers writers;
+        uint32_t count = take_frames(names, code, shape_of(all_writers[i].shape), frames);
+        assert_true(loop_flags_find(frames, count, is_arm64(names), &flags));
+        bool found = code_writers_find(&flags.all[0], is_arm64(names), &writers);
+        assert_int_equal(found, writers.count > 0);
+        describe_writers(names, &writers, text, sizeof(text));
+        const char *other = all_writers[i].alternative;
+        if (is_arm64(names)
+                ? !found
+                : strcmp(text, all_writers[i].expected) == 0 || (other && strcmp(text, other) == 0))
+            continue;
+        wrong++;
+        print_error("%s: expected %s, found %s\n", all_writers[i].shape, all_writers[i].expected,
+                    text);
+    }
+    return wrong;
+}
+
+static void test_writers(void **state)
+{
+    (void)state;
+    struct elf_file *file = open_file(program_path), *stripped = open_file(stripped_path);
+    assert_int_equal(check_writers(file, file), 0);
+    assert_int_equal(check_writers(file, stripped), 0);
+    elf_file_close(stripped);
+    elf_file_close(file);
+}
+
+static bool check_end(const struct loop_flag *flag, size_t row)
+{
+    enum loop_end ends = loop_tests_decide(&flag->tests, all_ends[row].ends);
+    enum loop_end continues = loop_tests_decide(&flag->tests, all_ends[row].continues);
+    return all_ends[row].is_told ? ends == LOOP_ENDS && continues == LOOP_CONTINUES
+                                 : ends != LOOP_CONTINUES && continues != LOOP_ENDS;
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    unsigned wrong = 0, told = 0;
+    struct elf_file *file = open_file(program_path);
+    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !is_arm64(file); i++) {
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        uint32_t count = take_frames(file, file, shape_of(all_ends[i].shape), frames);
+        assert_true(loop_flags_find(frames, count, false, &flags));
+        told += flags.all[0].tests.count > 0;
+        if (!check_end(&flags.all[0], i)) {
+            wrong++;
+            print_error("%s: %u tests\n", all_ends[i].shape, flags.all[0].tests.count);
+        }
+    }
+    print_message("%u told\n", told);
+    elf_file_close(file);
+    assert_int_equal(wrong, 0);
+}
+
+static bool has_caller(const struct code_caller *callers, uint32_t count, uint64_t start)
+{
+    while (count > 0 && callers[count - 1].start != start)
+        count--;
+    return count > 0;
+}
+
+static void test_callers(void **state)
+{
+    (void)state;
+    struct elf_file *file = open_file(program_path);
+    struct code_caller callers[CODE_CALLERS_MAX];
+    uint64_t set, once, twice, other;
+    assert_true(find_symbol(file, "set_global", &set));
+    assert_true(find_symbol(file, "go_set_global", &once));
+    assert_true(find_symbol(file, "go_go_set_global", &twice));
+    assert_true(find_symbol(file, "set_by_argument", &other));
+    uint32_t count = is_arm64(file) ? 0 : code_callers_find(file, &set, 1, callers);
+    assert_int_equal(count, is_arm64(file) ? 0 : 2);
+    assert_true(is_arm64(file) || has_caller(callers, count, once));
+    assert_true(is_arm64(file) || has_caller(callers, count, twice));
+    assert_false(has_caller(callers, count, other));
+    elf_file_close(file);
+}
+
 /* Addresses outside of code, and frames without a file. */
 static void test_nonsense(void **state)
 {
@@ -239,9 +408,9 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
+        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/suspects/flag_writers.h"
 #include "diagnose/words.h"
 #include "graph/symbols_code.h"
 #include "steps/loops/loop_flags.h"
@@ -59,8 +60,8 @@ static uint32_t take_frames(struct diagnoser *d, const struct argus_vertex *v,
 
 /* --- in words --- */
 
-static char *text_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                        bool is_return)
+char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                      bool is_return)
 {
     char name[256];
     struct argus_symbol symbol = argus_symbols_show(d->symbols, d->view.threads[v->thread].process,
@@ -105,6 +106,7 @@ void code_loop_free(struct argus_code_loop *loop)
         free(loop->variables[i].name);
         free(loop->variables[i].image);
         free(loop->variables[i].command);
+        flag_writers_free(&loop->variables[i]);
     }
     free(loop->variables);
     free(loop->place);
@@ -128,15 +130,17 @@ static struct argus_error *tell(struct diagnoser *d, const struct argus_vertex *
                                 const struct loop_flags *flags, struct argus_code_loop *ret)
 {
     struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
+    struct loop_stack where = {(uint32_t)(v - d->view.vertices), frames, count};
     uint64_t address = stack.frames[flags->frame];
-    ret->place = text_place(d, v, address, flags->frame > 0);
+    ret->place = text_code_place(d, v, address, flags->frame > 0);
     ret->is_whole = flags->is_whole;
     ret->variables = calloc(flags->count, sizeof(*ret->variables));
     bool good = ret->place && ret->variables;
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
         good = tell_variable(d, v, image_of(d, v, frames, count, &flags->all[i]), &flags->all[i],
-                             &ret->variables[i]);
+                             &ret->variables[i]) &&
+               flag_writers_find(d, &where, &flags->all[i], &ret->variables[i]);
     }
     if (good)
         return NULL;
@@ -160,8 +164,7 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
     return tell(d, v, frames, count, &flags, ret);
 }
 
-/* "did_reconfigure"; "settings+0x4060" where there are no symbols. */
-static void append_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable)
+void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable)
 {
     size_t length = strlen(buffer);
     bool is_address = variable->name[0] == '0';
@@ -169,7 +172,7 @@ static void append_name(char *buffer, size_t bytes, const struct argus_loop_vari
              is_address ? variable->image : "", is_address ? "+" : "", variable->name);
 }
 
-static void append_command(char *buffer, size_t bytes, const char *command)
+void append_loop_command(char *buffer, size_t bytes, const char *command)
 {
     size_t length = strlen(buffer);
     const char *quote = strchr(command, '\'') ? "\"" : "'";
@@ -177,20 +180,42 @@ static void append_command(char *buffer, size_t bytes, const char *command)
              quote);
 }
 
-char *text_code_loop(const struct argus_code_loop *loop)
+/* "; on_reconfigured (settings.c:29) may set it": "may", since it may
+ * be a writer that is not meant for this loop, or another one may be that the code does not show. */
+static void append_writers(struct diagnoser *d, const struct argus_code_loop *loop,
+                           const struct argus_loop_variable *variable, char *buffer, size_t bytes)
+{
+    char writers[512], thread[128] = "", seen[192] = "";
+    size_t length = strlen(buffer), count = variable->thread_count;
+    if (!variable->writer_count)
+        return;
+    flag_writers_text(variable, writers, sizeof(writers));
+    if (count == 1)
+        text_thread(&d->view, variable->threads[0], thread, sizeof(thread));
+    if (count == 1)
+        snprintf(seen, sizeof(seen), " (of the other threads, only %s was seen in that code)",
+                 thread);
+    else if (count)
+        snprintf(seen, sizeof(seen), " (%zu other threads were seen in that code)", count);
+    snprintf(buffer + length, bytes - length, "; %s may set %s%s", writers,
+             loop->variable_count > 1 ? variable->name : "it", seen);
+}
+
+char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop)
 {
     const char *more = loop->is_whole ? "" : ", or by something that the code does not tell";
-    char names[512] = "", commands[1024] = "";
+    char names[512] = "", commands[1024] = "", writers[1024] = "";
     for (size_t i = 0; i < loop->variable_count; i++) {
-        append_name(names, sizeof(names), &loop->variables[i]);
+        append_loop_name(names, sizeof(names), &loop->variables[i]);
         if (loop->variables[i].command[0])
-            append_command(commands, sizeof(commands), loop->variables[i].command);
+            append_loop_command(commands, sizeof(commands), loop->variables[i].command);
+        append_writers(d, loop, &loop->variables[i], writers, sizeof(writers));
     }
     if (!commands[0])
-        return text_print("by its code, the loop in %s ends when %s changes%s; 'argus step' and "
-                          "'argus diverge' tell how to watch it",
-                          loop->place, names, more);
-    return text_print("by its code, the loop in %s ends when %s changes%s; a recording with %s "
-                      "shows which thread should have changed it",
-                      loop->place, names, more, commands);
+        return text_print("by its code, the loop in %s ends when %s changes%s%s; 'argus step' "
+                          "and 'argus diverge' tell how to watch it",
+                          loop->place, names, more, writers);
+    return text_print("by its code, the loop in %s ends when %s changes%s%s; a recording with "
+                      "%s shows which thread should have changed it",
+                      loop->place, names, more, writers, commands);
 }

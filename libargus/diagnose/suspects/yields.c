@@ -2,7 +2,8 @@
  *
  * Without a data-flag event nothing in the graph shows which thread it waits for. Then the loop
  * itself is named, with the function in which it polls and how often it did; the program's code may
- * tell which variable ends it (code_loop.c), else the answer says how to record the flag. If the
+ * tell which variable ends it (code_loop.c), and which thread sets that variable (flag_setter.c);
+ * else the answer says how to record the flag. If the
  * flag was watched (records flag_write and flag_read), the write that ended the loop is an edge into
  * it, and the walk continues as for a LongWait that this write ended late: what did the writer do
  * from the beginning of the loop until then?
@@ -117,7 +118,7 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
             "well shows who should",
             flag->label);
     if (loop->variable_count)
-        return text_code_loop(loop);
+        return text_code_loop(d, loop);
     return text_print(
         "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
         "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
@@ -127,19 +128,15 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
         argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
 }
 
-struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
-                                             struct window part)
+struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         struct argus_code_loop *loop)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     char call[64], place[160], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     name_place(d, vertex, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
-    struct argus_code_loop loop;
-    struct argus_error *error = read_code_loop(d, vertex, &loop);
-    if (error)
-        return error;
-    char *next = text_next(d, vertex, part, &loop);
+    char *next = text_next(d, vertex, part, loop);
     char *why = text_print("looked and waited %llu times in a row (%s%s) for %s: %s",
                            (unsigned long long)count_looks(&d->view, vertex, part),
                            merged ? call : "sched_yield", place,
@@ -147,12 +144,21 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
                            next ? next : "it waits for a data flag");
     free(next);
     size_t count = d->culprits.length;
-    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    struct argus_error *error =
+        diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
     if (!error && d->culprits.length > count)
-        d->culprits.data[count].loop = loop;
+        d->culprits.data[count].loop = *loop;
     else
-        code_loop_free(&loop);
+        code_loop_free(loop);
     return error;
+}
+
+struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
+                                             struct window part)
+{
+    struct argus_code_loop loop;
+    struct argus_error *error = read_code_loop(d, vertex, &loop);
+    return error ? error : diagnoser_blame_loop(d, vertex, part, &loop);
 }
 
 /* --- a missing write --- */
@@ -170,18 +176,13 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
                       who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
 }
 
-/* Explains a loop by the thread that wrote the flag before: by that thread's wait, or else by what
- * it did. */
-static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
-                                            struct window part, uint32_t write)
+/* By that thread's wait, or else by what it did. */
+struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
+                                                struct window part, uint32_t thread)
 {
-    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
     struct examined examined = diagnoser_examine_thread(d, thread, part);
     const struct argus_hang *figures = &examined.figures;
-    struct argus_error *error = note_guess(d, vertex, write);
     d->guessed = true;
-    if (error)
-        return error;
     if (figures->vertex == ARGUS_NONE || diagnoser_find_step(d, thread) >= 0)
         return diagnoser_blame_yielding(d, vertex, part);
     if (!diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
@@ -195,6 +196,15 @@ static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex
                                      .window = wait_window(&d->view, figures->vertex, part),
                                      .requester = vertex};
     return diagnoser_explain_missing_write(d, &position);
+}
+
+/* Explains a loop by the thread that wrote the flag before. */
+static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
+                                            struct window part, uint32_t write)
+{
+    struct argus_error *error = note_guess(d, vertex, write);
+    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
+    return error ? error : diagnoser_explain_by_setter(d, vertex, part, thread);
 }
 
 /* Explains a loop by `thread`, which should have ended it because of `why` (static). */
@@ -229,7 +239,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     if (locks)
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
-        return diagnoser_blame_yielding(d, vertex, part);
+        return diagnoser_explain_by_code(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
     struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};

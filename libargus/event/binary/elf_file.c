@@ -25,6 +25,7 @@ struct function {
 /* A loadable segment: file offset → address. */
 struct segment {
     uint64_t offset, bytes, address;
+    bool is_code;
 };
 
 struct elf_file {
@@ -175,7 +176,8 @@ static bool load_segments(struct elf_file *file)
         GElf_Phdr header;
         if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
             continue;
-        struct segment segment = {header.p_offset, header.p_filesz, header.p_vaddr};
+        struct segment segment = {header.p_offset, header.p_filesz, header.p_vaddr,
+                                  (header.p_flags & PF_X) != 0};
         if (!vec_push(&file->segments, segment))
             return false;
     }
@@ -343,6 +345,26 @@ bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t by
         return false;
     memcpy(ret, data->d_buf, bytes);
     return true;
+}
+
+const uint8_t *elf_file_code(const struct elf_file *file, size_t index, uint64_t *ret_address,
+                             size_t *ret_bytes)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(file->module, &bias);
+    size_t at = 0;
+    while (at < file->segments.length && (!file->segments.data[at].is_code || index-- > 0))
+        at++;
+    if (!elf || at == file->segments.length)
+        return NULL;
+    const struct segment *segment = &file->segments.data[at];
+    const Elf_Data *data =
+        elf_getdata_rawchunk(elf, (int64_t)segment->offset, segment->bytes, ELF_T_BYTE);
+    if (!data || !data->d_buf)
+        return NULL;
+    *ret_address = segment->address;
+    *ret_bytes = data->d_size;
+    return data->d_buf;
 }
 
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)

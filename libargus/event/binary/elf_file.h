@@ -48,6 +48,11 @@ bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *re
  * of them. */
 bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t bytes, void *ret);
 
+/* The bytes of the file's `index`th executable segment, borrowed until the file is closed, and the
+ * address of the first one. NULL: there are no more. */
+const uint8_t *elf_file_code(const struct elf_file *file, size_t index, uint64_t *ret_address,
+                             size_t *ret_bytes);
+
 /* The name of the function that covers `address`, borrowed, and the offset into it. NULL: none. */
 const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset);
 

@@ -70,6 +70,14 @@ enum argus_cpu_lack {
     ARGUS_CPU_TOOK_QUOTA,
 };
 
+/* A function that writes a variable, by the program's code. */
+struct argus_flag_writer {
+    char *place;      /* owned: "on_reconfigured (settings.c:29)" */
+    int64_t value;    /* the constant that it writes, if has_value */
+    bool has_value;   /* else the value is computed */
+    bool is_possible; /* it gives the variable's address to a function of another file */
+};
+
 /* A variable that ends a loop. */
 struct argus_loop_variable {
     char *name; /* owned: "did_reconfigure", "window->0x18", without symbols "0x4060" */
@@ -77,6 +85,10 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *
         command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
+    struct argus_flag_writer *writers; /* owned; x86-64; not those that only reset it */
+    size_t writer_count;               /* 0: the code does not tell */
+    uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
+    size_t thread_count; /* … without the thread that waits */
 };
 
 /* What ends the loop of a culprit, by the program's code alone. */

@@ -209,8 +209,12 @@ static void take_from_caller(struct finder *finder, const struct code_scope *sco
                              struct pointer *ret)
 {
     bool arm64 = scope->function->is_arm64;
-    if (scope->caller && (code_is_argument(arm64, reg) || code_is_kept(arm64, reg)))
+    if (scope->caller && scope->handed_on) {
+        if (reg == (arm64 ? 0 : REGISTER_RDI))
+            find_pointer(finder, scope->caller, scope->call, scope->handed_on, ret);
+    } else if (scope->caller && (code_is_argument(arm64, reg) || code_is_kept(arm64, reg))) {
         find_pointer(finder, scope->caller, scope->call, reg, ret);
+    }
 }
 
 static void find_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
@@ -279,4 +283,13 @@ void code_path_find(struct code_budget *budget, const struct code_scope *scope, 
 {
     struct finder finder = {.budget = budget};
     find_path(&finder, scope, node, operand, ret);
+}
+
+void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node, uint8_t reg, struct code_path *ret)
+{
+    struct finder finder = {.budget = budget};
+    struct pointer pointer;
+    find_pointer(&finder, scope, node, reg, &pointer);
+    follow_pointer(&pointer, 0, ret);
 }

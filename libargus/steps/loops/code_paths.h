@@ -32,6 +32,10 @@ struct code_path {
 void code_path_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
                     unsigned operand, struct code_path *ret);
 
+/* Of the memory that general register `reg` points to before the instruction at `node`. */
+void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node, uint8_t reg, struct code_path *ret);
+
 /* Whether both name the same, whatever the size. Never for what is unknown. */
 bool code_path_is_same(const struct code_path *a, const struct code_path *b);
 

@@ -15,6 +15,9 @@ struct code_scope {
     const struct code_scope *caller;      /* borrowed; NULL: not known */
     uint32_t call;                        /* node of the caller */
     unsigned depth;                       /* of calls that were followed */
+    /* The call only hands the function on, which gets this register of the call as its first
+     * argument (pthread_create); 0: it calls the function. */
+    uint8_t handed_on;
 };
 
 /* A word of the stack: code addresses it by the stack pointer or the frame pointer. */

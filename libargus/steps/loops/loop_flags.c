@@ -70,7 +70,8 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     return judge(slice, exits);
 }
 
-static void take_flags(const struct code_slice *slice, struct loop_flags *ret)
+static void take_flags(const struct code_slice *slice, const struct code_scope *scope,
+                       const struct code_loop *loop, struct loop_flags *ret)
 {
     ret->count = slice->source_count;
     ret->is_whole = !slice->is_unknown;
@@ -90,6 +91,7 @@ static void take_flags(const struct code_slice *slice, struct loop_flags *ret)
             flag->address += elf_file_thread_block(flag->file);
         for (uint32_t k = 0; k < path->links; k++)
             flag->offsets[k] = path->offsets[k];
+        loop_tests_find(slice, scope, loop, path, &flag->tests);
     }
 }
 
@@ -140,7 +142,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
         scopes[0].head = loops.all[i].head;
         verdict = read_loop(&slice, &scopes[0], &loops.all[i]);
         if (verdict == TELLS)
-            take_flags(&slice, ret);
+            take_flags(&slice, &scopes[0], &loops.all[i], ret);
     }
     code_loops_deinit(&loops);
     return verdict;

@@ -9,7 +9,7 @@
 #define ARGUS_STEPS_LOOP_FLAGS_H
 
 #include "event/binary/elf_file.h"
-#include "steps/loops/code_paths.h"
+#include "steps/loops/loop_tests.h"
 
 #define LOOP_FLAGS_MAX 3 /* with more of them the answer says nothing */
 
@@ -29,6 +29,7 @@ struct loop_flag {
     uint32_t links;       /* the pointers that lead on from there */
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes; /* that are looked at */
+    struct loop_tests tests;
 };
 
 struct loop_flags {

@@ -40,6 +40,10 @@ OWN struct {
     volatile int done;
     volatile unsigned bits;
 } settings;
+OWN struct {
+    long number;
+    volatile int is_done;
+} job;
 OWN struct window *window;
 OWN struct window main_window;
 OWN volatile bool is_ready_flag, is_first, is_second;
@@ -145,6 +149,12 @@ APART void wait_checked(void)
 }
 
 /* --- behind pointers --- */
+
+APART void wait_object(void)
+{
+    while (!job.is_done)
+        usleep(1000);
+}
 
 APART void wait_pointer(void)
 {
@@ -353,6 +363,133 @@ APART void go_list(struct window **all)
 {
     while (!did_reconfigure)
         wait_list(all);
+}
+
+/* --- what ends the loops: set_X() writes a variable, other functions write what is beside it --- */
+
+APART void set_global(void)
+{
+    did_reconfigure = 1;
+}
+
+APART int read_global(void)
+{
+    return did_reconfigure;
+}
+
+APART void set_field_of_struct(void)
+{
+    settings.done = 3;
+}
+
+APART void set_beside(void)
+{
+    settings.unused[1] = 3;
+    main_window.number = 3;
+    limit = 7;
+}
+
+APART void set_bit(void)
+{
+    settings.bits |= BIT;
+}
+
+APART void set_atomic(void)
+{
+    atomic_store(&is_atomic, true);
+}
+
+APART void set_count(void)
+{
+    atomic_fetch_sub(&work_left, 1);
+}
+
+APART void set_spin(void)
+{
+    __sync_lock_release(&spin_lock);
+}
+
+APART void set_sequence(long number)
+{
+    decoded = number;
+}
+
+APART void set_pointer(void)
+{
+    window->is_shown = true;
+}
+
+APART void set_pointers(void)
+{
+    window->document->state = 3;
+}
+
+APART void show(struct window *which)
+{
+    which->is_shown = true;
+}
+
+APART void set_by_argument(void)
+{
+    show(window);
+    puts("");
+}
+
+APART void set_address(void)
+{
+    show(&main_window);
+    puts("");
+}
+
+static inline void store_ready(bool is_ready)
+{
+    is_ready_flag = is_ready;
+}
+
+APART void set_inlined(void)
+{
+    puts("ready");
+    store_ready(true);
+}
+
+APART void set_by_library(void)
+{
+    if (read(0, (void *)&answer, sizeof(answer)) < 0)
+        abort();
+}
+
+APART void set_first(void)
+{
+    is_first = true;
+}
+
+APART void *run_job(void *context)
+{
+    struct {
+        long number;
+        volatile int is_done;
+    } *own = context;
+    puts("");
+    own->is_done = 1;
+    return NULL;
+}
+
+APART void start_job(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, run_job, &job);
+}
+
+APART void go_set_global(void)
+{
+    set_global();
+    puts("");
+}
+
+APART void go_go_set_global(void)
+{
+    go_set_global();
+    puts("");
 }
 
 int poll_device(void)

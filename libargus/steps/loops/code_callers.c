@@ -1,0 +1,104 @@
+/* Callers: functions with a direct call of a function, or of its stub in the procedure linkage
+ * table. */
+#include <stdlib.h>
+
+#include "steps/loops/code_references.h"
+#include "steps/loops/code_writers.h"
+
+enum { LEVELS = 2 };
+
+struct search {
+    struct elf_file *file;
+    struct elf_slots slots;
+    VEC(uint64_t) targets;       /* of the level */
+    struct code_caller *callers; /* borrowed */
+    uint32_t count;
+};
+
+static bool is_known(const struct search *search, uint64_t start)
+{
+    for (uint32_t i = 0; i < search->count; i++)
+        if (search->callers[i].start == start)
+            return true;
+    return false;
+}
+
+static void add_caller(struct search *search, uint64_t place)
+{
+    struct code_caller caller;
+    if (search->count < CODE_CALLERS_MAX &&
+        elf_file_function_range(search->file, place, &caller.start, &caller.bytes) &&
+        !is_known(search, caller.start))
+        search->callers[search->count++] = caller;
+}
+
+/* Of an instruction with a distance to a slot at `place`. A stub begins with endbr64, also with the
+ * prefix bnd, or right there; a call needs no stub. */
+static void take_slot_use(struct search *search, uint64_t place)
+{
+    enum { INDIRECT = 0xff, CALL = 0x15, JUMP = 0x25, ENDBR_BYTES = 4 };
+    uint8_t code[2];
+    uint64_t offset, begin = place - sizeof(code);
+    if (!elf_file_offset(search->file, begin, &offset) ||
+        !elf_file_read(search->file, offset, sizeof(code), code) || code[0] != INDIRECT)
+        return;
+    if (code[1] == CALL)
+        add_caller(search, place);
+    for (unsigned before = 0; code[1] == JUMP && before <= ENDBR_BYTES + 1; before++)
+        if (!vec_push(&search->targets, begin - before))
+            return;
+}
+
+static void add_stubs(struct search *search, uint64_t start)
+{
+    struct code_references references = {0};
+    for (size_t i = 0; i < search->slots.all.length; i++)
+        if (search->slots.all.data[i].is_defined && search->slots.all.data[i].value == start)
+            code_references_add(&references, search->file, search->slots.all.data[i].place, 8);
+    for (size_t i = 0; i < references.places.length; i++)
+        take_slot_use(search, references.places.data[i]);
+    code_references_deinit(&references);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void find_calls(struct search *search)
+{
+    struct code_references calls = {0};
+    if (search->targets.length)
+        qsort(search->targets.data, search->targets.length, sizeof(uint64_t), by_value);
+    code_references_add_calls(&calls, search->file, search->targets.data, search->targets.length);
+    for (size_t i = 0; i < calls.places.length; i++)
+        add_caller(search, calls.places.data[i]);
+    code_references_deinit(&calls);
+    search->targets.length = 0;
+}
+
+static void add_target(struct search *search, uint64_t start)
+{
+    if (vec_push(&search->targets, start))
+        add_stubs(search, start);
+}
+
+uint32_t code_callers_find(struct elf_file *file, const uint64_t *starts, uint32_t count,
+                           struct code_caller *ret)
+{
+    struct search search = {.file = file, .callers = ret};
+    uint32_t done = 0;
+    elf_slots_init(&search.slots, file);
+    for (uint32_t i = 0; i < count; i++)
+        add_target(&search, starts[i]);
+    find_calls(&search);
+    for (unsigned level = 1; level < LEVELS; level++) {
+        for (uint32_t end = search.count; done < end; done++)
+            add_target(&search, ret[done].start);
+        find_calls(&search);
+    }
+    elf_slots_deinit(&search.slots);
+    vec_deinit(&search.targets);
+    return search.count;
+}

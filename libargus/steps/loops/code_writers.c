@@ -1,0 +1,395 @@
+#include "steps/loops/code_writers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "steps/loops/code_calls.h"
+#include "steps/loops/code_references.h"
+#include "steps/loops/code_slice.h"
+
+enum {
+    MOST_WORK = 32000000, /* instructions that are looked at, over all searches: some 200 ms */
+    MOST_FUNCTIONS = 512, /* with references to the variable */
+    MOST_CALLS = 2,       /* that are followed, one inside the other */
+    UNNAMED_BEFORE = 64,  /* bytes: a variable without a symbol may begin so far before the flag */
+    LARGEST_OBJECT = 65536, /* bytes: a pointer to an object leads to what is less far in it */
+};
+
+struct search {
+    struct code_library *library;
+    struct code_budget budget;
+    const struct code_image *image;
+    struct code_path flag;
+    uint64_t variable; /* where the variable begins at which the path does; 0: in another file */
+    struct code_writers *found;
+    const struct code_function *outer; /* the one with the reference, and … */
+    uint32_t outer_node;               /* … its call that is followed; CODE_NONE: none */
+};
+
+/* --- paths --- */
+
+/* What is behind the last link. */
+static int64_t *last_offset(struct code_path *path)
+{
+    return path->links ? &path->offsets[path->links - 1] : (int64_t *)&path->address;
+}
+
+/* Whether both count from the same pointer. `*ret`: how far `path` lies behind the flag. */
+static bool is_beside(const struct code_path *path, const struct code_path *flag, int64_t *ret)
+{
+    struct code_path moved = *path, wanted = *flag;
+    *ret = *last_offset(&moved) - *last_offset(&wanted);
+    *last_offset(&moved) = *last_offset(&wanted);
+    return code_path_is_same(&moved, &wanted);
+}
+
+static bool overlaps(const struct code_path *stored, const struct code_path *flag, int64_t *ret)
+{
+    return is_beside(stored, flag, ret) && *ret < (int64_t)flag->size_bytes &&
+           -*ret < (int64_t)stored->size_bytes;
+}
+
+/* Whether a function that gets `pointed` can reach the flag by it. */
+static bool leads_on(const struct search *search, const struct code_path *pointed)
+{
+    struct code_path cut = search->flag;
+    int64_t distance;
+    if (pointed->links > cut.links)
+        return false;
+    cut.links = pointed->links;
+    return is_beside(pointed, &cut, &distance) && distance <= 0 && distance > -LARGEST_OBJECT &&
+           (pointed->links || pointed->address >= search->variable);
+}
+
+/* --- values --- */
+
+static uint8_t lone_register(uint64_t registers)
+{
+    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
+    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
+                                                 : REGISTER_NONE;
+}
+
+/* mov eax, 1; xor eax, eax (of which the decoder says that it reads nothing). */
+static bool gives_constant(const struct instruction *at, int64_t *ret)
+{
+    bool clears = !at->has_immediate && !at->is_sum && !at->is_move && at->length == 2;
+    *ret = at->has_immediate ? at->immediate : 0;
+    return !at->reads && !at->memory_count && at->flow == FLOW_NEXT &&
+           ((at->is_move && at->has_immediate) || clears);
+}
+
+/* mov [x], eax, and xchg [x], eax, which atomic stores are; it leaves the flags alone. */
+static bool is_plain_store(const struct instruction *at)
+{
+    const struct instruction_memory *memory = &at->memory[0];
+    bool exchanges = memory->reads && !at->has_immediate && at->reads == at->writes &&
+                     !(at->writes & REGISTER_BIT(REGISTER_FLAGS));
+    return at->memory_count == 1 && (exchanges || (at->is_move && !memory->reads));
+}
+
+static bool stores_constant(struct search *search, const struct code_scope *scope, uint32_t node,
+                            int64_t *ret)
+{
+    struct code_reach reach;
+    const struct instruction *at = &scope->function->nodes.data[node];
+    uint8_t reg = lone_register(at->reads);
+    *ret = at->immediate;
+    if (!is_plain_store(at))
+        return false;
+    if (!at->reads && at->has_immediate)
+        return true;
+    if (reg == REGISTER_NONE)
+        return false;
+    code_reach_register(&search->budget, scope, true, node, reg, &reach);
+    return reach.count == 1 && !reach.enters && !reach.is_cut &&
+           gives_constant(&scope->function->nodes.data[reach.found[0]], ret);
+}
+
+static int64_t cut_value(int64_t value, uint32_t bytes)
+{
+    unsigned unused = bytes < 8 ? 64 - 8 * bytes : 0;
+    return (int64_t)((uint64_t)value << unused) >> unused;
+}
+
+/* --- writers --- */
+
+static bool is_same(const struct code_writer *a, const struct code_writer *b)
+{
+    return a->start == b->start && a->has_value == b->has_value &&
+           (!a->has_value || a->value == b->value) && a->is_possible == b->is_possible;
+}
+
+static void add_writer(struct search *search, const struct code_writer *writer)
+{
+    struct code_writers *found = search->found;
+    for (uint32_t i = 0; i < found->count; i++)
+        if (is_same(&found->all[i], writer))
+            return;
+    if (found->count == CODE_WRITERS_MAX)
+        found->is_cut = true;
+    else
+        found->all[found->count++] = *writer;
+}
+
+/* Of the function with the reference: `node` is in it, or in a function that it calls. */
+static struct code_writer writer_at(const struct search *search, uint32_t node)
+{
+    const struct code_function *function = search->outer;
+    uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
+    return (struct code_writer){.address = function->nodes.data[at].address,
+                                .start = function->start,
+                                .bytes = function->bytes};
+}
+
+static void look_at_store(struct search *search, const struct code_scope *scope, uint32_t node,
+                          unsigned operand)
+{
+    struct code_path stored;
+    int64_t distance;
+    code_path_find(&search->budget, scope, node, operand, &stored);
+    if (!overlaps(&stored, &search->flag, &distance))
+        return;
+    struct code_writer writer = writer_at(search, node);
+    writer.has_value = distance == 0 && stores_constant(search, scope, node, &writer.value);
+    if (writer.has_value && stored.size_bytes < search->flag.size_bytes)
+        writer.has_value = false; /* a part of it */
+    if (writer.has_value)
+        writer.value = cut_value(writer.value, search->flag.size_bytes);
+    add_writer(search, &writer);
+}
+
+static void look_into(struct search *search, const struct code_scope *scope);
+
+/* An argument that leads to the flag: of a function of this file, which is read, or of another
+ * one. */
+static void look_at_call(struct search *search, const struct code_scope *scope, uint32_t node,
+                         const struct code_target *target)
+{
+    const struct code_function *called =
+        target->is_here ? code_library_function(search->library, search->image, target->address)
+                        : NULL;
+    bool is_outer = search->outer_node == CODE_NONE;
+    search->found->is_cut |= target->is_here && !called;
+    if (!called || called == scope->function || scope->depth == MOST_CALLS)
+        return;
+    struct code_scope inner = {.function = called,
+                               .head = CODE_NONE,
+                               .caller = scope,
+                               .call = node,
+                               .depth = scope->depth + 1};
+    if (is_outer)
+        search->outer_node = node;
+    look_into(search, &inner);
+    if (is_outer)
+        search->outer_node = CODE_NONE;
+}
+
+/* A function that the call hands on together with the variable, which it gets as its first argument:
+ * pthread_create(&thread, NULL, be_loader, &loader). It runs in its own time, and is looked at as if
+ * it named the variable itself. */
+static void look_at_handed_on(struct search *search, const struct code_scope *scope, uint32_t node,
+                              uint64_t address, uint8_t argument)
+{
+    uint64_t start, bytes;
+    const struct code_function *outer = search->outer;
+    if (search->outer_node != CODE_NONE ||
+        !elf_file_function_range(search->image->file, address, &start, &bytes) || start != address)
+        return;
+    const struct code_function *function =
+        code_library_function(search->library, search->image, address);
+    if (!function || function == scope->function || scope->depth == MOST_CALLS)
+        return;
+    struct code_scope inner = {.function = function,
+                               .head = CODE_NONE,
+                               .caller = scope,
+                               .call = node,
+                               .depth = scope->depth + 1,
+                               .handed_on = argument};
+    search->outer = function;
+    look_into(search, &inner);
+    search->outer = outer;
+}
+
+static const uint8_t arguments[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                    REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]) };
+
+/* `leading`: the argument that leads to the flag. */
+static void look_at_functions(struct search *search, const struct code_scope *scope, uint32_t node,
+                              const struct code_path *pointed, unsigned leading)
+{
+    for (unsigned i = 0; i < ARGUMENTS; i++)
+        if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
+            look_at_handed_on(search, scope, node, pointed[i].address, arguments[leading]);
+}
+
+static void look_at_arguments(struct search *search, const struct code_scope *scope, uint32_t node)
+{
+    struct code_target target;
+    struct code_path pointed[ARGUMENTS];
+    unsigned leading = ARGUMENTS;
+    bool points = false;
+    for (unsigned i = 0; i < ARGUMENTS; i++) {
+        int64_t distance;
+        code_path_find_pointed(&search->budget, scope, node, arguments[i], &pointed[i]);
+        if (leads_on(search, &pointed[i]))
+            leading = i;
+        points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
+    }
+    if (leading == ARGUMENTS || !code_call_target(scope->function, node, &target))
+        return;
+    look_at_functions(search, scope, node, pointed, leading);
+    if (target.is_here) {
+        look_at_call(search, scope, node, &target);
+    } else if (points) {
+        struct code_writer writer = writer_at(search, node);
+        writer.is_possible = true;
+        add_writer(search, &writer);
+    }
+}
+
+static bool is_call(const struct code_function *function, uint32_t node)
+{
+    const struct instruction *at = &function->nodes.data[node];
+    return code_is_call(at) || (at->flow == FLOW_JUMP && function->next[node][0] == CODE_NONE);
+}
+
+static void look_into(struct search *search, const struct code_scope *scope)
+{
+    const struct code_function *function = scope->function;
+    for (uint32_t node = 0; node < function->nodes.length; node++) {
+        const struct instruction *at = &function->nodes.data[node];
+        for (unsigned i = 0; i < at->memory_count; i++)
+            if (at->memory[i].writes && !at->memory[i].is_implicit)
+                look_at_store(search, scope, node, i);
+        if (is_call(function, node))
+            look_at_arguments(search, scope, node);
+    }
+    if (search->budget.left < function->nodes.length) /* not all was looked at */
+        search->found->is_cut = true;
+}
+
+/* --- references --- */
+
+/* The bytes of the variable where the path begins. A path through a pointer begins at the pointer
+ * itself. */
+static void add_variable(struct search *search, struct code_references *references)
+{
+    struct elf_variable variable;
+    struct elf_file *file = search->image->file;
+    uint64_t first = search->flag.address, bytes = search->flag.links ? 8 : search->flag.size_bytes;
+    uint64_t before = first < UNNAMED_BEFORE ? first : UNNAMED_BEFORE;
+    if (elf_file_variable_at(file, first, false, &variable) && variable.size_bytes) {
+        first -= variable.offset;
+        bytes = variable.size_bytes;
+    } else {
+        first -= before;
+        bytes += before;
+    }
+    search->variable = first;
+    code_references_add(references, file, first, bytes);
+    for (size_t i = 0; i < search->image->slots.all.length; i++) {
+        const struct elf_slot *slot = &search->image->slots.all.data[i];
+        if (slot->is_defined && slot->value - first < bytes)
+            code_references_add(references, file, slot->place, 8);
+    }
+}
+
+/* A variable of another file is reached only through the table. */
+static void add_foreign(const struct search *search, struct code_references *references)
+{
+    for (size_t i = 0; i < search->image->slots.all.length; i++) {
+        const struct elf_slot *slot = &search->image->slots.all.data[i];
+        if (!slot->is_defined && strcmp(slot->name, search->flag.name) == 0)
+            code_references_add(references, search->image->file, slot->place, 8);
+    }
+}
+
+static void look_at_function(struct search *search, uint64_t place)
+{
+    const struct code_function *function =
+        code_library_function(search->library, search->image, place);
+    if (!function) {
+        search->found->is_cut = true;
+        return;
+    }
+    struct code_scope scope = {.function = function, .head = CODE_NONE};
+    search->outer = function;
+    search->outer_node = CODE_NONE;
+    look_into(search, &scope);
+}
+
+static void look_at_references(struct search *search, const struct code_references *references)
+{
+    uint64_t start = 0, bytes = 0; /* of the last function */
+    uint32_t functions = 0;
+    for (size_t i = 0; i < references->places.length; i++) {
+        uint64_t place = references->places.data[i];
+        if (place - start < bytes)
+            continue;
+        if (!elf_file_function_range(search->image->file, place, &start, &bytes) ||
+            ++functions > MOST_FUNCTIONS) {
+            search->found->is_cut = true;
+            bytes = 0;
+            continue;
+        }
+        look_at_function(search, place);
+    }
+}
+
+static void find(struct search *search)
+{
+    struct code_references references = {0};
+    if (search->flag.root == CODE_FOREIGN)
+        add_foreign(search, &references);
+    else
+        add_variable(search, &references);
+    search->found->is_cut |= references.is_cut;
+    look_at_references(search, &references);
+    code_references_deinit(&references);
+}
+
+static struct code_path path_of(const struct loop_flag *flag, const struct code_image *image)
+{
+    struct code_path path = {
+        .root = flag->foreign ? CODE_FOREIGN : CODE_ADDRESS,
+        .image = image,
+        .address = flag->address,
+        .name = flag->foreign,
+        .links = flag->links,
+        .size_bytes = flag->size_bytes,
+    };
+    memcpy(path.offsets, flag->offsets, sizeof(path.offsets));
+    return path;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct code_writer *a = left, *b = right;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret)
+{
+    struct instruction_decoder *decoder;
+    *ret = (struct code_writers){0};
+    if (is_arm64 || flag->is_thread_local)
+        return false;
+    struct argus_error *error = instruction_decoder_create(INSTRUCTION_X86_64, &decoder);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    struct search search = {
+        .library = code_library_create(decoder), .budget = {MOST_WORK}, .found = ret};
+    search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
+    if (search.image) {
+        search.flag = path_of(flag, search.image);
+        find(&search);
+    }
+    code_library_destroy(search.library);
+    instruction_decoder_destroy(decoder);
+    qsort(ret->all, ret->count, sizeof(ret->all[0]), by_address);
+    return ret->count > 0;
+}

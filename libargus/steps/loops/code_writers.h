@@ -1,0 +1,44 @@
+/* Which functions of a file write a variable, by the file's code alone.
+ *
+ * The bytes of the code are searched for references to the variable where the flag's path begins.
+ * Only the functions around them are decoded. In each of them every store whose path
+ * (code_paths.h) is that of the flag is a write. A function that gets the variable, or a pointer to
+ * it, as an argument is followed. A write through a pointer that came another way (from a list, in
+ * an object) is not found. x86-64.
+ */
+#ifndef ARGUS_STEPS_CODE_WRITERS_H
+#define ARGUS_STEPS_CODE_WRITERS_H
+
+#include "steps/loops/loop_flags.h"
+
+#define CODE_WRITERS_MAX 16
+#define CODE_CALLERS_MAX 64
+
+struct code_writer {
+    uint64_t address;      /* of the instruction that writes, or calls a function that does */
+    uint64_t start, bytes; /* of its function; addresses of the file */
+    int64_t value;         /* … that it writes, if has_value */
+    bool has_value;
+    bool is_possible; /* it gives the variable's address to a function of another file */
+};
+
+struct code_writers {
+    struct code_writer all[CODE_WRITERS_MAX]; /* by address; a function once for each value */
+    uint32_t count;
+    bool is_cut; /* there may be more */
+};
+
+/* False: none, or the code does not tell. Costs less than a second for a file of 200 MB. Any thread
+ * may call it, a file at a time. */
+bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret);
+
+/* A function that calls one of `starts`, directly or through another one. */
+struct code_caller {
+    uint64_t start, bytes; /* addresses of the file */
+};
+
+/* Returns how many of at most CODE_CALLERS_MAX there are. Calls through pointers are not found. */
+uint32_t code_callers_find(struct elf_file *file, const uint64_t *starts, uint32_t count,
+                           struct code_caller *ret);
+
+#endif
