@@ -97,7 +97,7 @@ static void fates_text(const struct argus_sink *sink, const struct argus_compari
     static const char *const what[ARGUS_FATES] = {
         [ARGUS_FATE_STRONG] = "the same edge, strong",
         [ARGUS_FATE_WEAK] = "the same edge, weak: a walk asks",
-        [ARGUS_FATE_MOVED] = "has another cause: who armed the timer, issued the request …",
+        [ARGUS_FATE_MOVED] = "has another cause: the thread that armed the timer, …",
         [ARGUS_FATE_CULLED] = "culled: nobody in the trace is the cause",
         [ARGUS_FATE_MERGED] = "merged: the wait goes on, or nothing new begins",
     };

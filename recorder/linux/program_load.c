@@ -222,7 +222,7 @@ static struct argus_error *configure(struct loader *loader)
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)
-        return argus_error_os(-failed, "libbpf does not take the programs' settings");
+        return argus_error_os(-failed, "libbpf does not take the settings of the BPF programs");
     bpf_map__set_max_entries(find_map(set, "ring"), request->cpu_count * request->slot_count);
     bpf_map__set_max_entries(find_map(set, "cpus"), request->cpu_count);
     return NULL;

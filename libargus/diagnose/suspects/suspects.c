@@ -142,7 +142,7 @@ static bool add_users(struct suspect_search *search, uint64_t inode, bool writer
          i++)
         if ((uses[i].wrote || !writers_only) &&
             !suspect_search_add(search, uses[i].thread,
-                                "it works at the other end of what was waited for"))
+                                "it uses the other end of the channel that was waited for"))
             return false;
     return true;
 }
@@ -181,7 +181,7 @@ static struct argus_error *find_last_asked(struct suspect_search *search)
 {
     uint32_t v = search->vertex;
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
-        if (!add_asked(search, v, "the waiting thread had just made it run"))
+        if (!add_asked(search, v, "the waiting thread had just caused it to run"))
             return argus_error_memory();
         v = argus_graph_previous(search->d->view.graph, v);
     }
@@ -269,7 +269,7 @@ static struct argus_error *find_inherited(struct suspect_search *search)
     }
     if (latest == ARGUS_NONE ||
         suspect_search_add(search, view->processes[latest].main_thread,
-                           "it is a child, and the other end of the pipe may be its"))
+                           "it is a child process, and may hold the other end of the pipe"))
         return NULL;
     return argus_error_memory();
 }
@@ -301,7 +301,7 @@ static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
     uint32_t other = search->d->view.vertices[vertex].thread;
     return !have_interacted(&search->d->view, search->vertex, other, MIN_INTERACTIONS) ||
-           suspect_search_add(search, other, "it had dealings with the waiting thread before");
+           suspect_search_add(search, other, "it communicated with the waiting thread before");
 }
 
 /* Finds threads that communicated with the waiter before: those that ended its waits or that it
