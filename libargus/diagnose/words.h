@@ -26,7 +26,7 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
 
 /* What the loop of `vertex` polls for, as far as its system calls show: "the end of a child", else
  * "a data flag". Static. */
-const char *text_looked_for(const struct view *view, uint32_t vertex);
+const char *text_polled_object(const struct view *view, uint32_t vertex);
 
 /* "tried to lock inode 7 of device 8:1, held by package's main thread, 12 times in a row":
  * if `thread` did this for most of the time. Returns `buffer`; NULL: it did not. */

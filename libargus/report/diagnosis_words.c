@@ -82,7 +82,7 @@ static void describe_wait(const struct argus_report_context *context,
         snprintf(buffer, bytes, "%s: %s%s", looked, wait, script);
     else if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
         snprintf(buffer, bytes, "polled for %s, %" PRIu32 " times in a row: %s%s",
-                 text_looked_for(&view, vertex), view.vertices[vertex].repeat, wait, script);
+                 text_polled_object(&view, vertex), view.vertices[vertex].repeat, wait, script);
     else
         snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
                  waited, wait, script);

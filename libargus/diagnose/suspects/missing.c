@@ -143,7 +143,7 @@ static bool add_exclusive_client(struct search *search, uint32_t server)
     return true;
 }
 
-static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
+static struct argus_error *follow_idle_suspect(struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
     uint32_t taker = find_taker(search, thread);
@@ -292,7 +292,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (suspect.thread == search->holder) /* … or the holder */
             examined.abnormal = true;
         if (examined.idle)
-            error = look_at_idle(search, suspect.thread);
+            error = follow_idle_suspect(search, suspect.thread);
         if (error || !examined.abnormal || examined.idle ||
             only_waited(search, row, suspect.thread, &examined))
             continue;

@@ -20,7 +20,7 @@
 
 /* The thread with the role of `thread` when the wait began: itself while it lives, else another
  * living thread of the same name. */
-static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
+static uint32_t find_living(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
     if (t->end_ns > time_ns)
@@ -41,7 +41,7 @@ bool suspect_search_add(struct suspect_search *search, uint32_t thread, const ch
     const struct argus_vertex *waiter = &view->vertices[search->vertex];
     /* A loop ends when the thread that it waits for has ended. */
     bool is_loop = waiter->flags & ARGUS_VERTEX_YIELDS;
-    thread = living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
+    thread = find_living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
     if (thread == ARGUS_NONE || thread == waiter->thread ||
         view->processes[view->threads[thread].process].kernel ||
         view->threads[thread].vertex_count == 0)
@@ -61,7 +61,7 @@ static struct argus_error *find_holder(struct suspect_search *search)
     uint64_t tid = view->vertices[search->vertex].wait.holder_tid;
     for (uint32_t i = 0; tid && i < view->thread_count; i++)
         if (view->threads[i].tid == tid &&
-            living(view, i, view->vertices[search->vertex].end_ns) == i &&
+            find_living(view, i, view->vertices[search->vertex].end_ns) == i &&
             !suspect_search_add(search, i, "it held the lock"))
             return argus_error_memory();
     uint32_t holder = file_lock_find_holder(view, search->vertex);
