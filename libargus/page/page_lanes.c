@@ -270,7 +270,7 @@ static void draw_expected(const struct picture *picture, size_t at)
         return;
     uint64_t when = end_of(vertex) < picture->hang->end_ns ? end_of(vertex) : picture->hang->end_ns;
     draw_arrow(picture, "expected", from, to, when, when);
-    html_tip(picture->sink, "v%" PRIu32 " should have let v%" PRIu32 " go on%s", path[at].vertex,
+    html_tip(picture->sink, "v%" PRIu32 " should have woken v%" PRIu32 " go on%s", path[at].vertex,
              path[at - 1].vertex, path[at].expected ? ", as it usually does" : "");
     argus_sink_printf(picture->sink, "/>\n");
 }

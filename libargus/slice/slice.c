@@ -302,7 +302,7 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
 {
     if (choice->count == 0) {
         *ret = slicer_split_edge(slicer, vertex);
-        slicer->why = "the vertex goes on with what this one began";
+        slicer->why = "the vertex continues what this one began";
         if (*ret == ARGUS_NONE)
             end_slice(slicer, slicer_natural_end(slicer, vertex));
         return NULL;

@@ -162,8 +162,8 @@ static struct argus_error *take_vertex(struct step_command *command, size_t next
     if (command->origin.in_library) {
         request->flags = (request->flags | STEP_OUT_OF_LIBRARY) & ~(uint32_t)STEP_INSIDE_AS_WELL;
         session_note(command->session,
-                     "the stack of v%u has nothing of the program's own code (no frame pointers): "
-                     "stepping begins where the thread comes out of %s, and goes on to --max",
+                     "the stack of v%u has no frame of the program's own code (no frame pointers): "
+                     "stepping begins where the thread comes out of %s, and continues to --max",
                      command->wanted.vertex, command->origin.label);
     }
     if (command->origin.stale)

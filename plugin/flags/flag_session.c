@@ -82,9 +82,8 @@ static struct argus_error *begin_file(struct flag_session *flags, const char *pa
         return error;
     error = argus_writer_create(flags->output.fd, &header, &flags->writer);
     if (!error)
-        error = argus_writer_note(
-            flags->writer, "written by LLDB's watchpoints: values and times are those of the "
-                           "stop behind each access");
+        error = argus_writer_note(flags->writer, "written by LLDB's watchpoints: values and times "
+                                                 "are those of the stop after each access");
     if (!error)
         error = output_commit(&flags->output);
     if (error) {

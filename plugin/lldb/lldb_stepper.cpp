@@ -246,7 +246,7 @@ bool run_to(struct run *run, uint64_t address, uint64_t stack_pointer)
         lldb::SBError error = run->process.Continue();
         run->thread = run->process.GetThreadByID(tid);
         if (error.Fail() || !read_registers(run)) {
-            finish(run, STEP_END_ERROR, error.Fail() ? "the process cannot go on" : "it ended");
+            finish(run, STEP_END_ERROR, error.Fail() ? "the process cannot continue" : "it ended");
             break;
         }
         arrived = run->registers[PC] == address && run->registers[SP] > stack_pointer;

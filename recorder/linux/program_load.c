@@ -338,10 +338,11 @@ static bool is_locked_down(void)
 static struct argus_error *too_many_refused(const struct program_set *set)
 {
     if (is_locked_down())
-        return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "the kernel is locked down (" LOCKDOWN_FILE
-                                  ": confidentiality), and lets nobody read its memory, not even "
-                                  "root: boot it with lockdown=integrity or without lockdown");
+        return argus_error_create(
+            ARGUS_ERROR_PERMISSION,
+            "the kernel is locked down (" LOCKDOWN_FILE
+            ": confidentiality), and lets no program read its memory, not even root's: boot it "
+            "with lockdown=integrity or without lockdown");
     const struct program_refused *last = &set->refused.data[set->refused.length - 1];
     const struct program_row *row = &program_table[last->row];
     return argus_error_create(

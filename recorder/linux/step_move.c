@@ -250,7 +250,7 @@ static bool settle(struct stepper *stepper)
         return true;
     if (status && !WIFSTOPPED(status))
         end_of_thread(stepper, status);
-    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped behind a breakpoint");
+    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped past a breakpoint");
     return false;
 }
 

@@ -188,7 +188,7 @@ char *text_code_loop(const struct argus_code_loop *loop)
     }
     if (!commands[0])
         return text_print("by its code, the loop in %s ends when %s changes%s; 'argus step' and "
-                          "'argus diverge' tell how to watch it",
+                          "'argus diverge' show how to watch it",
                           loop->place, names, more);
     return text_print("by its code, the loop in %s ends when %s changes%s; a recording with %s "
                       "shows which thread should have changed it",

@@ -342,7 +342,7 @@ static struct argus_error *find_requester(struct suspect_search *search)
         uint32_t requester = view->vertices[view->edges[cause].from].thread;
         if (diagnoser_find_step(search->d, requester) >= 0 &&
             !suspect_search_add(search, requester,
-                                "it is the only thread known to have dealt with it"))
+                                "it is the only other thread that is known to interact with it"))
             return argus_error_memory();
     }
     return NULL;
