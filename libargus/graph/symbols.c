@@ -446,8 +446,8 @@ const char *argus_lack_text(enum argus_lack lack)
         [ARGUS_LACK_DENIED] = "this user may not read the file",
         [ARGUS_LACK_SYMBOL] = "the file is stripped",
         [ARGUS_LACK_JIT] =
-            "it is in no file: code made at run time, without a list of its functions, which a "
-            "runtime writes on request (argus(1), SYMBOLS)",
+            ("it is in no file: code made at run time, without a list of its functions, which a "
+             "runtime writes on request (argus(1), SYMBOLS)"),
     };
     return texts[lack];
 }
