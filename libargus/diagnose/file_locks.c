@@ -6,6 +6,8 @@
  *   - with its process (but a lock of flock() may live on in a child that has inherited the
  *     descriptor, or in the parent from which it was inherited);
  *   - unseen, before another process gets a lock that conflicts with it.
+ * Only its removal ends a lock file; if its creator has ended, the creator's parent holds it
+ * (mkdir(1) in a shell script).
  * A lock that is older than the trace is in the kernel's list at the beginning. If not, the list at
  * the end or the lock's release shows it later.
  */
@@ -23,9 +25,22 @@
 #define MOST_HOLDERS     16
 #define MINOR_BITS       20
 
+static const char *text_lock_name(const struct view *view, uint64_t identity, char *buffer,
+                                  size_t bytes)
+{
+    const struct argus_lock_name *names;
+    size_t count = argus_graph_lock_names(view->graph, &names), i = 0;
+    while (i < count && names[i].inode != identity)
+        i++;
+    snprintf(buffer, bytes, "%s", i < count && *names[i].path ? names[i].path : "of unknown path");
+    return buffer;
+}
+
 const char *text_lock_file(const struct view *view, const struct lock_tries *tries, char *buffer,
                            size_t bytes)
 {
+    if (tries->is_name)
+        return text_lock_name(view, tries->inode, buffer, bytes);
     const struct argus_image_entry *images;
     uint32_t major = tries->device >> MINOR_BITS;
     uint32_t minor = tries->device & ((1u << MINOR_BITS) - 1);
@@ -41,12 +56,22 @@ const char *text_lock_file(const struct view *view, const struct lock_tries *tri
     return buffer;
 }
 
+/* Locks of different families do not conflict. */
+enum lock_family { FAMILY_FLOCK, FAMILY_FCNTL, FAMILY_NAME };
+
+static enum lock_family family_of(const struct argus_file_lock *lock)
+{
+    return lock->kind == ARGUS_FILE_LOCK_FLOCK  ? FAMILY_FLOCK
+           : lock->kind == ARGUS_FILE_LOCK_NAME ? FAMILY_NAME
+                                                : FAMILY_FCNTL;
+}
+
 /* The lock that a thread requests. */
 struct lock_request {
     uint64_t inode, first, last;
     uint32_t device, thread;
+    enum lock_family family;
     bool any_device; /* the device is not known */
-    bool by_flock;   /* locks of flock() and of fcntl() do not conflict */
     bool exclusive;
 };
 
@@ -61,7 +86,7 @@ static bool is_of_file(const struct lock_request *request, const struct argus_fi
 {
     return lock->inode == request->inode &&
            (request->any_device || lock->device == request->device) &&
-           (lock->kind == ARGUS_FILE_LOCK_FLOCK) == request->by_flock;
+           family_of(lock) == request->family;
 }
 
 static bool exclude(const struct argus_file_lock *a, const struct argus_file_lock *b)
@@ -89,10 +114,13 @@ static uint32_t process_of(const struct view *view, const struct argus_file_lock
     return view->threads[lock->thread].process;
 }
 
-/* fcntl() never refuses a process its own lock; flock() does, through another descriptor. */
+/* fcntl() never refuses a process its own lock; flock() does, through another descriptor. A lock
+ * file refuses its creator as well. */
 static bool is_own(const struct view *view, const struct lock_request *request,
                    const struct argus_file_lock *lock)
 {
+    if (lock->kind == ARGUS_FILE_LOCK_NAME)
+        return false;
     return lock->kind == ARGUS_FILE_LOCK_PROCESS
                ? process_of(view, lock) == view->threads[request->thread].process
                : lock->thread == request->thread;
@@ -104,6 +132,8 @@ static bool is_own(const struct view *view, const struct lock_request *request,
 static bool is_ended_by(const struct view *view, const struct argus_file_lock *lock,
                         const struct argus_file_lock *event)
 {
+    if (lock->kind == ARGUS_FILE_LOCK_NAME)
+        return true;
     if (process_of(view, lock) == process_of(view, event))
         return is_within(lock, event);
     return event->what == ARGUS_FILE_LOCK_GOT && exclude(lock, event);
@@ -147,9 +177,12 @@ static uint32_t living_holder(const struct view *view, const struct argus_file_l
                               uint64_t time_ns)
 {
     uint32_t process = process_of(view, lock);
-    if (view->threads[lock->thread].end_ns > time_ns)
+    if (view->threads[lock->thread].end_ns > time_ns &&
+        view->threads[lock->thread].start_ns <= time_ns)
         return lock->thread;
-    if (view->processes[process].end_ns <= time_ns)
+    bool is_alive =
+        view->processes[process].end_ns > time_ns && view->processes[process].start_ns <= time_ns;
+    if (!is_alive)
         process =
             lock->kind == ARGUS_FILE_LOCK_PROCESS ? ARGUS_NONE : parent_of(view, process, time_ns);
     return process == ARGUS_NONE ? ARGUS_NONE : view->processes[process].main_thread;
@@ -189,9 +222,19 @@ static uint32_t holder_told_later(const struct view *view, const struct lock_req
 
 /* --- tries --- */
 
-static bool is_try(const struct argus_file_lock *lock, uint32_t thread)
+/* Whether `thread` made the call, or a child process that it waits for. */
+static bool is_by(const struct view *view, const struct argus_file_lock *lock, uint32_t thread)
 {
-    return lock->what == ARGUS_FILE_LOCK_REFUSED && lock->thread == thread;
+    if (lock->thread == thread || lock->thread == ARGUS_NONE || lock->kind != ARGUS_FILE_LOCK_NAME)
+        return lock->thread == thread;
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    return process->main_thread == thread &&
+           view->processes[process_of(view, lock)].parent_pid == process->pid;
+}
+
+static bool is_try(const struct view *view, const struct argus_file_lock *lock, uint32_t thread)
+{
+    return lock->what == ARGUS_FILE_LOCK_REFUSED && is_by(view, lock, thread);
 }
 
 static size_t first_at(const struct argus_file_lock *locks, size_t count, uint64_t time_ns)
@@ -208,8 +251,83 @@ static struct lock_request request_of(const struct argus_file_lock *lock)
                                  .last = lock->last,
                                  .device = lock->device,
                                  .thread = lock->thread,
-                                 .by_flock = lock->kind == ARGUS_FILE_LOCK_FLOCK,
+                                 .family = family_of(lock),
                                  .exclusive = lock->exclusive};
+}
+
+static const struct lock_tries no_tries = {.holder = ARGUS_NONE, .creator = ARGUS_NONE};
+
+/* The first try that was found. */
+static struct lock_tries tries_of(const struct argus_file_lock *lock)
+{
+    return (struct lock_tries){.inode = lock->inode,
+                               .is_name = lock->kind == ARGUS_FILE_LOCK_NAME,
+                               .device = lock->device,
+                               .first_ns = lock->time_ns,
+                               .last_ns = lock->time_ns,
+                               .holder = ARGUS_NONE,
+                               .creator = ARGUS_NONE};
+}
+
+static bool is_self_timed(const struct argus_vertex *vertex)
+{
+    return (vertex->flags & ARGUS_VERTEX_YIELDS) || vertex->wait.kind == ARGUS_WAIT_SLEEP ||
+           vertex->wait.outcome == ARGUS_OUTCOME_TIMED_OUT;
+}
+
+/* How long the thread waited in [start_ns, end_ns) until a time that it had chosen itself. */
+static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t start_ns,
+                         uint64_t end_ns)
+{
+    uint64_t sum_ns = 0;
+    uint32_t first = timeline_before(view, thread, start_ns + 1);
+    if (first == ARGUS_NONE && view->threads[thread].vertex_count)
+        first = view->threads[thread].first_vertex; /* it began later */
+    for (uint32_t v = first; v != ARGUS_NONE && view->vertices[v].start_ns < end_ns;
+         v = timeline_next(view, v)) {
+        const struct argus_vertex *vertex = &view->vertices[v];
+        bool yields = vertex->flags & ARGUS_VERTEX_YIELDS;
+        uint64_t from_ns = yields ? vertex->start_ns : vertex->end_ns;
+        uint64_t to_ns = timeline_wait_end(view, v);
+        from_ns = from_ns > start_ns ? from_ns : start_ns;
+        to_ns = to_ns < end_ns ? to_ns : end_ns;
+        sum_ns += is_self_timed(vertex) && to_ns > from_ns ? to_ns - from_ns : 0;
+    }
+    return sum_ns;
+}
+
+/* Whether the thread sleeps between its tries, itself or by a child process. */
+static bool paces_itself(const struct view *view, uint32_t thread, const struct lock_tries *tries)
+{
+    uint64_t sum_ns = slept_ns(view, thread, tries->first_ns, tries->last_ns);
+    const struct argus_process *process = &view->processes[view->threads[thread].process];
+    for (uint32_t i = 0; process->main_thread == thread && i < view->process_count; i++) {
+        const struct argus_process *child = &view->processes[i];
+        if (child->parent_pid == process->pid && child->main_thread != ARGUS_NONE &&
+            child->start_ns < tries->last_ns && child->end_ns > tries->first_ns)
+            sum_ns += slept_ns(view, child->main_thread, tries->first_ns, tries->last_ns);
+    }
+    return sum_ns * 2 >= tries->last_ns - tries->first_ns;
+}
+
+static bool is_loop(const struct view *view, uint32_t thread, const struct lock_tries *tries)
+{
+    return tries->count >= FEWEST_TRIES && (!tries->is_name || paces_itself(view, thread, tries));
+}
+
+/* The end of the sleep after the last try, at most `end_ns`. The pauses of a loop may double, as
+ * those of QLockFile: then the last one is longer than all before it. */
+static uint64_t pause_end(const struct view *view, uint32_t thread, const struct lock_tries *tries,
+                          uint64_t end_ns)
+{
+    uint32_t v = timeline_before(view, thread, tries->last_ns + 1);
+    if (v == ARGUS_NONE || !is_self_timed(&view->vertices[v]))
+        return tries->last_ns;
+    uint64_t pause_ns = timeline_wait_end(view, v);
+    pause_ns = pause_ns < end_ns ? pause_ns : end_ns;
+    pause_ns = pause_ns > tries->last_ns ? pause_ns - tries->last_ns : 0;
+    bool grows = pause_ns <= 2 * (tries->last_ns - tries->first_ns) && pause_ns <= LONGEST_PAUSE_NS;
+    return grows ? tries->last_ns + pause_ns : tries->last_ns;
 }
 
 /* The last try of `thread` in the time, and the number of tries for the same file. NULL: too few
@@ -222,24 +340,22 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
     size_t count = argus_graph_file_locks(view->graph, &locks);
     size_t from = first_at(locks, count, start_ns), behind = first_at(locks, count, end_ns + 1);
     struct lock_request request = {0};
-    *ret = (struct lock_tries){.holder = ARGUS_NONE};
+    *ret = no_tries;
     for (size_t i = behind; i > from; i--) {
         const struct argus_file_lock *lock = &locks[i - 1];
-        if (!is_try(lock, thread) || (last && !is_of_file(&request, lock)))
+        if (!is_try(view, lock, thread) || (last && !is_of_file(&request, lock)))
             continue;
         if (!last) {
             last = lock;
             request = request_of(lock);
-            *ret = (struct lock_tries){.inode = lock->inode,
-                                       .device = lock->device,
-                                       .last_ns = lock->time_ns,
-                                       .holder = ARGUS_NONE};
+            *ret = tries_of(lock);
         }
         ret->first_ns = lock->time_ns;
         ret->count++;
     }
-    bool most = (ret->last_ns - ret->first_ns) * 2 >= end_ns - start_ns;
-    return ret->count >= FEWEST_TRIES && most ? last : NULL;
+    uint64_t until_ns = pause_end(view, thread, ret, end_ns);
+    bool most = (until_ns - ret->first_ns) * 2 >= end_ns - start_ns;
+    return most && is_loop(view, thread, ret) ? last : NULL;
 }
 
 bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
@@ -254,34 +370,30 @@ bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
     struct lock_request request = {0};
-    *ret = (struct lock_tries){.holder = ARGUS_NONE};
+    *ret = no_tries;
     for (size_t i = first_at(locks, count, from_ns); i < count; i++) {
         const struct argus_file_lock *lock = &locks[i];
-        if (lock->thread != thread || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
+        if (!is_by(view, lock, thread) || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
             continue;
         bool goes_on = ret->count && is_of_file(&request, lock) &&
                        lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS;
         bool refused = lock->what == ARGUS_FILE_LOCK_REFUSED;
         if (goes_on)
             ret->last_ns = lock->time_ns;
-        if (ret->count >= FEWEST_TRIES && !(goes_on && refused))
+        if (!(goes_on && refused) && is_loop(view, thread, ret))
             return true;
         if (goes_on && refused) {
             ret->count++;
             continue;
         }
-        *ret = (struct lock_tries){.holder = ARGUS_NONE};
+        *ret = no_tries;
         if (!refused)
             continue;
         request = request_of(lock);
-        *ret = (struct lock_tries){.inode = lock->inode,
-                                   .device = lock->device,
-                                   .count = 1,
-                                   .first_ns = lock->time_ns,
-                                   .last_ns = lock->time_ns,
-                                   .holder = ARGUS_NONE};
+        *ret = tries_of(lock);
+        ret->count = 1;
     }
-    return ret->count >= FEWEST_TRIES;
+    return is_loop(view, thread, ret);
 }
 
 /* How many tries failed because of each holder of the lock. */
@@ -312,6 +424,16 @@ static uint32_t most_frequent_holder(const struct holder_counts *holders)
     return holders->count ? holders->holder[best] : ARGUS_NONE;
 }
 
+/* Whether a child of the trying program left the lock file behind: then the program waits for
+ * nobody. */
+static bool is_left_over(const struct view *view, uint32_t thread, const struct lock_tries *tries)
+{
+    uint32_t process = view->threads[thread].process;
+    return tries->creator != ARGUS_NONE && tries->holder != ARGUS_NONE &&
+           view->threads[tries->holder].process == process &&
+           view->threads[tries->creator].process != process;
+}
+
 bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      struct lock_tries *ret)
 {
@@ -324,12 +446,16 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
     for (const struct argus_file_lock *lock = locks; lock <= last; lock++) {
         if (!is_of_file(&table.request, lock))
             continue;
-        if (is_try(lock, thread) && lock->time_ns >= start_ns)
+        if (is_try(view, lock, thread) && lock->time_ns >= start_ns)
             count_holder(&holders, holder_at(&table, lock->time_ns));
         else
             take_event(&table, lock);
     }
     ret->holder = most_frequent_holder(&holders);
+    if (ret->is_name && table.count)
+        ret->creator = table.held[table.count - 1]->thread;
+    if (is_left_over(view, thread, ret))
+        ret->holder = ARGUS_NONE;
     if (ret->holder == ARGUS_NONE)
         ret->holder = holder_told_later(view, &table.request, (size_t)(last - locks));
     return true;
@@ -367,10 +493,10 @@ static bool request_of_wait(const struct view *view, uint32_t vertex, struct loc
     *ret = (struct lock_request){.inode = v->wait.inode,
                                  .last = UINT64_MAX,
                                  .thread = v->thread,
+                                 .family = strcmp(call, "flock") == 0 ? FAMILY_FLOCK : FAMILY_FCNTL,
                                  .any_device = true,
-                                 .by_flock = strcmp(call, "flock") == 0,
                                  .exclusive = true};
-    return ret->by_flock || strcmp(call, "fcntl") == 0;
+    return ret->family == FAMILY_FLOCK || strcmp(call, "fcntl") == 0;
 }
 
 uint32_t file_lock_find_holder(const struct view *view, uint32_t vertex)

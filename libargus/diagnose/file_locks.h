@@ -7,13 +7,19 @@
 /* A thread's repeated, refused calls for one lock. */
 struct lock_tries {
     uint64_t inode;
+    bool is_name;    /* of a lock file; `inode` is the identity of its name */
     uint32_t device; /* major << 20 | minor */
     uint64_t count;
     uint64_t first_ns, last_ns;
     uint32_t holder; /* the thread that held it during most of them; ARGUS_NONE: not known */
+    /* Of a lock file: the thread that created it, which may have ended since; ARGUS_NONE: not
+     * known. */
+    uint32_t creator;
 };
 
-/* Whether `thread` tried to get a lock for most of [start_ns, end_ns). Leaves `holder` alone. */
+/* Whether `thread` tried to get a lock for most of [start_ns, end_ns). Leaves `holder` alone. For
+ * lock files, the tries of child processes count (a loop of a shell script), and the thread or its
+ * children must sleep in between: a program that makes sure that a folder exists does not wait. */
 bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                        struct lock_tries *ret);
 /* The same, and finds the holder. */
@@ -26,7 +32,8 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
 bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
                          struct lock_tries *ret);
 
-/* The path of the file if the trace has it (of mapped code); else "inode 7 of device 8:1". Returns
+/* The path of the file if the trace has it (of mapped code, of a lock file); else "inode 7 of device
+ * 8:1". Returns
  * `buffer`. */
 const char *text_lock_file(const struct view *view, const struct lock_tries *tries, char *buffer,
                            size_t bytes);

@@ -98,6 +98,13 @@ static bool row_is_argus(uint32_t debugid)
     return ARGUS_DEBUGID_CLASS(debugid) == ARGUS_CLASS && !darwin_tracepoint_find(debugid);
 }
 
+/* Whether the arguments of such a record are text. */
+static bool is_text(uint32_t debugid)
+{
+    return debugid >> 16 == ARGUS_ID_NAME_NEW >> 16 || debugid == ARGUS_ID_CPU_GROUP ||
+           debugid == ARGUS_ID_FILE_LOCK_NAME;
+}
+
 const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
                               size_t buffer_bytes)
 {
@@ -116,8 +123,7 @@ const char *argus_record_text(const struct argus_record *record, enum argus_os o
 
     if (row == &tracepoints[TRACEPOINT_syscall])
         add_syscall(&text, record);
-    else if (row &&
-             (row->debugid >> 16 == ARGUS_ID_NAME_NEW >> 16 || row->debugid == ARGUS_ID_CPU_GROUP))
+    else if (row && is_text(row->debugid))
         add_name(&text, record);
     else if (row)
         add_arguments(&text, row, record);

@@ -189,8 +189,7 @@ static void shorter_text(const struct argus_report_context *context, uint64_t th
                          const struct argus_hangs *shorter)
 {
     char threshold[32], why[96];
-    snprintf(why, sizeof(why), "away for less than %s; --threshold lists it",
-             argus_duration_text(threshold_ns, threshold, sizeof(threshold)));
+    argus_duration_text(threshold_ns, threshold, sizeof(threshold));
     const struct argus_hang *told = NULL;
     for (int i = 0; i < MOST_TOLD; i++) {
         const struct argus_hang *longest = NULL;
@@ -204,6 +203,9 @@ static void shorter_text(const struct argus_report_context *context, uint64_t th
         }
         if (!longest)
             return;
+        bool is_short = longest->end_ns - longest->start_ns < threshold_ns;
+        snprintf(why, sizeof(why), "%s%s; --threshold lists it",
+                 is_short ? "away for less than " : "in parts, each shorter than ", threshold);
         stretch_text(context, longest->thread, longest->start_ns, longest->end_ns, why);
         told = longest;
     }

@@ -66,3 +66,21 @@ bool timeline_was_cut_short(const struct view *view, uint32_t vertex)
     return wait->kind == ARGUS_WAIT_STOPPED ||
            (wait->kind == ARGUS_WAIT_SIGNAL ? wait->outcome == ARGUS_OUTCOME_KILLED : cut);
 }
+
+/* Whether `before`, the vertex before `vertex`, ends in the same wait, which a signal
+ * interrupted. */
+static bool is_resumed(const struct view *view, uint32_t before, uint32_t vertex)
+{
+    const struct argus_wait *first = &view->vertices[before].wait,
+                            *second = &view->vertices[vertex].wait;
+    return first->outcome == ARGUS_OUTCOME_INTERRUPTED && first->kind == second->kind &&
+           first->syscall == second->syscall && first->object == second->object;
+}
+
+uint32_t timeline_wait_begin(const struct view *view, uint32_t vertex)
+{
+    uint32_t first = view->threads[view->vertices[vertex].thread].first_vertex;
+    while (vertex > first && is_resumed(view, vertex - 1, vertex))
+        vertex--;
+    return vertex;
+}

@@ -38,4 +38,8 @@ uint64_t timeline_wait_end(const struct view *view, uint32_t vertex);
  * did not do what was waited for, so its earlier work does not explain the time. */
 bool timeline_was_cut_short(const struct view *view, uint32_t vertex);
 
+/* The vertex in which the thread began the wait of `vertex`. It is an earlier one if signals
+ * interrupted the wait and the thread resumed it each time: the same call with the same object. */
+uint32_t timeline_wait_begin(const struct view *view, uint32_t vertex);
+
 #endif

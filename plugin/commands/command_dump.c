@@ -41,7 +41,8 @@ static const char *func_text(uint32_t debugid)
 static bool carries_name(uint32_t event)
 {
     return event == ARGUS_ID_NAME_NEW || event == ARGUS_ID_NAME_EXEC ||
-           event == ARGUS_ID_NAME_THREAD;
+           event == ARGUS_ID_NAME_THREAD || event == ARGUS_ID_CPU_GROUP ||
+           event == ARGUS_ID_FILE_LOCK_NAME;
 }
 
 static void print_arguments(FILE *out, const struct tracepoint *row,

@@ -257,6 +257,13 @@ struct bpf_epoll_key {
     uint64_t data;
 };
 
+/* What a system call does with a name of a file. */
+#define NAME_CALL_PATH    0x07 /* which argument is the path, from 0 on */
+#define NAME_CALL_FOLDER  0x18 /* which argument is the folder's descriptor, from 1 on; 0: none */
+#define NAME_CALL_OPENS   0x20 /* exclusive with O_CREAT and O_EXCL, in the argument after the path */
+#define NAME_CALL_REMOVES 0x40
+#define NAME_CALL_CREATES 0x80 /* … and fails if the name exists */
+
 /* Set before loading, then constant: the verifier removes code that is switched off. */
 struct bpf_settings {
     uint32_t own_tgid;    /* the recorder, which never records itself */
@@ -287,11 +294,13 @@ struct bpf_settings {
     int64_t preempt_count_offset; /* of the preemption count, from the cpu's hrtimer_bases */
     /* A bit for each call whose first argument is a descriptor. */
     uint64_t object_syscalls[BPF_SYSCALL_WORDS];
-    /* A bit for each call whose end is examined: poll …, epoll_ctl, flock, fcntl. */
+    /* A bit for each call whose end is examined: poll …, epoll_ctl, flock, fcntl, and calls that
+     * create or remove names. */
     uint64_t end_syscalls[BPF_SYSCALL_WORDS];
     uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];  /* enum message_operation */
+    uint8_t name_calls[BPF_SYSCALLS]; /* NAME_CALL_… of calls that create or remove names */
     /* Of 32-bit programs: 1 and the native number of each call, and its COMPAT_… form; 0: none. */
     uint16_t compat_calls[BPF_SYSCALLS];
     /* 1 and the native number, by the operation of socketcall(). */

@@ -133,6 +133,46 @@ static const struct {
     {SYS_mq_timedreceive, MESSAGE_QUEUE_RECEIVE},
 };
 
+#define NAME_CALL(path, folder) ((path) | (folder) << 3)
+
+/* Calls that create a name if it does not exist, or remove one (bpf/lock_name.h). To add a call,
+ * add a row. */
+static const struct {
+    uint16_t number;
+    uint8_t form; /* NAME_CALL_… */
+} name_calls[] = {
+    {SYS_openat, NAME_CALL(1, 1) | NAME_CALL_CREATES | NAME_CALL_OPENS},
+    {SYS_mkdirat, NAME_CALL(1, 1) | NAME_CALL_CREATES},
+    {SYS_linkat, NAME_CALL(3, 3) | NAME_CALL_CREATES},
+    {SYS_symlinkat, NAME_CALL(2, 2) | NAME_CALL_CREATES},
+    {SYS_unlinkat, NAME_CALL(1, 1) | NAME_CALL_REMOVES},
+    {SYS_renameat2, NAME_CALL(1, 1) | NAME_CALL_REMOVES},
+#ifdef SYS_renameat
+    {SYS_renameat, NAME_CALL(1, 1) | NAME_CALL_REMOVES},
+#endif
+#ifdef SYS_open
+    {SYS_open, NAME_CALL(0, 0) | NAME_CALL_CREATES | NAME_CALL_OPENS},
+#endif
+#ifdef SYS_mkdir
+    {SYS_mkdir, NAME_CALL(0, 0) | NAME_CALL_CREATES},
+#endif
+#ifdef SYS_link
+    {SYS_link, NAME_CALL(1, 0) | NAME_CALL_CREATES},
+#endif
+#ifdef SYS_symlink
+    {SYS_symlink, NAME_CALL(1, 0) | NAME_CALL_CREATES},
+#endif
+#ifdef SYS_unlink
+    {SYS_unlink, NAME_CALL(0, 0) | NAME_CALL_REMOVES},
+#endif
+#ifdef SYS_rmdir
+    {SYS_rmdir, NAME_CALL(0, 0) | NAME_CALL_REMOVES},
+#endif
+#ifdef SYS_rename
+    {SYS_rename, NAME_CALL(0, 0) | NAME_CALL_REMOVES},
+#endif
+};
+
 /* Event loops wait by these. */
 static const uint16_t poll_syscalls[] = {
     SYS_ppoll,        SYS_pselect6, SYS_epoll_pwait,
@@ -171,6 +211,10 @@ void syscalls_fill(struct bpf_settings *settings)
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->long_syscalls, long_syscalls,
              sizeof(long_syscalls) / sizeof(long_syscalls[0]));
+    for (size_t i = 0; i < sizeof(name_calls) / sizeof(name_calls[0]); i++) {
+        settings->name_calls[name_calls[i].number] = name_calls[i].form;
+        set_bits(settings->end_syscalls, &name_calls[i].number, 1);
+    }
     for (size_t i = 0; i < sizeof(message_calls) / sizeof(message_calls[0]); i++)
         settings->message_operations[message_calls[i].number] = message_calls[i].operation;
 }

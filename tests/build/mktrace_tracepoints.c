@@ -117,6 +117,7 @@ static const struct tracepoint {
       {"flags", 2, 48},
       {"first", 3, 0},
       {"last", 4, 0}}},
+    {"file_lock_name", ARGUS_ID_FILE_LOCK_NAME, {{0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
      {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},
@@ -228,7 +229,9 @@ static const struct argument *find_argument(const struct tracepoint *tracepoint,
 
 static bool is_name_record(const struct tracepoint *tracepoint)
 {
-    return strncmp(tracepoint->name, "name_", 5) == 0 || tracepoint->debugid == ARGUS_ID_CPU_GROUP;
+    return strncmp(tracepoint->name, "name_", 5) == 0 ||
+           tracepoint->debugid == ARGUS_ID_CPU_GROUP ||
+           tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME;
 }
 
 static void parse_argument(const struct line *line, const struct tracepoint *tracepoint,

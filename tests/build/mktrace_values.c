@@ -52,7 +52,7 @@ static const struct name {
     {"sent_somewhere", 0},
     {"received_somewhere", ARGUS_MESSAGE_RECEIVE},
     {"sent_doubtful", ARGUS_MESSAGE_POSITION | ARGUS_MESSAGE_DOUBTFUL},
-    /* what= and flags= of file_lock; its kind= is 1 flock, 2 process, 3 open */
+    /* what= and flags= of file_lock; its kind= is 1 flock, 2 process, 3 open, 4 a lock file */
     {"got", ARGUS_FILE_LOCK_GOT},
     {"refused", ARGUS_FILE_LOCK_REFUSED},
     {"released", ARGUS_FILE_LOCK_RELEASED},

@@ -154,6 +154,30 @@ def window_comes_first():
 
 
 @scene
+def window_before_its_stopped_server():
+    """The service does not take the editor's request, which is pending; nothing is pending for the editor, whose wait for the reply began
+    later."""
+    s = Loop()
+    s.tables.append('probe 1 0 "Toolkit" shape ui')
+    s.thread(30, "service")
+    for position in range(1, 6):
+        s.wait(30, "poll")
+        s.key()
+        Scene.message(s, s.editor, 77, position=position)
+        s.wake(s.editor, 30)
+        Scene.message(s, 30, 77, received=True, position=position)
+        s.home()
+    s.busy(50)
+    s.key()
+    s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+    Scene.message(s, s.editor, 77, position=6)
+    s.wait(s.editor, "recvfrom", fd=6)
+    s.busy(4000)
+    s.thread(90, "bystander")
+    return s, [([], [hang(type="LongWait", ongoing=True), hang("service", ongoing=True)])]
+
+
+@scene
 def own_timer():
     """Work that a thread does by its own timer, without any waiter, ranks after work for which a process waited."""
     s = Loop()

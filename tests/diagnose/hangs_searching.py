@@ -41,6 +41,24 @@ def command_is_polled_for_to_the_end():
 
 
 @scene
+def command_is_asked_for_to_the_end():
+    """The same without the long time before and at a smaller depth; but after each time-out the editor asks whether its command has ended.
+    Meanwhile it polls as in its loop and finds keys, which it keeps."""
+    scenes = []
+    for asks in False, True:
+        s = Loop(frames=HOME)
+        s.key()
+        for turn in range(300):
+            searches(s, 1, frames=tuple(SEARCH[:2] + START))
+            if asks:
+                s.asks_for_a_child(s.editor)
+            if turn == 150:
+                s.visit()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="RepeatedYield", ongoing=True)])]
+
+
+@scene
 def progress_is_drawn():
     """The search polls the loop's own set of descriptors, so any input would be handled."""
     s = Loop(frames=HOME)

@@ -1,5 +1,6 @@
 """Delays that no user noticed, starts of programs, and the input pending meanwhile."""
 from hang_scene import Loop, hang, scene
+from hangs_in_handlers import AT_HOME, inside
 
 
 def loop_that_is_told(s):
@@ -12,13 +13,17 @@ def loop_that_is_told(s):
 
 @scene
 def shell_runs_a_command():
-    """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell."""
+    """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell. A program with
+    windows keeps the user waiting."""
     scenes = []
-    for sends in False, True:
+    for sends, windows in (False, False), (True, False), (False, True):
         s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
         loop_that_is_told(s)
         s.thread(30, "command", parent=s.editor)
         s.key()
+        if windows:
+            s.raw(s.editor, "ui_event kind=11 probe=1 sp=0x7000")
         s.wait(s.editor, "wait4", fd=30)
         if sends:
             s.sends(1)
@@ -31,7 +36,7 @@ def shell_runs_a_command():
         s.raw(s.editor, "syscall_end nr=poll result=1")
         s.end()
         scenes.append(s)
-    return scenes, [([], []), ([], [hang(type="LongWait")])]
+    return scenes, [([], []), ([], [hang(type="LongWait")]), ([], [hang(type="LongWait")])]
 
 
 @scene
@@ -145,16 +150,16 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
-def start_viewer(s):
+def start_viewer(s, name="viewer"):
     """The editor's desktop starts another program, with thread 40."""
     s.cpus[40] = len(s.cpus)
     s.type()
     s.raw(s.keyboard, "new_thread thread=40 pid=40 new_process=1 parent=20")
-    s.raw(s.keyboard, 'name_new name="viewer"')
+    s.raw(s.keyboard, f'name_new name="{name}"')
     s.rest()
     s._record(s.cpus[40], 0, "switch state=R next=40")
     s._record(s.cpus[40], 40, "exec pid=40")
-    s._record(s.cpus[40], 40, 'name_exec name="viewer"')
+    s._record(s.cpus[40], 40, f'name_exec name="{name}"')
 
 
 def take_sent(s, position):
@@ -212,6 +217,48 @@ def slow_start_and_then_idle():
 
 
 @scene
+def window_that_does_not_come():
+    """A program with windows waits while it starts, and the trace ends. It has mapped a toolkit. A command line tool that waits so long
+    is no hang, nor is a program that waits for its child."""
+    scenes = []
+    for library, call in ("/lib/toolkit.so", "read"), ("/lib/other.so", "read"), ("/lib/toolkit.so", "wait4"):
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
+        loop_that_is_told(s)
+        start_viewer(s)
+        s.busy(100)
+        s.wait(40, call, fd=7)
+        s.busy(3000)
+        s.thread(90, "bystander")
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
+
+
+@scene
+def editor_is_started_again():
+    """While it is frozen. The second process hands its file to the first, and waits: one freeze. Another program is a freeze of its own."""
+    scenes = []
+    for name in "editor", "viewer":
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append("image pid 40 start 0x600000 end 0x700000 path /lib/toolkit.so")
+        loop_that_is_told(s)
+        s.key()
+        s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+        s.wait(s.editor, "read", fd=8)
+        s.busy(20)
+        start_viewer(s, name)
+        s.busy(20)
+        s.wait(40, "read", fd=7)
+        s.busy(3000)
+        s.thread(90, "bystander")
+        scenes.append(s)
+    mine = hang(type="LongWait", ongoing=True)
+    return scenes, [([], [mine]), ([], [mine, hang("viewer", type="LongWait", ongoing=True)])]
+
+
+@scene
 def what_lay_there_longest():
     """No hang. If the user names the program, the 3 s with a pending message are explained, not the idle 10 s."""
     s = Loop()
@@ -230,3 +277,87 @@ def what_lay_there_longest():
     s.takes(2)
     s.end()
     return s, [([], []), (["--process=editor"], [hang(type="LongWait", indicators=["longest stretch"])])]
+
+
+def takes_turns(s, draws):
+    """A loop in a handler, whose timer ends its waits. It sends something to the display in each turn if `draws`."""
+    s.thread(30, "display")
+    s.wait(30, "read")
+    s.key()
+    for _ in range(8):
+        if draws:
+            s.raw(s.editor, "syscall_start nr=sendto arg1=6")
+            s.raw(s.editor, f"message channel=70 kind=unix_stream flags=sent bytes=1 position={int(s.now)}")
+            position = int(s.now) - 1000
+            s.raw(s.editor, "make_runnable thread=30 context=task")
+            s.raw(s.editor, "syscall_end nr=sendto result=1")
+            s._comes_back(30, 1)
+            s.raw(30, "syscall_start nr=recvfrom arg1=6")
+            s.raw(30, f"message channel=70 kind=unix_stream flags=received bytes=1 position={position}")
+            s.raw(30, "syscall_end nr=recvfrom result=1")
+            s.wait(30, "read")
+        s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40a000, 0x409000))
+        s.busy(500)
+        s.timer(s.editor)
+
+
+@scene
+def prompt_with_a_cursor():
+    """A loop inside a handler draws, and nothing is pending: nobody waits. A loop that does not draw keeps the user waiting."""
+    scenes = []
+    for draws in False, True:
+        s = Loop(frames=AT_HOME)
+        loop_that_is_told(s)
+        takes_turns(s, draws)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="LongWait")]), ([], [])]
+
+
+@scene
+def service_that_rests():
+    """A service waits for 5 s in a poll where it has not waited before, until its helper wakes it. It is in no callback, but its loop has
+    called some. With windows it counts."""
+    scenes = []
+    for windows in False, True:
+        s = Loop(frames=AT_HOME)
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
+        s.tables.append('probe 2 0 "Toolkit" shape begin')
+        loop_that_is_told(s)
+        s.thread(30, "helper", pid=s.editor)
+        s.wait(30, "read")
+        s.key()
+        if windows:
+            s.raw(s.editor, "ui_event kind=11 probe=1 sp=0x7000")
+        s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+        s.wake(s.editor, 30)
+        s.raw(s.editor, "callback_end key=0x100 probe=2 sp=0x7000")
+        s.wait(30, "clock_nanosleep", timeout=True)
+        s.wait(s.editor, "poll", frames=[0x40a000, 0x409000, 0x402000, 0x401000])
+        s.busy(5000)
+        s.timer(30)
+        s.wake(30, s.editor)
+        s.wait(30, "read")
+        s.home()
+        s.key()
+        s.home()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+@scene
+def tool_that_reads_its_orders():
+    """A tool that polls for the ends of its jobs, and reads its next order from its standard input. From a file it would be a hang."""
+    scenes = []
+    for fd in 0, 5:
+        s = Loop()
+        loop_that_is_told(s)
+        s.key()
+        s.wait(s.editor, "read", fd=fd)
+        s.busy(5000)
+        s.type()
+        s.wake(s.keyboard, s.editor)
+        s.rest()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]

@@ -88,6 +88,16 @@ class Scene:
         self._record(self.cpus[tid], tid, lock + "exclusive")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call}{error}")
 
+    def lock_file(self, tid, what, path="/tmp/lock"):
+        """A lock file is created, or refused since it exists, or removed."""
+        error = " result=-17 error=17" if what == "refused" else ""
+        call = 87 if what == "released" else "openat"
+        self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=-100 arg3=0xc1")
+        self._record(self.cpus[tid], tid, f"file_lock inode=1234 what={what} kind=4 flags=exclusive")
+        if what == "refused":
+            self._record(self.cpus[tid], tid, f"file_lock_name name={path}")
+        self._record(self.cpus[tid], tid, f"syscall_end nr={call}{error}")
+
     def message(self, tid, channel, received=False, position=1):
         """A byte on a unix socket: sent, or received, in a separate system call."""
         call, flags = ("recvfrom", "received") if received else ("sendto", "sent")

@@ -129,3 +129,30 @@ def request_before_an_earlier_wait():
     s.busy(3000)
     s.thread(90, "bystander")
     return s, "editor", {"type": "LongWait", "root": ("store", "LongRunning")}
+
+
+@scene
+def request_before_signals():
+    """Signals interrupt the wait for the reply, and the editor resumes it. The server took the request and went back to its read; it has
+    done so too seldom for this to be known as its wait for requests."""
+    s = Loop(frames=AT_HOME)
+    s.thread(SERVER, "server")
+    s.wait(SERVER, "read")
+    s.key()
+    for position in 1, 2:
+        sends(s, s.editor, ASKS, position)
+        s.wake(s.editor, SERVER)
+        takes(s, SERVER, ASKS, position)
+        s.wait(SERVER, "read")
+    s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
+    for _ in range(6):
+        s.busy(500)
+        s.type()
+        s.wake(s.keyboard, s.editor, call="kill", result=-4)
+        s.rest()
+        s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
+    s.busy(1000)
+    s.timer(s.editor)
+    s.end()
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"},
+                         "why": "went back to its wait for requests"}

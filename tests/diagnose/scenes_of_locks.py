@@ -98,3 +98,102 @@ def lock_that_is_waited_for():
     s.at(s.now / 1e6 + 3000)
     s.thread(91, "idler")
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "package", "server"]}
+
+
+def lock_file_loop(creator, turns=12, lives=True):
+    """The editor tries to create a lock file, which `creator` (None: unknown) has created; `lives`: it does so still."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "package")
+    s.thread(30, "server")
+    if creator:
+        s.lock_file(creator, "got")
+    s.wait(30, "read")
+    s.at(50)
+    s.wake(20, 30)
+    s.wait(20, "read") if lives else s.exit(20)
+    s.wait(30, "clock_nanosleep", timeout=True)
+    for _ in range(turns):
+        s.lock_file(10, "refused")
+        s.sleep(10, 250)
+    return s
+
+
+@scene
+def lock_file_that_is_polled():
+    """The package manager has created it, waits for a server, which sleeps, and removes the file in the end."""
+    s = lock_file_loop(20)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_file_that_is_older_than_the_records():
+    """Its removal shows who had it."""
+    s = lock_file_loop(None)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_file_of_an_unknown_process():
+    s = lock_file_loop(None)
+    s.wait(10, "read")
+    return s, "editor", {"type": "RepeatedYield", "root": ("editor", "RepeatedYield"), "path": ["editor"],
+                         "why": "tried to create the lock file /tmp/lock, 12 times in a row (clock_nanosleep) for "}
+
+
+@scene
+def lock_file_whose_pauses_double():
+    """As QLockFile's do: the last pause makes more than half of the hang. Then the editor gets the lock."""
+    s = lock_file_loop(20, turns=0)
+    for pause in (100, 200, 400, 800):
+        s.lock_file(10, "refused")
+        s.sleep(10, pause)
+    s.lock_file(10, "refused")
+    s.sleep(10, 1600)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_file_that_was_left_behind():
+    """Its creator has ended without removing it."""
+    s = lock_file_loop(20, lives=False)
+    s.wait(10, "read")
+    return s, "editor", {"type": "RepeatedYield", "root": ("editor", "RepeatedYield"), "path": ["editor"],
+                         "why": "package [20] had created it, and ended without removing it"}
+
+
+@scene
+def folder_that_exists_is_no_lock():
+    """The editor makes sure again and again that a folder exists, and waits for the server in between."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(30, "server")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    for _ in range(3):
+        s.lock_file(10, "refused")
+        s.wait(10, "read")
+        s.at(s.now / 1e6 + 800)
+        s.timer(30)
+        s.wake(30, 10)
+        s.wait(30, "clock_nanosleep", timeout=True)
+    s.lock_file(10, "refused")
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "server"]}

@@ -159,6 +159,14 @@ static void print_file_locks(const struct argus_graph *graph)
     }
 }
 
+static void print_lock_names(const struct argus_graph *graph)
+{
+    const struct argus_lock_name *names;
+    size_t count = argus_graph_lock_names(graph, &names);
+    for (size_t i = 0; i < count; i++)
+        printf("lock file %" PRIu64 ": %s\n", names[i].inode, names[i].path);
+}
+
 static void print_vertex(const struct argus_graph *graph, uint32_t id)
 {
     const struct argus_vertex *vertices;
@@ -222,6 +230,7 @@ static void print_graph(const struct argus_graph *graph)
             print_thread(graph, &threads[i]);
     print_tables(graph);
     print_file_locks(graph);
+    print_lock_names(graph);
 }
 
 static int fail(struct argus_error *error)

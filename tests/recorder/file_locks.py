@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Locks on files, on the real system: their records; and that the wait of a program is explained by the process that holds the lock,
-also when the lock is older than the recording.
+"""Locks on files, and lock files, on the real system: their records; and that the wait of a program is explained by the process that
+holds the lock, also when the lock is older than the recording.
 
 file_locks.py ARGUS: see recorder_harness.py.
 """
@@ -11,9 +11,9 @@ import sys
 
 from recorder_harness import Live, Trace, argus, main
 
-FILE_LOCK = 0x60020024
+FILE_LOCK, FILE_LOCK_NAME = 0x60020024, 0x60020028
 GOT, REFUSED, RELEASED, WAITS = 1, 2, 3, 4
-FLOCK, PROCESS, OPEN = 1, 2, 3
+FLOCK, PROCESS, OPEN, NAME = 1, 2, 3, 4
 EXCLUSIVE, HELD = 1, 2
 ALL = (0, (1 << 64) - 1)
 
@@ -67,6 +67,63 @@ fcntl.fcntl(b, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 50, -5, 0))
 print(os.getpid(), os.fstat(a.fileno()).st_ino)
 """
 
+NAMES = """
+import os
+os.chdir({!r})
+path = os.path.abspath("a.lock")
+exclusive = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+os.close(os.open(path, exclusive))
+for refused in (lambda: os.open("a.lock", exclusive), lambda: os.mkdir(path), lambda: os.symlink("x", path),
+                lambda: os.link(path, "a.lock")):
+    try:
+        refused()
+    except FileExistsError:
+        pass
+os.close(os.open("plain", os.O_CREAT | os.O_WRONLY))  # not exclusive: not recorded
+os.unlink("plain")
+os.rename(path, "b")
+os.mkdir("folder")
+os.rmdir("folder")
+print(os.getpid(), path)
+"""
+CREATE = """
+import os, sys, time
+path, how, seconds = sys.argv[1:]
+if how == "mkdir":
+    os.mkdir(path)
+elif how == "symlink":
+    os.symlink("host.1234", path)
+else:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+print("held", flush=True)
+time.sleep(float(seconds))
+(os.rmdir if how == "mkdir" else os.unlink)(path)
+time.sleep(30)
+"""
+# The holder is started while the recording runs, since nothing lists who has created which file.
+POLL = """
+import os, subprocess, sys, time
+path, how, program, seconds = {!r}
+os.chdir(os.path.dirname(path))
+holder = subprocess.Popen([sys.executable, "-c", program, path, how, str(seconds)], stdout=subprocess.PIPE, text=True)
+holder.stdout.readline()
+print(os.getpid(), holder.pid, flush=True)
+child = os.fork()
+if child == 0:
+    until = time.monotonic() + 3
+    print(os.getpid(), flush=True)
+    while time.monotonic() < until:
+        try:
+            # a relative path is known to be the same name only if the creator has opened the file
+            os.close(os.open(os.path.basename(path) if how == "open" else path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            break
+        except FileExistsError:
+            time.sleep(0.2)
+    os._exit(0)
+os.waitpid(child, 0)
+holder.kill()
+"""
+
 
 class FileLocks(Live):
     def setUp(self):
@@ -114,6 +171,59 @@ class FileLocks(Live):
         for record in trace.of(FILE_LOCK, int(pid)):
             self.assertEqual(record[4][0], int(inode))
             self.assertEqual(record[4][1] & 0xFFFFFFFF, os.major(device) << 20 | os.minor(device))
+
+    def test_records_of_lock_files(self):
+        trace, (pid, path) = self.record(NAMES.format(str(self.folder)))
+        records = [r[4] for r in trace.of(FILE_LOCK, int(pid)) if r[4][1] >> 40 & 0xFF == NAME]
+        self.assertEqual([r[1] >> 32 & 0xFF for r in records],
+                         [GOT, REFUSED, REFUSED, REFUSED, REFUSED, RELEASED, GOT, RELEASED])
+        created, relative, made, symbolic, link, renamed, folder, removed = records
+        self.assertEqual(created[2], relative[2])  # the folder's inode and the last component
+        self.assertEqual({r[0] for r in (made, symbolic, renamed)}, {created[0]})
+        self.assertEqual(link, relative)
+        self.assertEqual(removed[0], folder[0])
+        self.assertEqual(len({created[0], relative[0], folder[0]}), 3)
+        texts = b"".join(b"".join(word.to_bytes(8, "little") for word in r[4]).rstrip(b"\0")
+                         for r in trace.of(FILE_LOCK_NAME, int(pid)))
+        self.assertEqual(texts.decode(), "a.lock" + path + path + "a.lock")
+
+    def polled_file(self, how, seconds):
+        _, words = self.record(POLL.format((str(self.folder / f"{how}.lock"), how, CREATE, seconds)))
+        _, holder, pid = words
+        return self.explained(pid), int(holder)
+
+    def test_a_lock_file_that_is_polled_until_it_is_removed(self):
+        for how in ("open", "mkdir", "symlink"):
+            with self.subTest(how):
+                answer, holder = self.polled_file(how, 2)
+                self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+                self.check_root(answer, holder)
+
+    def test_a_lock_file_that_is_polled_and_never_removed(self):
+        answer, holder = self.polled_file("open", 30)
+        self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+        self.check_root(answer, holder)
+
+    def test_a_shell_that_runs_git_again_until_its_lock_file_is_gone(self):
+        self.assertEqual(subprocess.run(["git", "init", "-q", str(self.folder)]).returncode, 0)
+        (self.folder / "a").write_text("a")
+        script = f"""
+import subprocess
+shell = subprocess.Popen(["sh", "-c", "cd {self.folder}; until git add a 2>/dev/null; do sleep 0.3; done"])
+print(shell.pid, flush=True)
+try:
+    shell.wait(3)
+except subprocess.TimeoutExpired:
+    shell.kill()
+"""
+        (self.folder / ".git/index.lock").write_text("")
+        _, (pid,) = self.record(script)
+        answer = self.explained(pid)
+        self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
+        self.assertEqual([root["process"] for root in answer["root_causes"]], ["sh"])  # not the pauses, sleep(1)
+        why = answer["root_causes"][0]["why"]
+        self.assertIn(f"tried to create the lock file {self.folder}/.git/index.lock", why)
+        self.assertIn("the records do not show which process created it", why)
 
     def test_what_is_held_when_a_recording_begins_and_ends(self):
         holder = self.holder("flock", 30)

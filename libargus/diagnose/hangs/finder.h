@@ -108,6 +108,10 @@ uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
  * tells. */
 uint64_t start_up_end(const struct view *view, uint32_t thread);
 
+/* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it in
+ * one wait. */
+bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns);
+
 /* --- unnoticed.c --- */
 
 bool finder_sees_pending(const struct view *view);
@@ -115,6 +119,10 @@ bool finder_sees_pending(const struct view *view);
  * `sure`: the loop is known to be the thread's. */
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
                        const struct argus_hang *hang, bool sure);
+
+/* Whether the thread was idle in a measured stretch for which nothing was pending, at a place that is
+ * not known as its loop. idle_stretch.c. */
+bool stretch_is_idle(const struct view *view, const struct argus_hang *hang);
 
 /* Whether a message or a callback was pending for the thread and was not taken. */
 bool hang_leaves_message(const struct view *view, const struct argus_hang *hang);
@@ -132,6 +140,9 @@ bool hang_is_named(const struct argus_hang_options *options);
 
 /* Whether [start_ns, end_ns] overlaps the time that the options name; true if they name none. */
 bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns);
+
+/* hang_order.c: the most urgent first, then the longest. */
+void hangs_order(const struct view *view, hang_list *list);
 
 /* frozen.c: fills `finder->frozen` from the records of suspends. */
 bool frozen_find(struct finder *finder);

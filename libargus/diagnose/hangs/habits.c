@@ -256,6 +256,9 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
     habit->resumed += habits_resumes(habits, view, vertex);
     if (v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX)
         add_set(view, &v->wait, habit);
+    if (v->wait.kind == ARGUS_WAIT_POLL && v->wait.outcome == ARGUS_OUTCOME_TIMED_OUT &&
+        asks_for_children(view, vertex))
+        habit->child_asks += v->repeat ? v->repeat : 1;
     count_ending(view, vertex, habit);
 }
 

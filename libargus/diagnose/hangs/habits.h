@@ -29,6 +29,7 @@ struct habit {
     uint32_t resumed;           /* of them: the same wait again after a signal */
     uint32_t ended;             /* of them: ended by another thread */
     uint32_t replies;           /* of these: ended by a thread that this one had just made run */
+    uint32_t child_asks;        /* time-outs of polls after which it asked for the end of a child */
     uint64_t first_ns, last_ns; /* when the first and the last of them began */
     uint64_t sources[HABIT_SOURCES]; /* what they take from, without answers (nesting.c) */
     uint32_t user_stack;             /* of one of the waits; ARGUS_NONE: not known */
@@ -81,6 +82,11 @@ bool is_answered_wait(const struct view *view, uint32_t vertex);
 
 /* Whether the wait of `vertex` is for clients to connect. */
 bool is_for_clients(const struct view *view, uint32_t vertex);
+
+/* Whether the thread asked in `vertex` for the end of a child (wait4, waitid). searching.c. */
+bool asks_for_children(const struct view *view, uint32_t vertex);
+/* Whether it mostly does so after the waits of the habit. */
+bool habit_asks_for_children(const struct habit *habit);
 
 /* Whether the wait of `vertex` is a home of its thread. False also without memory. */
 bool is_home_wait(const struct view *view, uint32_t vertex);

@@ -216,19 +216,6 @@ bool finder_add_sign(struct finder *finder, const struct sign *sign)
 
 /* --- the list --- */
 
-static int compare_hangs(const void *a, const void *b)
-{
-    const struct argus_hang *x = a, *y = b;
-    uint64_t x_ns = x->end_ns - x->start_ns, y_ns = y->end_ns - y->start_ns;
-    if (x->urgency != y->urgency)
-        return x->urgency > y->urgency ? -1 : 1;
-    if (x_ns != y_ns)
-        return x_ns > y_ns ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
 static struct argus_error *nothing_wanted(const struct argus_hang_options *options)
 {
     if (options->process_name)
@@ -278,8 +265,7 @@ struct argus_error *argus_hangs_find(const struct argus_graph *graph,
         vec_deinit(&finder.found);
         return error;
     }
-    if (finder.found.length > 0)
-        qsort(finder.found.data, finder.found.length, sizeof(*finder.found.data), compare_hangs);
+    hangs_order(&view, &finder.found);
     *ret = (struct argus_hangs){.items = finder.found.data, .count = finder.found.length};
     return NULL;
 }

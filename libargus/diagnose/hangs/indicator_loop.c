@@ -138,14 +138,15 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
 }
 
 /* Whether the poll at `vertex`, or the nearest one that had to wait (`step` 1: after it, -1: before
- * it), is in a handler's loop that does not take what the home would take. */
+ * it), is in a handler's loop that does not take what the home would take, or that lasts until a
+ * child has ended whatever it takes. */
 static bool is_ignoring_poll(const struct scan *scan, uint32_t vertex, int step)
 {
     uint32_t v = vertex;
     for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
         const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
         if (habit && habit->kind == ARGUS_WAIT_POLL)
-            return habit->nested && habit->ignores_pending;
+            return habit->nested && (habit->ignores_pending || habit_asks_for_children(habit));
         v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
     }
     return false;
@@ -347,8 +348,20 @@ static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret
     return false;
 }
 
-/* The stretch until a thread first reaches its loop, or until the end. A program's start counts if
- * something was pending by then. */
+/* The stretch from a program's start until its main thread first reaches its loop, or until the end of
+ * the trace. It counts if something was pending by then, or if a program with windows spent it in
+ * one wait. */
+static bool add_start(struct scan *scan, struct argus_hang *hang)
+{
+    uint64_t threshold_ns = finder_threshold(scan->finder, hang);
+    if (hang->end_ns < hang->start_ns || hang->end_ns - hang->start_ns < threshold_ns)
+        return true;
+    hang_measure(scan->view, hang);
+    bool counts = (!hang->ongoing && hang_leaves_message(scan->view, hang)) ||
+                  start_up_waits(scan->view, hang, threshold_ns);
+    return !counts || finder_add(scan->finder, hang);
+}
+
 static bool scan_before(struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
@@ -363,14 +376,13 @@ static bool scan_before(struct scan *scan, uint32_t thread)
     if (hang.start_ns == 0 && t->vertex_count)
         return busy_before_loop(scan->finder, scan->habits, thread,
                                 v == end ? UINT64_MAX : stop.end_ns);
-    if (hang.start_ns == 0 || (v == end && !find_rest(scan, thread, &stop)))
+    if (hang.start_ns == 0)
         return true;
-    hang.end_ns = stop.end_ns;
-    if (hang.end_ns < hang.start_ns ||
-        hang.end_ns - hang.start_ns < finder_threshold(scan->finder, &hang))
+    hang.ongoing = v == end && !find_rest(scan, thread, &stop);
+    if (hang.ongoing && scan->view->vertices[end - 1].flags & ARGUS_VERTEX_EXITED)
         return true;
-    hang_measure(scan->view, &hang);
-    return !hang_leaves_message(scan->view, &hang) || finder_add(scan->finder, &hang);
+    hang.end_ns = hang.ongoing ? timeline_wait_end(scan->view, end - 1) : stop.end_ns;
+    return add_start(scan, &hang);
 }
 
 /* A loop that never had to wait, because something was pending whenever it polled, is known only by

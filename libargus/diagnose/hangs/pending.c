@@ -186,7 +186,22 @@ static bool has_messages(const struct search *search)
     return false;
 }
 
-/* Descriptors that carry messages: their senders are already listed if they are known. */
+/* Whether the trace shows messages that the thread took: then those of this machine are edges. */
+static bool takes_messages(const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_edge *edges;
+        size_t count = argus_graph_in_edges(view->graph, v, &edges);
+        for (size_t i = 0; i < count; i++)
+            if (edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE)
+                return true;
+    }
+    return false;
+}
+
+/* Descriptors that carry messages: their senders are already listed if they are known, and if none
+ * is listed, what came through a socket of this machine was taken at once: an answer. */
 static bool carries_messages(uint64_t type)
 {
     const uint64_t type_mask = 0170000, pipe = 0010000, socket = 0140000;
@@ -199,12 +214,12 @@ static void add_arrivals(struct search *search)
     const struct argus_arrival *arrivals;
     const struct argus_hang *hang = search->hang;
     size_t count = argus_graph_arrivals(search->view.graph, &arrivals);
-    bool messages = has_messages(search);
+    bool messages = has_messages(search), takes = takes_messages(&search->view, hang->thread);
     size_t first;
     LOWER_BOUND(first, count, arrivals[first].thread < hang->thread);
     for (size_t i = first; i < count && arrivals[i].thread == hang->thread; i++) {
         if (arrivals[i].time_ns <= hang->start_ns || arrivals[i].time_ns > hang->end_ns ||
-            (messages && carries_messages(arrivals[i].type)))
+            ((messages || (takes && arrivals[i].peer)) && carries_messages(arrivals[i].type)))
             continue;
         add(search, (struct argus_pending){.first_ns = arrivals[i].time_ns,
                                            .sender = ARGUS_NONE,

@@ -10,9 +10,11 @@
  * A loop that follows another and has nothing to do looks the same. So a home must be visited again
  * afterwards, though not the same one (an editor has one for commands and one for text). If the
  * trace ends before that, the earlier homes must have been the thread's loop for longer than the
- * search lasts, and the search must be as deep as one of them.
+ * search lasts, and the search must be as deep as one of them; or the thread asks in each turn for
+ * the end of a child.
  */
 #include "diagnose/hangs/nesting.h"
+#include "event/syscalls.h"
 
 /* A search's turns are at most so long, and at least so many: fewer are a retry, and a search that
  * lasts as long as the threshold has more. */
@@ -25,6 +27,26 @@
 #define TURNS_PER_CHANCE 20
 /* Other threads end at least so many waits of a home. */
 #define LEAST_ENDS 3
+
+bool asks_for_children(const struct view *view, uint32_t vertex)
+{
+    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(view->graph));
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_op *ops;
+    argus_graph_ops(view->graph, &ops);
+    for (uint32_t i = 0; i < v->op_count; i++) {
+        uint32_t code = ops[v->first_op + i].code;
+        if (code >> 24 == ARGUS_OP_SYSCALL &&
+            syscall_row(header->os, header->arch, code & 0xffff)->wait == ARGUS_WAIT_CHILD)
+            return true;
+    }
+    return false;
+}
+
+bool habit_asks_for_children(const struct habit *habit)
+{
+    return habit->child_asks * 2 >= habit->count;
+}
 
 bool searching_looks(const struct habits *habits, const struct habit *habit)
 {
@@ -79,7 +101,8 @@ static bool interrupts(const struct habits *habits, const struct habit *search)
     }
     bool was_longer = before.last_ns - before.first_ns > search->last_ns - search->first_ns;
     return before.first_ns != UINT64_MAX &&
-           (again || (was_longer && habit_depth(habits, search) >= before.depth));
+           (again || habit_asks_for_children(search) ||
+            (was_longer && habit_depth(habits, search) >= before.depth));
 }
 
 void searching_find(struct habits *habits)

@@ -1,5 +1,8 @@
-/* When a thread first asked for input. What came before that was pending while the program started,
- * and the thread was not expected to take it. */
+/* The start of a program: until its main thread first asked for input. What came before that was
+ * pending while the program started, and the thread was not expected to take it. A user who started
+ * a program with windows waits for the first one. */
+#include <string.h>
+
 #include "diagnose/hangs/finder.h"
 
 static uint64_t first_visit_ns(const struct view *view, uint32_t thread)
@@ -39,4 +42,45 @@ uint64_t start_up_end(const struct view *view, uint32_t thread)
             end_ns = vertex->end_ns;
     }
     return end_ns == UINT64_MAX ? 0 : end_ns;
+}
+
+/* Whether a file of this path has a probe for UI events. */
+static bool hands_ui_events(const struct argus_trace *trace, const char *path)
+{
+    const struct argus_probe_entry *probes;
+    size_t count = argus_trace_probes(trace, &probes);
+    for (size_t i = 0; i < count; i++)
+        if (probes[i].shape == ARGUS_PROBE_UI && strcmp(probes[i].library, path) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the process has mapped a toolkit's library. */
+static bool has_toolkit(const struct view *view, uint32_t process)
+{
+    const struct argus_trace *trace = argus_graph_trace(view->graph);
+    const struct argus_image_entry *images;
+    size_t count = trace ? argus_trace_images(trace, &images) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (images[i].pid == view->processes[process].pid && hands_ui_events(trace, images[i].path))
+            return true;
+    return false;
+}
+
+/* Whether the wait of `vertex` is for a thread or a device, and not for a time, a child or orders. */
+static bool is_for_another(const struct argus_wait *wait)
+{
+    return wait->kind != ARGUS_WAIT_SLEEP && wait->kind != ARGUS_WAIT_CHILD &&
+           wait->kind != ARGUS_WAIT_SIGNAL && wait->kind != ARGUS_WAIT_NONE &&
+           !(wait->kind == ARGUS_WAIT_READ && wait->object == 0);
+}
+
+bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns)
+{
+    if (hang->type != ARGUS_TYPE_LONG_WAIT || hang->vertex == ARGUS_NONE)
+        return false;
+    uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - view->vertices[hang->vertex].end_ns;
+    return hang->wait_ns >= threshold_ns && wait_ns >= hang->wait_ns / 2 &&
+           is_for_another(&view->vertices[hang->vertex].wait) &&
+           has_toolkit(view, view->threads[hang->thread].process);
 }

@@ -9,12 +9,13 @@
  *   - a thread that waits for processes that it started itself, as a shell does for a command, or a
  *     build for a compiler. What these send, or what comes through a pipe, is part of that wait;
  *     what another child sends is not. The shell's terminal belongs to the command meanwhile: what
- *     is typed there is not pending for the shell;
+ *     is typed there is not pending for the shell. With windows, such a thread counts;
  *   - a thread whose loop takes only from such processes: it does their work;
  *   - a thread that is not known for sure to have a loop;
  *   - a thread at a lock or condition that never rests in a poll: another thread polls for it;
  *   - a thread that sleeps by its own clock, if its timer or a child set off the stretch, unless
- *     the user names the thread.
+ *     the user names the thread;
+ *   - a thread that was idle at a place which is not known as its loop (idle_stretch.c).
  *
  * If the trace does not show what is pending, all of them count.
  */
@@ -249,9 +250,15 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     }
     bool awaited =
         is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
+    /* UI events that it read afterwards may be what ended the stretch; if they were pending before, so
+     * were their messages. */
+    bool idle =
+        !pendings_any(&pendings, 1u << ARGUS_PENDING_UI_EVENT) && stretch_is_idle(view, hang);
     argus_pendings_deinit(&pendings);
+    if (idle)
+        return true;
     return !awaited &&
-           (!sure || !is_main || children.enough ||
+           (!sure || !is_main || (children.enough && !thread_has_windows(view, hang->thread)) ||
             (sleeps(view, hang) && !hang_is_named(finder->options)) ||
             is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
 }

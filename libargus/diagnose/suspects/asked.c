@@ -1,5 +1,6 @@
 /* Finds the threads to which a thread sent a request before it waited: the receivers of the
- * messages that it sent in the vertex that ends in the wait.
+ * messages that it sent in the vertex that ends in the wait, or in which the wait began if signals
+ * interrupted it since.
  *
  * A message that was received is an edge of the graph, also if it was received much later, or if it
  * woke no thread because the receiver was busy. A message that was never received has no edge. Its
@@ -191,9 +192,10 @@ struct argus_error *find_asked(struct suspect_search *search)
 {
     struct sent_list sent;
     bool known = false;
-    if (!add_receivers(search, search->vertex) || !add_unread(search, search->vertex))
+    uint32_t vertex = timeline_wait_begin(&search->d->view, search->vertex);
+    if (!add_receivers(search, vertex) || !add_unread(search, vertex))
         return argus_error_memory();
-    struct argus_error *error = read_sent(&search->d->view, search->vertex, &sent);
+    struct argus_error *error = read_sent(&search->d->view, vertex, &sent);
     if (error || sent.count == 0)
         return error;
     for (size_t i = 0; i < sent.count; i++)

@@ -219,6 +219,21 @@ static bool was_idle(const struct diagnoser *d, const struct late *late)
            v->wait.outcome == ARGUS_OUTCOME_SATISFIED && is_home_wait(&d->view, late->vertex);
 }
 
+/* Whether the wait of `vertex` was a pause of the hung thread's loop, in a child process: sleep(1)
+ * in a shell script that tries to create a lock file. */
+static bool is_pause_of_loop(const struct diagnoser *d, uint32_t vertex)
+{
+    struct lock_tries tries;
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    uint32_t process = d->view.threads[v->thread].process;
+    uint32_t hung = d->view.threads[d->hang.thread].process;
+    return d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->wait.kind == ARGUS_WAIT_SLEEP &&
+           process != hung &&
+           d->view.processes[process].parent_pid == d->view.processes[hung].pid &&
+           lock_tries_detect(&d->view, d->hang.thread, d->hang.start_ns, d->hang.end_ns, &tries) &&
+           tries.is_name;
+}
+
 static struct argus_error *blame_share(struct diagnoser *d, const struct late *late)
 {
     char text[96], waited[32];
@@ -231,7 +246,7 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
     if (late->run_ns + late->runnable_ns >= late->wait_ns)
         return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
                                        late->runnable_ns);
-    if (!ended_by_itself(v) || was_idle(d, late) ||
+    if (!ended_by_itself(v) || was_idle(d, late) || is_pause_of_loop(d, late->vertex) ||
         (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
     bool several = argus_vertex_wait_ns(v) < late->wait_ns / 2;

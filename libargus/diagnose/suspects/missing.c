@@ -88,7 +88,8 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
-    uint32_t taker = find_taker_of(view, search->position->vertex, thread);
+    uint32_t taker =
+        find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread);
     uint32_t requester = search->position->requester;
     uint64_t since_ns = search->shared.d->hang.start_ns;
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
@@ -121,6 +122,45 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
             search->suspects.data[before].via = taker;
     }
     return true;
+}
+
+/* Whether `thread` sent anything in the vertices from `first` to `last`. */
+static bool has_sent(const struct view *view, uint32_t first, uint32_t last)
+{
+    const struct argus_unread *unread;
+    size_t unread_count = argus_graph_unread(view->graph, &unread);
+    for (uint32_t v = first; v <= last; v++) {
+        const uint32_t *out;
+        size_t count = argus_graph_out_edges(view->graph, v, &out);
+        for (size_t i = 0; i < count; i++) {
+            uint8_t kind = view->edges[out[i]].kind;
+            if (kind != ARGUS_EDGE_SEQUENCE && kind != ARGUS_EDGE_TIMER)
+                return true;
+        }
+    }
+    for (size_t i = 0; i < unread_count; i++)
+        if (unread[i].sender == view->vertices[first].thread &&
+            unread[i].sent_ns >= view->vertices[first].start_ns &&
+            unread[i].sent_ns <= view->vertices[last].end_ns)
+            return true;
+    return false;
+}
+
+/* Whether a suspect's wait at `vertex` is its wait for requests although it is too rare to be known
+ * as its home: the request of the searched wait ended such a wait, and the suspect went back to it
+ * without having sent anything. */
+static bool came_back(const struct search *search, uint32_t vertex)
+{
+    const struct view *view = &search->shared.d->view;
+    uint32_t taker = find_taker(search, view->vertices[vertex].thread);
+    uint32_t before = taker == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, taker);
+    if (before == ARGUS_NONE || vertex < taker || vertex - taker > MAX_STEPS)
+        return false;
+    const struct argus_wait *first = &view->vertices[before].wait,
+                            *second = &view->vertices[vertex].wait;
+    bool is_open = second->kind == ARGUS_WAIT_READ || second->kind == ARGUS_WAIT_POLL;
+    return is_open && first->syscall == second->syscall && first->object == second->object &&
+           first->inode == second->inode && !has_sent(view, taker, vertex);
 }
 
 /* Adds the client that occupies an idle `server`, so that the server left the request unread; false
@@ -287,6 +327,8 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         struct examined examined = diagnoser_examine_thread(d, suspect.thread, position->window);
         if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
+        if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
+            examined.idle = came_back(search, examined.figures.vertex);
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
         if (suspect.thread == search->holder) /* … or the holder */

@@ -1,23 +1,8 @@
 /* A loop that asks again and again whether a child has ended, and sleeps or reads its output in
  * between: an editor that runs a command. It polls no data flag but waits for that child. */
 #include "diagnose/diagnoser.h"
+#include "diagnose/hangs/habits.h"
 #include "diagnose/words.h"
-#include "event/syscalls.h"
-
-static bool asks_for_children(const struct view *view, uint32_t vertex)
-{
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(view->graph));
-    const struct argus_vertex *v = &view->vertices[vertex];
-    const struct argus_op *ops;
-    argus_graph_ops(view->graph, &ops);
-    for (uint32_t i = 0; i < v->op_count; i++) {
-        uint32_t code = ops[v->first_op + i].code;
-        if (code >> 24 == ARGUS_OP_SYSCALL &&
-            syscall_row(header->os, header->arch, code & 0xffff)->wait == ARGUS_WAIT_CHILD)
-            return true;
-    }
-    return false;
-}
 
 const char *text_polled_object(const struct view *view, uint32_t vertex)
 {

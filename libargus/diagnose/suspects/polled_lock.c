@@ -1,5 +1,5 @@
-/* A loop that tries to get a lock on a file that another process holds, and sleeps or polls in
- * between: a package manager, a database, an editor's lock file. It polls no data flag but waits
+/* A loop that tries to get a lock on a file that another process holds, or to create a lock file
+ * that exists, and sleeps or polls in between: a package manager, a database, an editor. It polls no data flag but waits
  * for the holder; so what the holder did is explained. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +19,13 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
                             uint64_t end_ns, char *buffer, size_t bytes)
 {
     struct lock_tries tries;
-    char file[160], holder[128] = "";
+    char file[256], holder[128] = "";
     if (!lock_tries_find(view, thread, start_ns, end_ns, &tries))
         return NULL;
     if (tries.holder != ARGUS_NONE)
         text_holder(view, tries.holder, holder, sizeof(holder));
-    snprintf(buffer, bytes, "tried to lock %s%s%s, %llu times in a row",
+    snprintf(buffer, bytes, "%s %s%s%s, %llu times in a row",
+             tries.is_name ? "tried to create the lock file" : "tried to lock",
              text_lock_file(view, &tries, file, sizeof(file)), *holder ? ", held by " : "", holder,
              (unsigned long long)tries.count);
     return buffer;
@@ -108,14 +109,48 @@ static struct argus_error *explain_holder(struct diagnoser *d, uint32_t vertex, 
     return diagnoser_explain_writer(d, &position);
 }
 
+/* Blames the loop: no living process holds the lock, or the holder is not known. */
+static struct argus_error *blame_without_holder(struct diagnoser *d, uint32_t vertex,
+                                                struct window part, const struct lock_tries *tries)
+{
+    char who[128];
+    if (!tries->is_name)
+        return blame_loop(d, vertex, part,
+                          text_print("the records do not show which process held it"));
+    if (tries->creator == ARGUS_NONE)
+        return blame_loop(d, vertex, part,
+                          text_print("the records do not show which process created it"));
+    return blame_loop(d, vertex, part,
+                      text_print("%s had created it, and ended without removing it",
+                                 text_holder(&d->view, tries->creator, who, sizeof(who))));
+}
+
+/* The creator of the lock file has ended, and its parent counts as the holder. */
+static struct argus_error *note_parent(struct diagnoser *d, const struct lock_tries *tries)
+{
+    char who[128], parent[128];
+    bool is_parent = tries->creator != ARGUS_NONE && d->view.threads[tries->creator].process !=
+                                                         d->view.threads[tries->holder].process;
+    if (!is_parent)
+        return NULL;
+    d->guessed = true;
+    return diagnoser_add_uncertain(
+        d,
+        text_print("that %s had the lock file is a guess: its child %s had created it, and ended",
+                   text_holder(&d->view, tries->holder, parent, sizeof(parent)),
+                   text_holder(&d->view, tries->creator, who, sizeof(who))));
+}
+
 struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t vertex,
                                                   struct window part,
                                                   const struct lock_tries *tries)
 {
     char who[128];
     if (tries->holder == ARGUS_NONE)
-        return blame_loop(d, vertex, part,
-                          text_print("the records do not show which process held it"));
+        return blame_without_holder(d, vertex, part, tries);
+    struct argus_error *error = tries->is_name ? note_parent(d, tries) : NULL;
+    if (error)
+        return error;
     text_holder(&d->view, tries->holder, who, sizeof(who));
     long at = diagnoser_find_step(d, tries->holder);
     if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)

@@ -10,9 +10,9 @@
  * If the flag was watched and no write came, the thread that should have written it is searched.
  * That is the thread that set the flag for this one the last time; or, if this thread set it
  * itself, the sender of the message upon which it did (own_flag.c). What did that thread do
- * instead; and if it waited itself, who should have ended its wait? A loop that polls for the end
- * of a child waits for that child (polled_child.c). A loop that polls for a lock on a file waits
- * for the lock's holder (polled_lock.c).
+ * instead; and if it waited itself, who should have ended its wait? A loop that polls for a lock
+ * on a file waits for the lock's holder (polled_lock.c). A loop that polls for the end of a child
+ * waits for that child (polled_child.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,12 +217,15 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     if (told != ARGUS_NONE) /* the thread sets the flag itself upon a message */
         return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,
                           "the last time, its message made the waiting thread set the flag");
+    struct lock_tries tries;
+    bool locks = edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
+                                                       part.start_ns, part.end_ns, &tries);
+    if (locks && (tries.holder != ARGUS_NONE || tries.creator != ARGUS_NONE))
+        return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     uint32_t child = edge == ARGUS_NONE ? find_polled_child(&d->view, vertex, part) : ARGUS_NONE;
     if (child != ARGUS_NONE)
         return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
-    struct lock_tries tries;
-    if (edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
-                                              part.start_ns, part.end_ns, &tries))
+    if (locks)
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
         return diagnoser_blame_yielding(d, vertex, part);

@@ -52,7 +52,8 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
     if (of_another && builder->os == ARGUS_OS_DARWIN)
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
-           id == TRACEPOINT_file_lock || id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
+           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the

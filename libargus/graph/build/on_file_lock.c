@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "graph/build/handlers.h"
+#include "graph/build/on_lock_name.h"
 #include "graph/build/thread_state.h"
 
 struct lock_descriptors {
@@ -89,8 +90,14 @@ void graph_on_file_lock(struct builder *builder, struct cpu_state *cpu,
         .exclusive = (flags & ARGUS_FILE_LOCK_EXCLUSIVE) != 0,
         .listed = (flags & ARGUS_FILE_LOCK_HELD) != 0,
     };
+    bool is_name = lock.kind == ARGUS_FILE_LOCK_NAME; /* and is not released by closing the file */
+    if (is_name) {
+        lock_name_identify(builder, &lock, lock.first);
+        lock.first = 0;
+        lock.last = UINT64_MAX;
+    }
     add(builder, &lock);
-    if (!builder->no_memory && lock.what == ARGUS_FILE_LOCK_GOT && !lock.listed &&
+    if (!builder->no_memory && lock.what == ARGUS_FILE_LOCK_GOT && !lock.listed && !is_name &&
         lock.thread != ARGUS_NONE)
         note_descriptor(builder, lock.thread);
 }

@@ -224,6 +224,12 @@ static bool valid_file_locks(const struct graph_arrays *arrays, size_t i)
            is_bool(&lock->listed);
 }
 
+static bool valid_lock_names(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_lock_name *name = &arrays->lock_names.data[i];
+    return memchr(name->path, 0, sizeof(name->path)) != NULL;
+}
+
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
 {
     return i < arrays->suspensions.count;

@@ -280,6 +280,7 @@ struct argus_ping {
 /* A lock on a file: the result of a locking call, or an entry of the kernel's list of locks. */
 struct argus_file_lock {
     uint64_t time_ns;
+    /* of a lock file (ARGUS_FILE_LOCK_NAME): a number that identifies its name */
     uint64_t inode;
     uint64_t first, last; /* bytes; 0 and UINT64_MAX: the whole file, or unknown */
     uint32_t device;      /* of the file's file system: major << 20 | minor */
@@ -289,6 +290,12 @@ struct argus_file_lock {
     uint8_t kind; /* enum argus_file_lock_kind */
     bool exclusive;
     bool listed; /* an entry of the kernel's list, read at this time */
+};
+
+/* A lock file that a thread could not create, because it existed. */
+struct argus_lock_name {
+    uint64_t inode; /* as in struct argus_file_lock */
+    char path[256]; /* as the thread named it; "" if not recorded; ends with NUL */
 };
 
 /* The machine was suspended. The trace clock stood still meanwhile. */
@@ -351,6 +358,8 @@ size_t argus_graph_pings(const struct argus_graph *graph, /* in time order */
                          const struct argus_ping **ret);
 size_t argus_graph_file_locks(const struct argus_graph *graph, /* in time order */
                               const struct argus_file_lock **ret);
+/* One for each lock file. */
+size_t argus_graph_lock_names(const struct argus_graph *graph, const struct argus_lock_name **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);

@@ -72,6 +72,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_READY            ARGUS_DEBUGID(ARGUS_CLASS, 2, 7)
 #define ARGUS_ID_MAPPING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 8)
 #define ARGUS_ID_FILE_LOCK        ARGUS_DEBUGID(ARGUS_CLASS, 2, 9)
+#define ARGUS_ID_FILE_LOCK_NAME   ARGUS_DEBUGID(ARGUS_CLASS, 2, 10)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -274,6 +275,7 @@ enum argus_file_lock_kind {
     ARGUS_FILE_LOCK_FLOCK = 1,   /* flock(); does not conflict with fcntl() locks */
     ARGUS_FILE_LOCK_PROCESS = 2, /* fcntl(F_SETLK): the process owns it */
     ARGUS_FILE_LOCK_OPEN = 3,    /* fcntl(F_OFD_SETLK): the open file description owns it */
+    ARGUS_FILE_LOCK_NAME = 4,    /* a lock file: the process that creates it has the lock */
 };
 
 #define ARGUS_FILE_LOCK_EXCLUSIVE 1u /* a write lock; otherwise a shared one */

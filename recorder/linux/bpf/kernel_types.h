@@ -99,6 +99,14 @@ struct cpumask {
     unsigned long bits[1];
 };
 
+struct path {
+    struct dentry *dentry;
+};
+
+struct fs_struct {
+    struct path pwd;
+};
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -112,6 +120,7 @@ struct task_struct {
     struct mm_struct *mm;
     struct task_struct *real_parent, *group_leader;
     struct thread_struct thread;
+    struct fs_struct *fs;
     struct files_struct *files;
     struct signal_struct *signal;
     char comm[16];
@@ -156,10 +165,6 @@ struct dentry {
     struct dentry *d_parent;
     struct qstr d_name;
     struct inode *d_inode;
-};
-
-struct path {
-    struct dentry *dentry;
 };
 
 struct file {

@@ -12,6 +12,7 @@
 
 #include "file_lock.h"
 #include "hook.h"
+#include "lock_name.h"
 #include "loop_turn.h"
 #include "mapping.h"
 #include "message_call.h"
@@ -129,7 +130,10 @@ static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx
 static __always_inline void end_tells(const struct moment *now, const struct call *call,
                                       int64_t result)
 {
-    if (is_lock_call(call->number))
+    uint32_t name = name_call(call->number);
+    if (name)
+        lock_name_of_call(now, call, name, result);
+    else if (is_lock_call(call->number))
         file_lock_of_call(now, call, result);
     else
         emit_ready(now, call, result);
