@@ -28,9 +28,9 @@ static struct argus_error *read_header(struct image *image, Elf *elf, enum hook_
     GElf_Ehdr header;
     if (!elf || gelf_getclass(elf) != ELFCLASS64 || !gelf_getehdr(elf, &header) ||
         header.e_ident[EI_DATA] != ELFDATA2LSB)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "it is no 64-bit little-endian ELF file");
+        return argus_error_create(ARGUS_ERROR_FORMAT, "it is not a 64-bit little-endian ELF file");
     if (header.e_type != ET_DYN && header.e_type != ET_EXEC)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "it is no library and no program");
+        return argus_error_create(ARGUS_ERROR_FORMAT, "it is neither a library nor a program");
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
         if (machines[i].machine != header.e_machine)
             continue;

@@ -19,7 +19,7 @@ struct argus_error *function_code_create(const struct image *image, struct decod
 {
     struct function_code code = {.image = image, .decoder = decoder};
     if (!image_code(image, address))
-        return argus_error_create(ARGUS_ERROR_USAGE, "0x%llx is no address of its code",
+        return argus_error_create(ARGUS_ERROR_USAGE, "0x%llx is not an address in its code",
                                   (unsigned long long)address);
     if (!image_function_range(image, address, &code.first, &code.end))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
@@ -64,13 +64,12 @@ struct argus_error *function_code_check_start(const struct function_code *code, 
         return argus_error_create(
             ARGUS_ERROR_UNSUPPORTED,
             "nothing in the image leads to +0x%llx: it is padding, data among "
-            "the code, or behind what cannot be decoded",
+            "the code, or behind bytes that cannot be decoded",
             OFFSET(code, address));
     if (start)
         function_code_insn(code, *start, &insn);
     if (address - insn.address >= insn.length)
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "what stands at +0x%llx cannot be decoded",
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "the bytes at +0x%llx cannot be decoded",
                                   OFFSET(code, address));
     return argus_error_create(ARGUS_ERROR_USAGE,
                               "no instruction begins at +0x%llx: it lies inside of +0x%llx (%s), "

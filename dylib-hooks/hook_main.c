@@ -122,7 +122,7 @@ static struct argus_error *run(int argc, char **argv, struct hook_options *optio
         if (options->count < verbs[i].least ||
             (verbs[i].most >= 0 && options->count > verbs[i].most))
             return argus_error_create(ARGUS_ERROR_USAGE,
-                                      "argus-hook %s: too many words or too few; try argus-hook "
+                                      "argus-hook %s: wrong number of arguments; try argus-hook "
                                       "--help",
                                       name);
         return verbs[i].run(options);

@@ -32,7 +32,7 @@ static struct argus_error *map_file(struct image *image)
         return argus_error_os(errno, "cannot open %s", image->path);
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size < 64) {
         close(fd);
-        return argus_error_create(ARGUS_ERROR_FORMAT, "%s is no library and no program",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "%s is neither a library nor a program",
                                   image->path);
     }
     image->file_bytes = (size_t)status.st_size;
@@ -85,7 +85,8 @@ static struct argus_error *read_format(struct image *image, enum hook_arch arch)
         image->format = formats[i].format;
         return formats[i].read(image, arch);
     }
-    return argus_error_create(ARGUS_ERROR_FORMAT, "it is no ELF and no Mach-O file of 64 bits");
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "it is neither an ELF nor a Mach-O file of 64 bits");
 }
 
 struct argus_error *image_open(const char *path, enum hook_arch arch, struct image **ret)

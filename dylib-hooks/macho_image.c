@@ -151,7 +151,7 @@ static struct argus_error *read_header(struct macho_reader *reader, enum hook_ar
     if (header.magic != MACHO_MAGIC ||
         (header.type != MACHO_DYLIB && header.type != MACHO_EXECUTE && header.type != MACHO_BUNDLE))
         return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "it is no Mach-O library or program of 64 bits");
+                                  "it is not a 64-bit Mach-O library or program");
     if (header.cpu != MACHO_CPU_X86_64 && header.cpu != MACHO_CPU_ARM64)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "Mach-O cpu type 0x%x: only x86-64 and arm64", header.cpu);

@@ -157,7 +157,7 @@ struct argus_error *window_move_arm64(const struct window *window, struct trampo
         window_describe(window, &window->insns[0], sizeof(what), what);
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the instruction at %s cannot be moved: it names data by its own "
-                                  "address in a form that is not known",
+                                  "address in an unknown form",
                                   what);
     }
     put_branch(ret, window->address + window->bytes);

@@ -45,5 +45,6 @@ struct argus_error *own_runtime_folder(char **ret)
     }
     return argus_error_create(
         ARGUS_ERROR_NOT_FOUND,
-        "%s is not beside argus-hook, in %s/../lib/argus: install Argus whole", RUNTIME, own);
+        "%s is not in %s/../lib/argus, where argus-hook needs it: install all of Argus", RUNTIME,
+        own);
 }

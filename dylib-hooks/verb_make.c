@@ -142,7 +142,8 @@ struct argus_error *verb_make(const struct hook_options *options)
     bool more = false;
     char path[PATH_MAX];
     if (!options->output == !options->replace)
-        return argus_error_create(ARGUS_ERROR_USAGE, "say where to: -o FILE or --replace=DIR");
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the output is missing: give -o FILE or --replace=DIR");
     struct argus_error *error = prepare(options, options->words[0], 0, &prepared, &more);
     if (error)
         return error;

@@ -86,7 +86,7 @@ static struct argus_error *collect(const struct function_code *code, struct wind
             return too_short(code->image, window, &window->insns[window->count - 1]);
         if (!bytes || !decoder_next(code->decoder, bytes, (size_t)(code->end - at), at, insn))
             return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                      "what stands at +0x%llx cannot be decoded",
+                                      "the bytes at +0x%llx cannot be decoded",
                                       (unsigned long long)(at - window->function_first));
         window->count++;
         window->bytes += insn->length;

@@ -29,8 +29,8 @@ static void warn_of_gaps(struct session *session, struct session_trace *trace)
     trace->warned = true;
     if (lost)
         session_warn(session,
-                     "%llu records were lost while recording: what they told is missing (argus "
-                     "info says where)",
+                     "%llu records were lost while recording: parts of the answer may be missing "
+                     "(argus info says where)",
                      (unsigned long long)lost);
     /* a note without a category, from another backend */
     for (size_t i = 0; i < count; i++)
@@ -86,8 +86,8 @@ struct argus_error *analysis_vertex(const struct analysis *analysis, const char 
     unsigned long long id =
         word[0] == 'v' && isdigit((unsigned char)word[1]) ? strtoull(word + 1, &end, 10) : 0;
     if (!end || *end)
-        return argus_error_create(ARGUS_ERROR_USAGE, "'%s' is no vertex: a vertex is written v1234",
-                                  word);
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "'%s' is not a vertex: a vertex is written v1234", word);
     if (errno || id >= count)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no vertex %s: the graph has %zu, from v0",
                                   word, count);

@@ -28,8 +28,8 @@ const struct command_option command_option_help = {"help", 'h', NULL, "print thi
 
 const struct command_option command_options_graph[] = {
     {"no-cache", 0, NULL, "build the graph, do not use or keep one in a file"},
-    {"with", 0, "FILE", "put what LLDB has recorded of flags beside it (argus watchflag in LLDB)"},
-    {"rules", 0, "FILE|none", "use these rules, not those of 'argus schema add'; or none"},
+    {"with", 0, "FILE", "add the accesses to flags that LLDB recorded (argus watchflag in LLDB)"},
+    {"rules", 0, "FILE|none", "use these rules, or none, instead of those of 'argus schema add'"},
     COMMAND_OPTIONS_END,
 };
 

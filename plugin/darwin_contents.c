@@ -23,7 +23,7 @@ void darwin_contents_print(struct session *session, const struct argus_contents 
     session_printf(session, "stacks     %llu of user code, %llu of the kernel, sampled by kperf\n",
                    (unsigned long long)contents->user_stacks,
                    (unsigned long long)contents->kernel_stacks);
-    session_printf(session, "images     %llu, and %llu shared cache%s, told by dyld\n",
+    session_printf(session, "images     %llu, and %llu shared cache%s, reported by dyld\n",
                    (unsigned long long)contents->images,
                    (unsigned long long)contents->shared_caches,
                    contents->shared_caches == 1 ? "" : "s");

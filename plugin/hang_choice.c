@@ -104,10 +104,11 @@ static struct argus_error *none_found(const struct argus_hang_options *options)
     char threshold[64];
     argus_duration_text(options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS,
                         threshold, sizeof(threshold));
-    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                              "no event loop stayed away from its wait for %s; name the process "
-                              "(--process=NAME), a vertex, or a smaller --threshold",
-                              threshold);
+    return argus_error_create(
+        ARGUS_ERROR_NOT_FOUND,
+        "no event loop was away from its wait for %s or longer; name the process "
+        "(--process=NAME), a vertex, or a smaller --threshold",
+        threshold);
 }
 
 static struct argus_error *take(const struct argus_hangs *hangs, const char *word,
@@ -189,8 +190,7 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
 {
     const char *word = wanted_word(analysis);
     if (word && arguments_has(analysis->arguments, "hang") && analysis_word(analysis, 0))
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "which hang is meant is said twice: '%s' and --hang=%s",
+        return argus_error_create(ARGUS_ERROR_USAGE, "the hang is given twice: '%s' and --hang=%s",
                                   analysis_word(analysis, 0), word);
     if (word && word[0] == 'v') {
         uint32_t vertex;

@@ -42,7 +42,7 @@ static struct argus_error *find_named_lldb(const char *name, char **ret)
     free(*ret);
     *ret = NULL;
     return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                              "$ARGUS_LLDB names '%s', which is no program that can be run", name);
+                              "$ARGUS_LLDB names '%s', which is not an executable program", name);
 }
 
 struct argus_error *paths_find_lldb(char **ret)
@@ -85,7 +85,7 @@ struct argus_error *paths_find_plugin(char **ret)
         *ret = realpath(wanted, NULL);
         return *ret ? NULL
                     : argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                                         "$ARGUS_PLUGIN names '%s', which is not there", wanted);
+                                         "$ARGUS_PLUGIN names '%s', which does not exist", wanted);
     }
     bool known = own_directory(directory, sizeof(directory));
     for (const char *const *place = plugin_places; known && *place; place++) {
@@ -97,9 +97,9 @@ struct argus_error *paths_find_plugin(char **ret)
         if (*ret)
             return NULL;
     }
-    return argus_error_create(ARGUS_ERROR_NOT_FOUND, "the LLDB plugin libargus" ARGUS_PLUGIN_SUFFIX
-                                                     " is not beside this program; "
-                                                     "set ARGUS_PLUGIN to its path");
+    return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                              "the LLDB plugin libargus" ARGUS_PLUGIN_SUFFIX
+                              " was not found next to this program; set ARGUS_PLUGIN to its path");
 }
 
 struct argus_error *paths_find_probes(char **ret)
@@ -114,7 +114,8 @@ struct argus_error *paths_find_probes(char **ret)
     if (!own_directory(directory, sizeof(directory)) ||
         asprintf(ret, "%s/../share/argus/probes.conf", directory) < 0) {
         *ret = NULL;
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this program does not know where it is");
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "cannot find out in which folder this program is");
     }
     return NULL;
 }

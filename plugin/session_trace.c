@@ -79,7 +79,7 @@ static void warn_damage(struct session *session, const struct session_trace *tra
     session->damage_seen = true;
     if (!complete)
         session_warn(session,
-                     "%s was cut off, or its recorder was killed: what it has is used, up to there",
+                     "%s was cut off, or its recorder was killed: the part before that is used",
                      trace->path);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
@@ -141,8 +141,7 @@ static struct argus_error *missing_file(const struct session *session)
     if (session->in_lldb)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "no trace is loaded: 'argus load FILE' first, or name FILE here");
-    return argus_error_create(ARGUS_ERROR_USAGE,
-                              "no trace is named: write FILE behind the command");
+    return argus_error_create(ARGUS_ERROR_USAGE, "no trace is named: write FILE after the command");
 }
 
 struct argus_error *session_trace_path(const struct session *session,
@@ -242,11 +241,11 @@ void session_trace_forget_shown(struct session_trace *trace)
 void session_trace_note_fetched(struct session *session, const struct session_trace *trace)
 {
     static const char *const ends[] = {
-        [ARGUS_FETCH_NO_LIBRARY] = "nothing was asked of DEBUGINFOD_URLS: libdebuginfod is not "
+        [ARGUS_FETCH_NO_LIBRARY] = "DEBUGINFOD_URLS was not used: libdebuginfod is not "
                                    "installed (Debian: libdebuginfod1)",
         [ARGUS_FETCH_INTERRUPTED] = "fetching symbols was stopped by Ctrl-C",
-        [ARGUS_FETCH_TOO_LONG] = "fetching symbols took too long and was stopped; the same command "
-                                 "again continues behind what it has fetched",
+        [ARGUS_FETCH_TOO_LONG] = "fetching symbols took too long and was stopped; run the same "
+                                 "command again to fetch the rest",
     };
     struct argus_fetched fetched = {.end = ARGUS_FETCH_OPEN};
     if (trace && trace->symbols)

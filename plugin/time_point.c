@@ -103,8 +103,8 @@ struct argus_error *time_point_range(const struct argus_trace *trace, const char
     }
     if (!parse(text, &written))
         return argus_error_create(
-            ARGUS_ERROR_USAGE, "'%s' is no time such as 14:32:10.5, '2026-11-23 14:32:10' or +1.5s",
-            text);
+            ARGUS_ERROR_USAGE,
+            "'%s' is not a time such as 14:32:10.5, '2026-11-23 14:32:10' or +1.5s", text);
     int64_t start_wall_ns = (int64_t)argus_trace_ns_to_wall_ns(trace, start_ns);
     int64_t from_ns = wall_seconds(&written, start_wall_ns / SECOND_NS) * SECOND_NS +
                       written.fraction_ns - start_wall_ns;

@@ -115,12 +115,12 @@ static struct argus_error *times_get(const struct analysis *analysis, struct ver
     if (!error)
         error = moment_get(analysis, "to", &ret->to_ns);
     if (!error && ret->from_ns > ret->to_ns)
-        error =
-            argus_error_create(ARGUS_ERROR_USAGE, "--from is later than --to: nothing is between");
+        error = argus_error_create(ARGUS_ERROR_USAGE, "--from is later than --to");
     if (error || !arguments_has(analysis->arguments, "time"))
         return error;
     if (arguments_has(analysis->arguments, "from") || arguments_has(analysis->arguments, "to"))
-        return argus_error_create(ARGUS_ERROR_USAGE, "--time is one moment: without --from, --to");
+        return argus_error_create(
+            ARGUS_ERROR_USAGE, "--time is a single moment: do not combine it with --from or --to");
     error = moment_get(analysis, "time", &ret->from_ns);
     ret->to_ns = ret->from_ns + 1;
     return error;

@@ -58,7 +58,7 @@ struct backend_poller {
     /* When it last polled for the end of a child in quick succession; 0: never. */
     uint64_t asked_ns;
     bool polling;                          /* it waits in its loop now */
-    bool polling_inside;                   /* it waits in a poll inside a handler now */
+    bool polling_in_handler;               /* it waits in a poll inside a handler now */
     struct poll_set loop_set, handler_set; /* of its loop, and of its last poll inside a handler */
 };
 

@@ -180,8 +180,8 @@ static struct argus_error *name_recorder(const struct recorder_client *client,
         return error;
     argus_error_destroy(error);
     return argus_error_create(ARGUS_ERROR_VERSION,
-                              "the recorder that is running, process %d, is of another version of "
-                              "argus: 'sudo kill %d' ends it; what is only in memory is lost",
+                              "the running recorder, process %d, is from another version of argus: "
+                              "'sudo kill %d' ends it; records that are only in memory are lost",
                               pid, pid);
 }
 
@@ -448,7 +448,8 @@ static struct argus_error *receive_hang(struct recorder_client *client, struct r
     if (error)
         return error;
     if (reply.error || reply.verb != REQUEST_WATCH)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "the recorder speaks of something else");
+        return argus_error_create(ARGUS_ERROR_FORMAT,
+                                  "the recorder's reply does not fit the request");
     *ret = reply.hang;
     return NULL;
 }

@@ -79,7 +79,7 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
     if (!server->hangs)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this recording does not look for hangs");
     if (server->watcher && server->watcher != client)
-        return argus_error_create(ARGUS_ERROR_BUSY, "pid %d is told of hangs already",
+        return argus_error_create(ARGUS_ERROR_BUSY, "pid %d already receives the hangs",
                                   server->watcher->who.pid);
     server->watcher = client;
     server->watcher_is_busy = false;
@@ -96,7 +96,7 @@ struct argus_error *handle_watched(struct server *server, struct client *client,
     if (fd >= 0)
         close(fd);
     if (server->watcher != client)
-        return argus_error_create(ARGUS_ERROR_USAGE, "this connection is not told of hangs");
+        return argus_error_create(ARGUS_ERROR_USAGE, "this connection does not receive hangs");
     const struct request_watched *watched = &request->watched;
     struct backend *backend = recording_backend(server->recording);
     switch ((enum watched_outcome)watched->outcome) {

@@ -109,7 +109,7 @@ static bool is_unanswered(const struct hang_watch *watch, const struct backend_p
  * nested loop. */
 static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
 {
-    return !poller->polling_inside && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
+    return !poller->polling_in_handler && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
 }
 
 /* Whether a handler repeatedly polls for the end of a child: then it waits for a command, whatever
@@ -125,7 +125,7 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 {
     if (!poller->inner || polls_no_more(poller, now_ns) || asks_for_child(poller, now_ns))
         return false;
-    if (poller->polling_inside && poll_set_covers(&poller->handler_set, &poller->loop_set))
+    if (poller->polling_in_handler && poll_set_covers(&poller->handler_set, &poller->loop_set))
         return !is_unanswered(watch, poller);
     if (watch->system->is_ready(&poller->loop_set, poller->pid))
         return false;

@@ -38,16 +38,17 @@ struct argus_error *probe_request_check(const struct request_probe *request)
 {
     bool is_hook = request->spec.flags & PROBE_HOOK;
     if (is_hook && request->number < PROBE_HOOK_FIRST)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "%u is no number of a hook", request->number);
+        return argus_error_create(ARGUS_ERROR_FORMAT, "there is no hook with number %u",
+                                  request->number);
     if (!is_hook && request->number >= PROBE_LIMIT)
         return argus_error_create(ARGUS_ERROR_USAGE, "more than %u probes are not possible",
                                   PROBE_LIMIT);
     if (!good_spec(&request->spec))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "probe %u makes no sense", request->number);
+        return argus_error_create(ARGUS_ERROR_FORMAT, "probe %u is invalid", request->number);
     if (!has_end(request->library, sizeof(request->library)) ||
         !has_end(request->symbol, sizeof(request->symbol)) ||
         !has_end(request->label, sizeof(request->label)))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "a name of probe %u has no end",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a name of probe %u is not terminated",
                                   request->number);
     return NULL;
 }

@@ -17,12 +17,12 @@ static struct argus_error *check_file(int fd, uint64_t offset, struct stat *ret)
 {
     int flags = fcntl(fd, F_GETFL);
     if (fstat(fd, ret) < 0 || flags < 0)
-        return argus_error_os(errno, "cannot look at the file to probe");
+        return argus_error_os(errno, "cannot examine the file to probe");
     if (!S_ISREG(ret->st_mode) || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "only a regular file that is open for reading can be probed");
     if (offset >= (uint64_t)ret->st_size)
-        return argus_error_create(ARGUS_ERROR_USAGE, "a probe lies behind the end of its file");
+        return argus_error_create(ARGUS_ERROR_USAGE, "a probe is beyond the end of its file");
     return NULL;
 }
 
@@ -90,7 +90,7 @@ static struct argus_error *check_room(const struct probe_list *list,
         return argus_error_create(ARGUS_ERROR_USAGE, "more than %u hooks", PROBE_HOOK_LIMIT);
     for (size_t i = 0; i < list->probes.length; i++)
         if (list->probes.data[i].entry.number == request->number)
-            return argus_error_create(ARGUS_ERROR_USAGE, "there is a probe %u already",
+            return argus_error_create(ARGUS_ERROR_USAGE, "probe %u exists already",
                                       request->number);
     return NULL;
 }

@@ -59,7 +59,7 @@ static struct argus_error *check_choices(const struct request_start *start)
     if (start->mode < RECORDING_STREAM || start->mode > RECORDING_RING ||
         start->backend >= BACKEND_KIND_COUNT || start->categories & ~CATEGORIES_ALL)
         return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "a request to start with mode %u, backend %u and categories %x",
+                                  "invalid request to start: mode %u, backend %u, categories %x",
                                   start->mode, start->backend, start->categories);
     if (!(start->categories & CATEGORY_BIT(CATEGORY_SCHED)))
         return argus_error_create(ARGUS_ERROR_USAGE,
@@ -87,7 +87,7 @@ static struct argus_error *check_codec(const struct request_start *start)
 static struct argus_error *check_stacks(const struct request_start *start)
 {
     if (start->call_stacks > 1)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "call_stacks is 0 or 1");
+        return argus_error_create(ARGUS_ERROR_FORMAT, "call_stacks must be 0 or 1");
     return NULL;
 }
 
@@ -117,7 +117,8 @@ static struct argus_error *check_names(const struct request_start *start)
     bool good = has_end(start->hang_name, sizeof(start->hang_name));
     for (size_t i = 0; i < PROTOCOL_UNWIND_MAX; i++)
         good &= has_end(start->unwind_names[i], sizeof(start->unwind_names[i]));
-    return good ? NULL : argus_error_create(ARGUS_ERROR_FORMAT, "a name in the request has no end");
+    return good ? NULL
+                : argus_error_create(ARGUS_ERROR_FORMAT, "a name in the request is not terminated");
 }
 
 static struct argus_error *check_start(const struct request *request)
@@ -139,11 +140,12 @@ static struct argus_error *check_watched(const struct request *request)
 {
     const struct request_watched *watched = &request->watched;
     if (watched->outcome >= WATCHED_OUTCOMES)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "no outcome of a hang has the number %u",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a hang has no outcome with number %u",
                                   watched->outcome);
     return has_end(watched->reason, sizeof(watched->reason))
                ? NULL
-               : argus_error_create(ARGUS_ERROR_FORMAT, "a reason in the request has no end");
+               : argus_error_create(ARGUS_ERROR_FORMAT,
+                                    "a reason in the request is not terminated");
 }
 
 static struct argus_error *check_probe(const struct request *request)
@@ -155,7 +157,8 @@ static struct argus_error *check_absent(const struct request *request)
 {
     return has_end(request->absent.text, sizeof(request->absent.text))
                ? NULL
-               : argus_error_create(ARGUS_ERROR_FORMAT, "a sentence in the request has no end");
+               : argus_error_create(ARGUS_ERROR_FORMAT,
+                                    "a sentence in the request is not terminated");
 }
 
 /* A client may watch a flag only in a process of its own user, which the server checks. */
@@ -169,7 +172,7 @@ static struct argus_error *check_flag(const struct request *request)
         flag->access > FLAG_READS_AND_WRITES || flag->semantics >= ARGUS_FLAG_SEMANTICS ||
         flag->step_count > FLAG_STEPS || flag->build_id_bytes > sizeof(flag->build_id) ||
         plan != (flag->image[0] != '\0'))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "a request to watch nothing that there is");
+        return argus_error_create(ARGUS_ERROR_FORMAT, "invalid request: no such variable");
     if (!size)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%u bytes cannot be watched: choose 1, 2, 4 or 8", flag->bytes);
@@ -186,7 +189,8 @@ static struct argus_error *check_interpreter(const struct request *request)
     bool good = has_end(spec->image, sizeof(spec->image)) && spec->image[0] &&
                 spec->build_id_bytes <= sizeof(spec->build_id);
     return good ? NULL
-                : argus_error_create(ARGUS_ERROR_FORMAT, "a request about no interpreter's file");
+                : argus_error_create(ARGUS_ERROR_FORMAT,
+                                     "invalid request: it names no file of an interpreter");
 }
 
 /* Checks beyond size, version and verb; a row for each verb with contents. */
@@ -200,7 +204,7 @@ struct argus_error *request_parse(const void *bytes, size_t length, struct reque
 {
     struct request request;
     if (length != sizeof(request))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "a request has %zu bytes, not %zu",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a request must have %zu bytes, but has %zu",
                                   sizeof(request), length);
     memcpy(&request, bytes, sizeof(request));
     struct argus_error *error = check_version(request.magic, request.version);
@@ -219,7 +223,7 @@ struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *
 {
     struct reply reply;
     if (length != sizeof(reply))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "a reply has %zu bytes, not %zu",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "a reply must have %zu bytes, but has %zu",
                                   sizeof(reply), length);
     memcpy(&reply, bytes, sizeof(reply));
     struct argus_error *error = check_version(reply.magic, reply.version);
@@ -227,7 +231,7 @@ struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *
         return error;
     if (reply.error > 1 + ARGUS_ERROR_QUESTION || reply.mode > RECORDING_RING ||
         reply.cpu_count > 65536 || reply.count > PROTOCOL_PAGE)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "a reply with error %u and mode %u",
+        return argus_error_create(ARGUS_ERROR_FORMAT, "invalid reply: error %u, mode %u",
                                   reply.error, reply.mode);
     reply.text[sizeof(reply.text) - 1] = '\0';
     *ret = reply;
@@ -259,7 +263,7 @@ struct argus_error *message_send(int socket, const void *bytes, size_t length, i
         sent = platform_send(socket, &message);
     while (sent < 0 && errno == EINTR);
     if (sent < 0)
-        return argus_error_os(errno, "cannot speak to the other side of " PROTOCOL_SOCKET);
+        return argus_error_os(errno, "cannot send over " PROTOCOL_SOCKET);
     return NULL;
 }
 
@@ -300,7 +304,7 @@ struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t
         length = platform_receive(socket, &message);
     while (length < 0 && errno == EINTR);
     if (length < 0 && errno != ECONNRESET)
-        return argus_error_os(errno, "cannot hear the other side of " PROTOCOL_SOCKET);
+        return argus_error_os(errno, "cannot receive from " PROTOCOL_SOCKET);
     *ret_length = length > 0 ? (size_t)length : 0;
     *ret_fd = length < 0 ? -1 : take_fds(&message);
     return NULL;

@@ -117,7 +117,7 @@ static struct argus_error *check_output(int fd)
     struct stat status;
     int flags = fcntl(fd, F_GETFL);
     if (fstat(fd, &status) < 0 || flags < 0)
-        return argus_error_os(errno, "cannot look at the output file");
+        return argus_error_os(errno, "cannot examine the output file");
     if (!S_ISREG(status.st_mode) || status.st_mode & (S_ISUID | S_ISGID) || status.st_size != 0 ||
         (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !platform_keeps_files(fd))
         return argus_error_create(ARGUS_ERROR_USAGE,
@@ -144,9 +144,9 @@ static struct argus_error *check_start(const struct server *server, const struct
     if (request->start.mode == RECORDING_MEMORY)
         return fd < 0 ? NULL
                       : argus_error_create(ARGUS_ERROR_USAGE,
-                                           "a recording into memory has no file to begin with");
+                                           "a recording into memory takes no output file");
     if (fd < 0)
-        return argus_error_create(ARGUS_ERROR_USAGE, "a recording needs a file to go to");
+        return argus_error_create(ARGUS_ERROR_USAGE, "a recording needs an output file");
     return check_output(fd);
 }
 
@@ -257,10 +257,10 @@ static struct argus_error *check_snapshot(const struct server *server, int fd)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     if (recording_mode(server->recording) != RECORDING_MEMORY)
         return argus_error_create(ARGUS_ERROR_BUSY,
-                                  "the recording goes to a file already (started by pid %d)",
+                                  "the recording is already written to a file (started by pid %d)",
                                   server->started_by.pid);
     if (fd < 0)
-        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs a file to go to");
+        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs an output file");
     return check_output(fd);
 }
 
@@ -294,7 +294,7 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
         if (fd >= 0)
             close(fd);
         return argus_error_create(ARGUS_ERROR_BUSY,
-                                  "the recording belongs to argus record, pid %d: end that",
+                                  "the recording belongs to argus record, pid %d: end that process",
                                   server->started_by.pid);
     }
     struct argus_error *error = NULL;
@@ -433,7 +433,7 @@ static struct argus_error *handle_flag_remove(struct server *server, struct clie
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %u",
                                   request->page.first);
     if (client->who.uid != 0 && client->who.uid != server->started_by.uid)
-        return argus_error_create(ARGUS_ERROR_PERMISSION, "the recording is somebody else's");
+        return argus_error_create(ARGUS_ERROR_PERMISSION, "the recording belongs to another user");
     return backend_flag_remove(backend, request->page.first);
 }
 

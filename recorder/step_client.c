@@ -29,7 +29,7 @@ static struct argus_error *send_request(int fd, const struct step_request *reque
     ssize_t put = write(fd, request, sizeof(*request));
     if (put == (ssize_t)sizeof(*request))
         return NULL;
-    return argus_error_os(put < 0 ? errno : EIO, "cannot ask the stepper");
+    return argus_error_os(put < 0 ? errno : EIO, "cannot send the stepper its request");
 }
 
 static struct argus_error *start(struct step_client *client, const struct step_request *request,
@@ -105,8 +105,8 @@ struct argus_error *step_client_next(struct step_client *client, struct step_sai
     ssize_t got = read(client->item_fd, client->buffer + client->length,
                        sizeof(client->buffer) - client->length);
     if (got <= 0)
-        return argus_error_create(ARGUS_ERROR_IO, "the stepper (argus-recorder step) ended "
-                                                  "without a word");
+        return argus_error_create(ARGUS_ERROR_IO,
+                                  "the stepper (argus-recorder step) ended without a reply");
     client->length += (size_t)got;
     take(client, ret);
     return NULL;

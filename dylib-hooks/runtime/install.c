@@ -107,8 +107,8 @@ static const char *check_bytes(const struct argus_hook *hook)
 {
     const void *window = (const void *)(hook->entry->victim + hook->slide);
     if (memcmp(window, hook->entry->original, hook->entry->window_bytes) != 0)
-        return "its code is not what is in the file: somebody else has changed it already, for "
-               "instance with a uprobe (argus record has some: skip=1 goes behind them)";
+        return "its code differs from the file: another tool has changed it already, for instance "
+               "with a uprobe (argus record has some: skip=1 goes behind them)";
     return NULL;
 }
 

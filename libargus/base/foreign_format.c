@@ -82,7 +82,7 @@ static const struct format {
 #define LOOKS(function) NULL, 0, function
     {MAGIC("ARGUSTRC"), "an Argus trace", "ARGUSTRC", "argus info reads it"},
     {MAGIC("ARGUSSTP"), "a step file of argus step", "ARGUSSTP", "argus diverge reads it"},
-    {MAGIC("ARGUSGRF"), "a graph that Argus keeps beside a trace", "ARGUSGRF",
+    {MAGIC("ARGUSGRF"), "a graph that Argus keeps next to a trace", "ARGUSGRF",
      "name the trace: the same name without .graph"},
     {MAGIC("PERFILE2"), "a perf.data file", "PERFILE2", READ_BY_PERF},
     {MAGIC("2ELIFREP"), "a perf.data file of the other byte order", "2ELIFREP", READ_BY_PERF},

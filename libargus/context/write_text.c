@@ -63,7 +63,7 @@ static const char *const cut_reasons[ARGUS_FRAME_ENDS] = {
     [ARGUS_FRAME_CUT] = "longer than what was copied (--unwind-size)",
     [ARGUS_FRAME_MISSING] = "whose next page was not in memory",
     [ARGUS_FRAME_UNKNOWN] =
-        "from code without unwind information (made at run time, or its file is another one now)",
+        "from code without unwind information (made at run time, or its file has changed)",
     [ARGUS_FRAME_DEEP] = "with more functions than are kept (--unwind keeps more)",
     [ARGUS_FRAME_ASTRAY] =
         "of short waits and wake-ups without frame pointers (--call-stacks copies them, too)",

@@ -71,7 +71,7 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
                           .baseline = ARGUS_NONE};
     if (hang->thread >= d.view.thread_count || hang->vertex >= d.view.vertex_count ||
         hang->start_ns > hang->end_ns || hang->type > ARGUS_TYPE_LONG_WAIT)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this hang is not one of this trace");
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this hang is not from this trace");
     if (options)
         d.options = *options;
     struct argus_error *error = run(&d);

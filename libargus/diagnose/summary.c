@@ -100,16 +100,16 @@ static void sentence_add_lock_holder(struct sentence *sentence, const struct vie
     sentence_add(sentence, " had");
 }
 
-/* "looked for a lock on a file again and again, which B had". */
+/* "tried to lock a file again and again, which B had". */
 static void sentence_add_loop(struct sentence *sentence, const struct view *view,
                               const struct argus_culprit *root)
 {
     struct lock_tries tries;
     uint32_t thread = view->vertices[root->vertex].thread;
     bool locks = lock_tries_find(view, thread, root->start_ns, root->end_ns, &tries);
-    sentence_add(sentence, !locks          ? "looked for a data flag again and again"
+    sentence_add(sentence, !locks          ? "polled a data flag again and again"
                            : tries.is_name ? "tried to create a lock file again and again"
-                                           : "looked for a lock on a file again and again");
+                                           : "tried to lock a file again and again");
     if (!locks || tries.holder == ARGUS_NONE)
         return;
     sentence_add_lock_holder(sentence, view, tries.holder, thread);

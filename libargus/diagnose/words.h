@@ -26,9 +26,9 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
 
 /* What the loop of `vertex` polls for, as far as its system calls show: "the end of a child", else
  * "a data flag". Static. */
-const char *text_looked_for(const struct view *view, uint32_t vertex);
+const char *text_polled_object(const struct view *view, uint32_t vertex);
 
-/* "looked for a lock on inode 7 of device 8:1, held by package's main thread, 12 times in a row":
+/* "tried to lock inode 7 of device 8:1, held by package's main thread, 12 times in a row":
  * if `thread` did this for most of the time. Returns `buffer`; NULL: it did not. */
 const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns,
                             uint64_t end_ns, char *buffer, size_t bytes);

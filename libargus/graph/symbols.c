@@ -442,12 +442,12 @@ const char *argus_lack_text(enum argus_lack lack)
     static const char *const texts[ARGUS_LACKS] = {
         [ARGUS_LACK_NONE] = "it is not known why",
         [ARGUS_LACK_GONE] = "the file is gone",
-        [ARGUS_LACK_STALE] = "the file is another one now",
+        [ARGUS_LACK_STALE] = "the file has changed",
         [ARGUS_LACK_DENIED] = "this user may not read the file",
         [ARGUS_LACK_SYMBOL] = "the file is stripped",
         [ARGUS_LACK_JIT] =
-            "it is in no file: code made at run time, without a list of its functions, which a "
-            "runtime writes on request (argus(1), SYMBOLS)",
+            ("it is in no file: code made at run time, without a list of its functions, which a "
+             "runtime writes on request (argus(1), SYMBOLS)"),
     };
     return texts[lack];
 }

@@ -85,7 +85,8 @@ static struct argus_error *write_contexts(const struct argus_sink *sink,
     size_t shown = page_shown(report);
     write_notes(sink, report);
     if (shown) {
-        argus_sink_printf(sink, "<h3>The dearest %zu of %zu</h3>\n", shown, report->ranking->count);
+        argus_sink_printf(sink, "<h3>The costliest %zu of %zu</h3>\n", shown,
+                          report->ranking->count);
         page_heat_map(sink, report);
     } else {
         argus_sink_printf(sink, "<p class=\"note\">No context is slower than in the base.</p>\n");

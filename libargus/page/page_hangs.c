@@ -260,7 +260,7 @@ struct argus_error *page_hangs(const struct argus_report_context *context,
     struct argus_error *error = NULL;
     argus_sink_printf(sink, "<section id=\"hangs\"><h2>Hangs</h2>\n");
     if (!page->hangs->count)
-        argus_sink_printf(sink, "<p>No event loop stayed away from its wait for so long. A program "
+        argus_sink_printf(sink, "<p>No event loop was away from its wait for that long. A program "
                                 "without an event loop is explained with "
                                 "<code>--process NAME</code>.</p>\n");
     else if (page->hangs->count > 1)

@@ -84,7 +84,7 @@ static void tip_of_vertex(const struct picture *picture, uint32_t id)
              report_thread(picture->context, vertex->thread, thread, sizeof(thread)),
              argus_duration_text(vertex->run_ns, ran, sizeof(ran)),
              argus_duration_text(vertex->runnable_ns, wanted, sizeof(wanted)),
-             vertex->repeat > 1 ? "\na yield run: it looked for a data flag again and again" : "");
+             vertex->repeat > 1 ? "\na yield run: it polled a data flag again and again" : "");
     argus_sink_printf(picture->sink, " data-v=\"%" PRIu32 "\"/>\n", id);
 }
 
@@ -270,7 +270,7 @@ static void draw_expected(const struct picture *picture, size_t at)
         return;
     uint64_t when = end_of(vertex) < picture->hang->end_ns ? end_of(vertex) : picture->hang->end_ns;
     draw_arrow(picture, "expected", from, to, when, when);
-    html_tip(picture->sink, "v%" PRIu32 " should have let v%" PRIu32 " go on%s", path[at].vertex,
+    html_tip(picture->sink, "v%" PRIu32 " should have woken v%" PRIu32 " go on%s", path[at].vertex,
              path[at - 1].vertex, path[at].expected ? ", as it usually does" : "");
     argus_sink_printf(picture->sink, "/>\n");
 }
@@ -366,7 +366,7 @@ static void write_legend(const struct argus_sink *sink)
     } entries[] = {
         {"run", "running"},
         {"cpu", "wanted a cpu"},
-        {"yield", "looking again and again"},
+        {"yield", "polling again and again"},
         {"wait", "waiting"},
         {"whose", "the hang\xe2\x80\x99s time was this thread\xe2\x80\x99s"},
         {"root", "culprit"},
@@ -409,7 +409,7 @@ static void draw(struct picture *picture)
     argus_sink_printf(picture->sink, "</svg></div>\n<figcaption>");
     write_legend(picture->sink);
     if (picture->lanes.left_out)
-        argus_sink_printf(picture->sink, "<p>%zu more threads had a part and are not drawn.</p>",
+        argus_sink_printf(picture->sink, "<p>%zu more threads were involved and are not drawn.</p>",
                           picture->lanes.left_out);
     argus_sink_printf(picture->sink, "</figcaption></figure>\n");
 }

@@ -28,13 +28,13 @@ static const char *began(const struct view *view, uint32_t edge)
     case ARGUS_EDGE_TIMER:
         return "armed the timer that made it run";
     case ARGUS_EDGE_DISPATCH:
-        return "had the callback run";
+        return "queued the callback";
     case ARGUS_EDGE_FORK:
         return "created it";
     case ARGUS_EDGE_WORK:
-        return "queued the work that it did";
+        return "queued the work that it executed";
     case ARGUS_EDGE_BLOCK:
-        return "asked the disk that it waited for";
+        return "issued the disk request that it waited for";
     case ARGUS_EDGE_SIGNAL:
         return "sent it a signal";
     case ARGUS_EDGE_SEQUENCE:
@@ -81,8 +81,8 @@ static void describe_wait(const struct argus_report_context *context,
     if (looked)
         snprintf(buffer, bytes, "%s: %s%s", looked, wait, script);
     else if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
-        snprintf(buffer, bytes, "looked for %s, %" PRIu32 " times in a row: %s%s",
-                 text_looked_for(&view, vertex), view.vertices[vertex].repeat, wait, script);
+        snprintf(buffer, bytes, "polled for %s, %" PRIu32 " times in a row: %s%s",
+                 text_polled_object(&view, vertex), view.vertices[vertex].repeat, wait, script);
     else
         snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
                  waited, wait, script);

@@ -118,5 +118,5 @@ void report_hang_timeline(const struct argus_report_context *context,
     for (size_t i = 0; i < hangs->count && i < MOST_LINES; i++)
         print_line(context, &view, whole, columns, i + 1, &hangs->items[i]);
     argus_sink_printf(context->sink,
-                      "      # ran   c wanted a cpu   . waited   y looked again and again\n");
+                      "      # ran   c wanted a cpu   . waited   y polled again and again\n");
 }

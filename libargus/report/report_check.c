@@ -273,7 +273,7 @@ static void unexplained_thread_text(const struct check_report *report, size_t nu
                       report_thread(report->context, thread->thread, name, sizeof(name)), sum,
                       thread->wakeups);
     if (thread->waited_ns)
-        argus_sink_printf(sink, ", behind %s of waiting for nobody knows whom",
+        argus_sink_printf(sink, ", after %s of waiting for an unknown thread",
                           argus_duration_text(thread->waited_ns, waited, sizeof(waited)));
     argus_sink_printf(sink, "\n     ");
     counts_text(sink, thread->counts);

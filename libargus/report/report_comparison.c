@@ -97,9 +97,9 @@ static void fates_text(const struct argus_sink *sink, const struct argus_compari
     static const char *const what[ARGUS_FATES] = {
         [ARGUS_FATE_STRONG] = "the same edge, strong",
         [ARGUS_FATE_WEAK] = "the same edge, weak: a walk asks",
-        [ARGUS_FATE_MOVED] = "has another cause: who armed the timer, issued the request …",
-        [ARGUS_FATE_CULLED] = "culled: nobody in the trace is the cause",
-        [ARGUS_FATE_MERGED] = "merged: the wait goes on, or nothing new begins",
+        [ARGUS_FATE_MOVED] = "has another cause: the thread that armed the timer, …",
+        [ARGUS_FATE_CULLED] = "culled: no thread in the trace is the cause",
+        [ARGUS_FATE_MERGED] = "merged: the wait continues, or nothing new begins",
     };
     uint64_t wakeups = sum_fates(comparison->wakeup_fates);
     uint64_t messages = sum_fates(comparison->message_fates);
@@ -226,7 +226,7 @@ struct argus_error *argus_report_comparison(const struct argus_report_context *c
     for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++)
         stage_text(context, stages[i].stage, stages[i].heading);
     argus_sink_printf(context->sink,
-                      "\n%" PRIu64 " vertices begin at a split or a callback, not behind a wait.\n",
+                      "\n%" PRIu64 " vertices begin at a split or a callback, not after a wait.\n",
                       comparison->split_vertices);
     report_abilities(context->sink, abilities);
     return NULL;

@@ -74,7 +74,7 @@ static void print_first(const struct argus_sink *sink, const struct argus_diverg
                                 "(loops as one turn)\n");
         return;
     }
-    argus_sink_printf(sink, "  behind step %u of the normal run, %u of the bad one:\n",
+    argus_sink_printf(sink, "  after step %u of the normal run, %u of the bad one:\n",
                       first->steps[0], first->steps[1]);
     print_code(sink, "     ", &first->last_common);
     for (unsigned i = 0; i < 2; i++)

@@ -78,7 +78,7 @@ static void figures_text(const struct argus_report_context *context, const struc
     char figures[256] = "", waits[160] = "", suspended[32];
     add_figure(figures, sizeof(figures), hang, "ran", hang->run_ns);
     add_figure(figures, sizeof(figures), hang, "wanted a cpu", hang->runnable_ns);
-    add_figure(figures, sizeof(figures), hang, "looked again and again", hang->yield_ns);
+    add_figure(figures, sizeof(figures), hang, "polled again and again", hang->yield_ns);
     add_figure(figures, sizeof(figures), hang, "waited", hang->wait_ns);
     add_figure(waits, sizeof(waits), hang, "for pages", hang->fault_ns);
     add_figure(waits, sizeof(waits), hang, "for a disk", hang->disk_ns);

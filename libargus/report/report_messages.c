@@ -145,7 +145,7 @@ static struct argus_error *write_text(struct message_report *report)
     bool darwin = argus_trace_header(report->trace)->os == ARGUS_OS_DARWIN;
     if (darwin && !report->channel_count)
         argus_sink_printf(report->sink,
-                          "The trace has no records of messages. Of Mach messages tell "
+                          "The trace has no records of messages. Records of Mach messages are "
                           "MACH_IPC_msg_send and _recv (kernels of Intel Macs), kmsg_sent and "
                           "_received (xnu-patch), or, by guessing, MSC_mach_msg2_trap with "
                           "MACH_MKRUNNABLE.\n");

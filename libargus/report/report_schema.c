@@ -36,10 +36,10 @@ static const char *why_not(const struct shown *shown)
         return NULL;
     bool probed = argus_rule_kind_probed(shown->user->kind);
     if (probed && !shown->probes)
-        return "Nobody listened at the function: record with this rule.";
+        return "No probe was at the function: record with this rule.";
     if (!probed && !shown->has_stacks)
         return "The trace has no call stacks of wake-ups.";
-    return probed ? "There is a probe, but nothing came of it."
+    return probed ? "There was a probe, but the rule never applied."
                   : "No call stack of a wake-up has it (--call-stacks records whole ones).";
 }
 

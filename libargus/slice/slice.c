@@ -222,7 +222,7 @@ static void give_reason(const struct slicer *slicer, const struct choice *choice
     else if (chosen > 0)
         snprintf(buffer, bytes, "%s",
                  edge->strong ? "it is the latest of those that are strong"
-                              : "what lies behind it is surer than behind the others");
+                              : "its own causes are surer than those of the others");
     else if (ended_wait)
         snprintf(buffer, bytes, "it ended the wait before this vertex");
     else
@@ -302,7 +302,7 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
 {
     if (choice->count == 0) {
         *ret = slicer_split_edge(slicer, vertex);
-        slicer->why = "the vertex goes on with what this one began";
+        slicer->why = "the vertex continues what this one began";
         if (*ret == ARGUS_NONE)
             end_slice(slicer, slicer_natural_end(slicer, vertex));
         return NULL;
@@ -439,7 +439,7 @@ const char *argus_slice_end_name(enum argus_slice_end end)
         [ARGUS_SLICE_HOME] = "an event loop waited for input there",
         [ARGUS_SLICE_OPEN] = "a question is open",
         [ARGUS_SLICE_LIMIT] = "the longest path was reached",
-        [ARGUS_SLICE_INPUT] = "the user did something there",
+        [ARGUS_SLICE_INPUT] = "user input was handled there",
     };
     return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }

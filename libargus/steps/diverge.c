@@ -57,10 +57,10 @@ static struct argus_error *note_builds(struct diverger *d)
                                  module->name));
         else if (module->is_stale)
             error = diverger_note(
-                d, describe_text(&d->describers[1],
-                                 "%s is another file by now: its functions and variables have no "
-                                 "names here",
-                                 module->path));
+                d, describe_text(
+                       &d->describers[1],
+                       "%s has changed since then: its functions and variables have no names here",
+                       module->path));
         if (error)
             return error;
     }

@@ -199,7 +199,7 @@ static const char *take_registers(struct argus_steps *steps, struct steps_payloa
     const struct steps_registers *last =
         steps->registers.length ? &steps->registers.data[steps->registers.length - 1] : NULL;
     if (chunk.count > steps->pcs.length || chunk.count > STEPS_CHUNK_STEPS)
-        return "there are registers of steps that are not there";
+        return "there are registers of steps that do not exist";
     chunk.first_step = (uint32_t)(steps->pcs.length - chunk.count);
     if (last && last->first_step + last->count > chunk.first_step)
         return "a step has registers twice";
@@ -222,7 +222,7 @@ static const struct {
     bool (*take)(struct cursor *cursor, struct argus_steps *steps);
     const char *reason;
 } kinds[] = {
-    [STEPS_CHUNK_ABOUT] = {take_about, "what it is about is damaged"},
+    [STEPS_CHUNK_ABOUT] = {take_about, "the chunk that says what was stepped is damaged"},
     [STEPS_CHUNK_IMAGES] = {take_image, "an image is damaged"},
     [STEPS_CHUNK_CODE] = {take_code, "a piece of code is damaged"},
     [STEPS_CHUNK_PCS] = {take_pc, "steps are cut off, or too many"},
@@ -254,7 +254,7 @@ static int compare_code(const void *left, const void *right)
 const char *steps_finish(struct argus_steps *steps)
 {
     if (!steps->about.comm)
-        return "nothing says what it is about";
+        return "no chunk says what was stepped";
     if (steps->code.length)
         qsort(steps->code.data, steps->code.length, sizeof(*steps->code.data), compare_code);
     for (size_t i = 1; i < steps->code.length; i++)
@@ -264,11 +264,11 @@ const char *steps_finish(struct argus_steps *steps)
     for (size_t i = 0; i < steps->events.length; i++) {
         const struct argus_step_event *event = &steps->events.data[i];
         if (event->step >= steps->pcs.length)
-            return "an event happened behind a step that is not there";
+            return "an event follows a step that does not exist";
         if (event->frame != ARGUS_NONE && event->frame >= steps->frames.length)
-            return "an event names a stack frame that is not there";
+            return "an event names a stack frame that does not exist";
     }
     if (steps->first_frame != ARGUS_NONE && steps->first_frame >= steps->frames.length)
-        return "the first step is in a stack frame that is not there";
+        return "the first step is in a stack frame that does not exist";
     return NULL;
 }

@@ -130,7 +130,7 @@ static struct argus_error *read_chunks(struct walk *walk, struct argus_steps *st
     while (more) {
         const char *reason = read_chunk_header(walk, &header, &more);
         if (!reason && more && walk->sequence == 0 && header.kind != STEPS_CHUNK_ABOUT)
-            reason = "the first chunk does not say what it is about";
+            reason = "the first chunk does not say what was stepped";
         if (!reason && more)
             reason = read_chunk(walk, steps, &header);
         if (reason)

@@ -17,8 +17,8 @@ static struct argus_error *check_same(const struct argus_trace *base,
     bool boots = memcmp(a->boot_id, unknown, 16) != 0 && memcmp(b->boot_id, unknown, 16) != 0;
     if (a->os != b->os || a->arch != b->arch || (boots && memcmp(a->boot_id, b->boot_id, 16) != 0))
         return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "%s and %s are not of one machine since it was started: their "
-                                  "clocks have nothing to do with each other",
+                                  "%s and %s are not from one boot of the same machine, so their "
+                                  "clocks cannot be compared",
                                   argus_trace_path(base), argus_trace_path(extra));
     if ((uint64_t)a->timebase_numer * b->timebase_denom !=
         (uint64_t)b->timebase_numer * a->timebase_denom)

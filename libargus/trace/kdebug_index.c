@@ -108,7 +108,7 @@ static struct argus_error *index_chunk(struct indexer *indexer, uint64_t offset_
             return argus_error_memory();
     if (bad < raw_count)
         error = kdebug_damage(file, offset_bytes + bad * record_bytes, record_bytes,
-                              "this record, and maybe others behind it, name an impossible cpu");
+                              "this record, and maybe later ones, name an impossible cpu");
     if (error || !chunk.count)
         return error;
     add_to_range(trace, &chunk);

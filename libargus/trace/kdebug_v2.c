@@ -55,7 +55,7 @@ struct argus_error *kdebug_v2_read(struct kdebug_file *file)
     struct argus_error *error = kdebug_get(file, &head, sizeof(head), 0);
     if (!error && head.is_64bit > 1)
         error = kdebug_bad(file, offsetof(struct v2_head, is_64bit),
-                           "the width of the records is %u, and not 0 (32 bits) or 1 (64 bits)",
+                           "the width of the records is %u, but must be 0 (32 bits) or 1 (64 bits)",
                            head.is_64bit);
     if (!error)
         error = set_clock(file, head.ticks_per_second);

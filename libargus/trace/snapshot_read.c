@@ -44,7 +44,7 @@ static const char *take_all(struct cursor *cursor, uint32_t count, struct argus_
             reason = REASON_MEMORY;
     }
     if (!reason && cursor->at != cursor->end)
-        reason = "bytes are left over behind its stack snapshots";
+        reason = "bytes are left over after its stack snapshots";
     ret->entries = entries.data;
     ret->count = entries.length;
     return reason;

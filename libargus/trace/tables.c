@@ -200,7 +200,7 @@ static const char *take_entries(const struct table_kind *kind, const struct argu
     for (uint32_t i = 0; i < chunk->count; i++)
         if (!kind->take(cursor, tables))
             return cursor->no_memory ? REASON_MEMORY : "an entry of its table is wrong or cut off";
-    return cursor->at == cursor->end ? NULL : "bytes are left over behind its table";
+    return cursor->at == cursor->end ? NULL : "bytes are left over after its table";
 }
 
 /* Drops a stack whose ID is known (a ring contains stacks repeatedly) and moves the frames of the

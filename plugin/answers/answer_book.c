@@ -25,7 +25,7 @@ static const char *const passing_options[] = {"answers", "auto",     "no-ask", "
 
 static struct argus_error *bad_file(const char *path, const char *why)
 {
-    return argus_error_create(ARGUS_ERROR_FORMAT, "%s is no file of answers: %s", path, why);
+    return argus_error_create(ARGUS_ERROR_FORMAT, "%s is not a file of answers: %s", path, why);
 }
 
 /* The command if it is one that asks questions, else NULL. The file could name any command. */
@@ -102,7 +102,7 @@ static struct argus_error *take_walks(const char *path, json_t *root, json_t **r
     json_array_foreach(walks, i, walk)
     {
         if (!is_walk(walk))
-            return bad_file(path, "one of its walks is not whole");
+            return bad_file(path, "one of its walks is incomplete");
     }
     json_decref(*ret);
     *ret = json_incref(walks);
@@ -118,7 +118,7 @@ static struct argus_error *read_text(const char *path, char **ret, size_t *ret_l
         return errno == ENOENT ? NULL : argus_error_os(errno, "cannot read %s", path);
     struct argus_error *error = NULL;
     if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-        error = bad_file(path, "it is no regular file");
+        error = bad_file(path, "it is not a regular file");
     else if ((uint64_t)status.st_size > MOST_BYTES)
         error = bad_file(path, "it is too large");
     else if (!(*ret = malloc((size_t)status.st_size + 1)))

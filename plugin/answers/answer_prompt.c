@@ -68,7 +68,7 @@ static void write_option(FILE *out, const struct analysis *analysis,
     const struct argus_option *option = &question->options[answer];
     fprintf(out, "\n%d) %s\n", answer + 1, option->text);
     if (option->vertex == ARGUS_NONE) {
-        fprintf(out, "It is about no vertex.\n");
+        fprintf(out, "This option has no vertex.\n");
         return;
     }
     struct argus_sink sink = {write_piece, out, analysis->sink.width, analysis->sink.color};

@@ -61,10 +61,10 @@ static int answer_from_book(struct answers *answers, const struct argus_question
         answers->kept_used++;
         return answer;
     }
-    session_note(answers->session,
-                 "what is kept in %s was answered to other questions, and is not used from "
-                 "question %zu on",
-                 answers->book.path, answers->asked);
+    session_note(
+        answers->session,
+        "the answers kept in %s belong to other questions and are not used from question %zu on",
+        answers->book.path, answers->asked);
     answers->kept = NULL;
     return ANSWER_NONE;
 }

@@ -36,7 +36,7 @@ const struct command command_answer = {
     .name = "answer",
     .arguments = "N",
     .missing = "N is missing: the number of an option, stop or default",
-    .summary = "answer the question that is open, and go on",
+    .summary = "answer the open question, and continue",
     .details = "N is the number of an option, 'stop' or 'default'. Several, separated by\n"
                "commas, also answer the next questions. The walk is the one that was begun\n"
                "last; its answers are kept next to the trace, as FILE.answers.",

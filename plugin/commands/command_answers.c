@@ -90,9 +90,9 @@ const struct command command_answers = {
     .name = "answers",
     .arguments = "",
     .summary = "list what was answered about a trace",
-    .details = "What a person answers is kept as FILE.answers beside the trace, or, where that\n"
-               "cannot be written, in ~/.cache/argus, and counts the next time that the same\n"
-               "command asks the same question. --answers and --auto do without it.",
+    .details = "A person's answers are kept as FILE.answers next to the trace or, if "
+               "that\ncannot be written, in ~/.cache/argus. They are used the next time "
+               "that the\nsame command asks the same question. --answers and --auto ignore them.",
     .example = "argus answers freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -10,11 +10,11 @@ static const struct command_option options[] = {
     HANG_CONTEXTS_OPTIONS,
     {"base", 'b', "FILE", "a trace in which all went well: what is slower than there"},
     {"base-vertex", 0, "V", "compare with a vertex, of FILE or of --base"},
-    {"top", 'n', "N", "print the N dearest contexts (10)"},
+    {"top", 'n', "N", "print the N costliest contexts (10)"},
     {"mode", 0, "conservative|aggressive", "decide when a function ended (conservative)"},
     {"rank", 0, "blame|total|mean",
      "blame, total, or mean as in the paper (blame; with --vertex total)"},
-    {"every", 0, NULL, "every path, not only the dearest through each bottleneck"},
+    {"every", 0, NULL, "every path, not only the costliest through each bottleneck"},
     {"with-samples", 0, NULL, "use cpu samples as well as stacks at events (the default)"},
     {"no-samples", 0, NULL, "only stacks at system calls, waits and wake-ups"},
     {"no-returns", 0, NULL, "only moments with a recorded stack, as in the paper"},
@@ -164,9 +164,8 @@ static struct argus_error *rank_and_write(struct analysis *analysis, const struc
         .tree = arguments_has(analysis->arguments, "tree"),
     };
     if (base && ranking.programs_missing && !ranking.paths_equal)
-        session_warn(analysis->session,
-                     "no context of the base is here too: is it a trace of the same program? "
-                     "Nothing is subtracted");
+        session_warn(analysis->session, "no context of the base occurs in this trace: are both "
+                                        "traces of the same program? Nothing is subtracted");
     if (wanted->contexts.late_names)
         error = argus_contexts_name_shown(contexts, &report, analysis->json);
     if (!error)

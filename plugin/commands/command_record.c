@@ -48,7 +48,7 @@ static struct argus_error *run_child(struct session *session, struct child *chil
     if (!error)
         error = output_commit(output);
     if (!error && !child_wait(child, recorder_poll_fd(client)))
-        session_warn(session, "the recording has ended early; %s goes on", name);
+        session_warn(session, "the recording ended early; %s continues", name);
     if (!error)
         *ret_code = child_exit_code(child);
     signals_restore(&saved);

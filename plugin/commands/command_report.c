@@ -15,7 +15,7 @@ static const struct command_option options[] = {
     {"base", 'b', "FILE", "a trace in which all went well: what is slower than there"},
     HANG_OPTIONS,
     {"hangs", 0, "N", "explain the N worst hangs (5)"},
-    {"top", 'n', "N", "show the N dearest contexts (20)"},
+    {"top", 'n', "N", "show the N costliest contexts (20)"},
     COMMAND_OPTIONS_END,
 };
 
@@ -199,9 +199,8 @@ static struct argus_error *infer_contexts(struct page_maker *maker)
     if (!error) {
         maker->page.contexts = &maker->contexts_report;
         if (maker->base_contexts && maker->ranking.programs_missing && !maker->ranking.paths_equal)
-            maker->contexts_note =
-                strdup("No context of the base is here too: is it a trace of the same program? "
-                       "Nothing is subtracted.");
+            maker->contexts_note = strdup("No context of the base occurs in this trace: are both "
+                                          "traces of the same program? Nothing is subtracted.");
     }
     error = to_note(error, &maker->contexts_note);
     maker->page.contexts_note = maker->contexts_note;

@@ -53,10 +53,10 @@ const struct command command_similar = {
     .name = "similar",
     .arguments = "V",
     .missing = "V is missing: a vertex such as v1234 (argus hangs and argus graph find list them)",
-    .summary = "find vertices like V whose wait went otherwise: candidates for a baseline",
-    .details = "Compares what the vertices did, in order, the stacks they waited in and the\n"
-               "processes they dealt with. The best baseline comes first. Of a vertex that was\n"
-               "busy rather than waiting, those that were busy for less.",
+    .summary = "find vertices like V whose wait ended differently: candidates for a baseline",
+    .details = "Compares what the vertices did, in order, the stacks in which they waited, and\n"
+               "the processes with which they interacted. The best baseline comes first. For a\n"
+               "vertex that was busy rather than waiting, lists those that were busy for less.",
     .example = "argus similar freeze.argus v1234\n"
                "argus similar --baseline=yesterday.argus --context=3 freeze.argus v1234",
     .options = options,

@@ -43,7 +43,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_snapshot = {
     .name = "snapshot",
-    .summary = "write what the ring in memory holds to a file, and go on recording",
+    .summary = "write what the ring in memory holds to a file, and keep recording",
     .details = "FILE belongs to you, mode 0600; a regular file of that name is replaced.\n"
                "Without -o the trace is argus.argus, which the other commands find by\n"
                "themselves. A trace of that name becomes argus.argus.old.",

@@ -109,12 +109,11 @@ static struct argus_error *start_in_memory(struct session *session,
     struct argus_error *error = start(session, chosen, -1, &status);
     if (error)
         return error;
-    session_printf(
-        session,
-        "recording into a ring of %llu MB in memory (recorder: pid %d)\n"
-        "argus stop -o FILE  ends it and keeps what is in it; argus snapshot  keeps it and "
-        "goes on\n",
-        (unsigned long long)(status.ring_bytes >> 20), status.recorder_pid);
+    session_printf(session,
+                   "recording into a ring of %llu MB in memory (recorder: pid %d)\n"
+                   "argus stop -o FILE  ends it and keeps what is in it; argus snapshot  keeps it "
+                   "and continues\n",
+                   (unsigned long long)(status.ring_bytes >> 20), status.recorder_pid);
     return NULL;
 }
 

@@ -37,8 +37,8 @@ const struct command command_undo = {
     .name = "undo",
     .arguments = "",
     .summary = "take the last answer back, and ask its question again",
-    .details = "The walk is the last one that was begun or gone on with. Where nobody can be\n"
-               "asked, the question is printed and the exit code is 3.",
+    .details = "The walk is the last one that was begun or continued. If nobody can be asked,\nthe "
+               "question is printed and the exit code is 3.",
     .example = "argus undo freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

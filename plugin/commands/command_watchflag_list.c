@@ -38,7 +38,7 @@ static void print_flag(struct session *session, const struct reply_flag *flag)
                        flag->label, "awaited in each that maps its file");
     else if (!flag->address)
         session_printf(session,
-                       "%2u  a pointer to it is null still  %u bytes  %-2s  process %u  %s\n",
+                       "%2u  a pointer to it is still null  %u bytes  %-2s  process %u  %s\n",
                        flag->number, flag->bytes, access, flag->pid, flag->label);
     else
         session_printf(session, "%2u  %8llu hits  %u bytes at 0x%llx  %-2s  process %u  %s\n",

@@ -33,9 +33,9 @@ const struct command command_watchflag_remove = {
     .name = "watchflag remove",
     .arguments = "N",
     .missing = "N is missing: a number that argus watchflag list shows",
-    .summary = "watch a variable no longer",
-    .details = "N is a number of 'argus watchflag list'. One of --flags is then watched in no\n"
-               "process any more.",
+    .summary = "stop watching a variable",
+    .details = "N is a number of 'argus watchflag list'. A flag of --flags is then\nno longer "
+               "watched in any process.",
     .example = "argus watchflag remove 1",
     .run = run,
 };

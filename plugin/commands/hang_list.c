@@ -212,7 +212,7 @@ static struct argus_error *read_file(struct reading *reading, const char *name, 
     }
     if (known || row.hang_count)
         return add_row(reading, name, row);
-    return wanted ? add_rest(reading, name, "no hang is in it") : NULL;
+    return wanted ? add_rest(reading, name, "it contains no hang") : NULL;
 }
 
 /* --- reading the folder --- */

@@ -107,7 +107,7 @@ static bool is_paused(struct watcher *watcher, const struct reply_hang *hang)
 }
 
 /* Whether files of this program come faster than they can be finished. */
-static bool is_crowded(const struct watcher *watcher, const struct reply_hang *hang)
+static bool has_unfinished_files(const struct watcher *watcher, const struct reply_hang *hang)
 {
     size_t count = 0;
     for (size_t i = watcher->finisher.next; i < watcher->finisher.jobs.length; i++)
@@ -167,7 +167,7 @@ static struct argus_error *keep(struct watcher *watcher, const struct reply_hang
         return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
                                   "its program freezes in the same place again and again, and "
                                   "as many files as --max-files allows have that");
-    if (is_crowded(watcher, hang))
+    if (has_unfinished_files(watcher, hang))
         return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
                                   "the files of earlier ones of its program are not finished yet");
     let_settle(hang);

@@ -204,7 +204,7 @@ static void print_mode(struct session *session, const struct recorder_report *re
     if (status->path[0])
         session_printf(session, "file       %s, %llu bytes written%s\n", status->path,
                        (unsigned long long)status->bytes,
-                       status->file_gone ? "; it was removed, and will be gone" : "");
+                       status->file_gone ? "; it was removed, and its contents will be lost" : "");
     session_printf(session, "backend    %s, %u cpu samples a second on each cpu\n",
                    backend_kind_name(status->backend), status->rate_hz);
 }
@@ -245,7 +245,7 @@ static void print_hangs(struct session *session, const struct recorder_status *s
     if (status->watcher_pid)
         session_printf(session, " by pid %d\n", status->watcher_pid);
     else
-        session_printf(session, "; nobody writes any more\n");
+        session_printf(session, "; none are written any more\n");
 }
 
 static void print_cpu_time(struct session *session, const struct recorder_status *status)

@@ -67,7 +67,8 @@ static struct argus_error *recording_unwind(const struct arguments *arguments,
     const char *word;
     for (size_t i = 0; !error && (word = arguments_option_at(arguments, "unwind", i)); i++) {
         if (i == most)
-            return argus_error_create(ARGUS_ERROR_USAGE, "--unwind can be given %zu times", most);
+            return argus_error_create(ARGUS_ERROR_USAGE, "--unwind can be given at most %zu times",
+                                      most);
         error = parse_unwind(word, &ret->unwind[i]);
         ret->unwind_count = (uint32_t)i + 1;
     }
@@ -228,7 +229,7 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
 void recording_note_replaced(struct session *session, const struct output *output)
 {
     if (output->replaced)
-        session_note(session, "the trace that was %s before is %s now", output->path, output->old);
+        session_note(session, "the earlier trace %s was renamed to %s", output->path, output->old);
 }
 
 static bool finish_progress(void *context, const char *what, double share)
@@ -247,7 +248,7 @@ static void finish_stacks(struct session *session, const char *path)
     unsigned long long too_long = totals.cut + totals.deep;
     if (error)
         session_warn(session,
-                     "stack snapshots stay in %s, with what they hold of the programs' memory: %s",
+                     "stack snapshots, which are copies of the programs' memory, remain in %s: %s",
                      path, error->message);
     else if (totals.snapshots)
         session_note(session,

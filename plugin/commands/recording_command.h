@@ -20,7 +20,8 @@
         {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
         {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
         {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                  \
-        {"rules", 0, "FILE|none", "listen for these rules, not those of 'argus schema add'"},      \
+        {"rules", 0, "FILE|none",                                                                  \
+         "listen for these rules instead of those of 'argus schema add'"},                         \
         {"flags", 0, "FILE", "watch the data flags that FILE lists (argus watchflag --save)"},     \
     {                                                                                              \
         "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \

@@ -103,8 +103,8 @@ static struct argus_error *read_target(struct step_command *command, size_t next
     bool has_program = arguments_count(arguments) > next;
     if (command->debugs && (has_program || request->pid || request->tid))
         return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "inside LLDB the thread that is selected there is stepped: "
-                                  "without --process, --thread and CMD");
+                                  "inside LLDB the thread selected there is stepped: leave out "
+                                  "--process, --thread and CMD");
     if (command->debugs)
         return NULL;
     if (has_program == (request->pid != 0))
@@ -112,7 +112,7 @@ static struct argus_error *read_target(struct step_command *command, size_t next
                                   "step needs a live run of the program: --process=PID or -- CMD%s",
                                   has_program ? ", and not both" : "");
     if (has_program && request->tid)
-        return argus_error_create(ARGUS_ERROR_USAGE, "--thread is of a process that runs");
+        return argus_error_create(ARGUS_ERROR_USAGE, "--thread needs a running process");
     command->target.pid = request->pid;
     if (!has_program)
         return NULL;
@@ -162,8 +162,8 @@ static struct argus_error *take_vertex(struct step_command *command, size_t next
     if (command->origin.in_library) {
         request->flags = (request->flags | STEP_OUT_OF_LIBRARY) & ~(uint32_t)STEP_INSIDE_AS_WELL;
         session_note(command->session,
-                     "the stack of v%u has nothing of the program's own code (no frame pointers): "
-                     "stepping begins where the thread comes out of %s, and goes on to --max",
+                     "the stack of v%u has no frame of the program's own code (no frame pointers): "
+                     "stepping begins where the thread comes out of %s, and continues to --max",
                      command->wanted.vertex, command->origin.label);
     }
     if (command->origin.stale)
@@ -218,9 +218,9 @@ static struct argus_error *read_where(struct step_command *command, size_t next)
 {
     bool has_function = arguments_has(command->arguments, "function");
     if (command->has_vertex && has_function)
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "a vertex says where to begin, and so does --function: one of "
-                                  "them");
+        return argus_error_create(
+            ARGUS_ERROR_USAGE,
+            "a vertex and --function both say where to begin: give only one of them");
     struct argus_error *error = command->has_vertex ? take_vertex(command, next)
                                 : has_function      ? take_place(command)
                                                     : take_anywhere(command);
@@ -314,7 +314,7 @@ struct argus_error *step_command_vertex(struct step_command *command)
     size_t next;
     if (!vertex_words(command->arguments, &next) || arguments_count(command->arguments) > next)
         return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "--script is of a vertex: argus step FILE V --script");
+                                  "--script needs a vertex: argus step FILE V --script");
     struct argus_error *error = read_patterns(command);
     return error ? error : take_vertex(command, next);
 }

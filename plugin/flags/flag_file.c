@@ -24,10 +24,11 @@ struct argus_error *flag_wish_access(const char *text, uint32_t *ret)
     *ret = FLAG_WRITES;
     if (strcmp(text, "w") == 0)
         return NULL;
-    return argus_error_create(ARGUS_ERROR_USAGE,
-                              "'%s' is no kind of access: w or rw (no processor of this kind can "
-                              "watch reads alone)",
-                              text);
+    return argus_error_create(
+        ARGUS_ERROR_USAGE,
+        "'%s' is not a kind of access: w or rw (no processor of this kind can "
+        "watch reads alone)",
+        text);
 }
 
 static const char *const semantics_names[ARGUS_FLAG_SEMANTICS] = {
@@ -47,7 +48,7 @@ struct argus_error *flag_wish_semantics(const char *text, uint32_t *ret)
         if (strcmp(semantics_names[*ret], text) == 0)
             return NULL;
     return argus_error_create(ARGUS_ERROR_USAGE,
-                              "'%s' is no meaning of a flag: value, flip or queue", text);
+                              "'%s' is not a meaning of a flag: value, flip or queue", text);
 }
 
 static struct argus_error *take_text(const char *text, char *ret, size_t room)
@@ -94,7 +95,7 @@ static struct argus_error *take_build_id(const char *text, struct flag_wish *ret
         ret->build_id[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     ret->build_id_bytes = (uint32_t)(length / 2);
-    return right ? NULL : argus_error_create(ARGUS_ERROR_FORMAT, "'%s' is no build id", text);
+    return right ? NULL : argus_error_create(ARGUS_ERROR_FORMAT, "'%s' is not a build ID", text);
 }
 
 /* To add a word: a row here, a line in argus-flags(5), and one in write_wish(). */
@@ -126,7 +127,7 @@ static struct argus_error *parse_words(char *const *words, size_t count, struct 
         return argus_error_create(ARGUS_ERROR_FORMAT,
                                   "a flag needs a file and a variable in it (argus-flags(5))");
     if (words[0][0] != '/')
-        return argus_error_create(ARGUS_ERROR_FORMAT, "'%s' is no whole path of a file", words[0]);
+        return argus_error_create(ARGUS_ERROR_FORMAT, "'%s' is not an absolute path", words[0]);
     struct argus_error *error = take_text(words[0], ret->image, sizeof(ret->image));
     if (!error)
         error = take_text(words[1], ret->place, sizeof(ret->place));
@@ -171,7 +172,7 @@ struct argus_error *flag_wishes_parse(struct flag_wishes *wishes, const char *na
 
 struct argus_error *flag_wishes_read(struct flag_wishes *wishes, const char *path)
 {
-    static const char none[] = "is no file of flags";
+    static const char none[] = "is not a file of flags";
     char *text;
     size_t bytes;
     struct argus_error *error = text_file_read(path, "", none, &text, &bytes);

@@ -96,7 +96,7 @@ static struct argus_error *split_steps(char *text, struct flag_place *ret)
             return argus_error_create(ARGUS_ERROR_USAGE, "more than %d pointers lead to the flag",
                                       FLAG_PLACE_STEPS);
         error =
-            flag_place_number("an offset behind a pointer", step, &ret->steps[ret->step_count++]);
+            flag_place_number("an offset after a pointer", step, &ret->steps[ret->step_count++]);
     }
     return error;
 }

@@ -23,10 +23,11 @@ static struct argus_error *find_variable(const struct flag_wish *wish, const cha
     if (!found)
         return flag_place_not_found(wish->image, name, each_of_file, (void *)wish->image);
     if (symbol.is_thread_local)
-        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                  "%s is thread-local: where it will be in a new process nobody "
-                                  "knows; watch it with argus watchflag when the thread is there",
-                                  name);
+        return argus_error_create(
+            ARGUS_ERROR_UNSUPPORTED,
+            "%s is thread-local: its address in a new process is not known in advance; watch it "
+            "with argus watchflag when the thread exists",
+            name);
     place->address = symbol.address;
     place->size_bytes = symbol.size_bytes;
     return NULL;
@@ -40,10 +41,10 @@ static struct argus_error *find_address(const struct flag_wish *wish,
                 (wish->build_id_bytes == image->build_id_bytes &&
                  memcmp(wish->build_id, image->build_id, image->build_id_bytes) == 0);
     if (!same)
-        return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "%s is another build now than the one in which %s was chosen: an "
-                                  "address says nothing there",
-                                  wish->image, wish->place);
+        return argus_error_create(
+            ARGUS_ERROR_FORMAT,
+            "%s is not the build in which %s was chosen, so the address does not apply",
+            wish->image, wish->place);
     return flag_place_number("an address in the file", name, &place->address);
 }
 

@@ -82,9 +82,8 @@ static struct argus_error *begin_file(struct flag_session *flags, const char *pa
         return error;
     error = argus_writer_create(flags->output.fd, &header, &flags->writer);
     if (!error)
-        error = argus_writer_note(
-            flags->writer, "written by LLDB's watchpoints: values and times are those of the "
-                           "stop behind each access");
+        error = argus_writer_note(flags->writer, "written by LLDB's watchpoints: values and times "
+                                                 "are those of the stop after each access");
     if (!error)
         error = output_commit(&flags->output);
     if (error) {
@@ -148,7 +147,7 @@ static struct argus_error *add(struct flag_session *flags, const struct flag_ses
     snprintf(flag.row.label, sizeof(flag.row.label), "%s", wish->label);
     if (flags->writer && strcmp(flags->output.path, path) != 0)
         return argus_error_create(ARGUS_ERROR_BUSY,
-                                  "hits are being written to %s: one file is for all",
+                                  "hits are already written to %s: all flags share one file",
                                   flags->output.path);
     struct argus_error *error = flags->writer ? NULL : begin_file(flags, path);
     if (!error)

@@ -246,13 +246,12 @@ bool run_to(struct run *run, uint64_t address, uint64_t stack_pointer)
         lldb::SBError error = run->process.Continue();
         run->thread = run->process.GetThreadByID(tid);
         if (error.Fail() || !read_registers(run)) {
-            finish(run, STEP_END_ERROR, error.Fail() ? "the process cannot go on" : "it ended");
+            finish(run, STEP_END_ERROR, error.Fail() ? "the process cannot continue" : "it ended");
             break;
         }
         arrived = run->registers[PC] == address && run->registers[SP] > stack_pointer;
         if (!arrived && run->thread.GetStopReason() != lldb::eStopReasonBreakpoint)
-            finish(run, STEP_END_ERROR,
-                   "the process stopped for another reason, at which LLDB shows it now");
+            finish(run, STEP_END_ERROR, "the process stopped for another reason, which LLDB shows");
     }
     run->target.BreakpointDelete(breakpoint.GetID());
     return arrived;
@@ -297,7 +296,7 @@ void skip(struct run *run, bool by_jump)
 #endif
     if (!is_stepped(run, item.return_address))
         finish(run, STEP_END_ERROR,
-               "the thread left the application, and where it comes back is not known");
+               "the thread left the application, and its return address is not known");
     else if (run_to(run, item.return_address, least)) {
         item.returned = 1;
         item.value = run->registers[RESULT];
@@ -492,9 +491,9 @@ void step_all(struct run *run)
         say(run, STEP_ITEM_STEP, run->registers, host_register_count() * sizeof(uint64_t));
         uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - run->started_ns;
         if (steps + 1 >= run->request->most_steps)
-            finish(run, STEP_END_MOST, "as many instructions as were asked for");
+            finish(run, STEP_END_MOST, "the limit of instructions was reached");
         else if (run->request->duration_ns && elapsed > run->request->duration_ns)
-            finish(run, STEP_END_TIME, "the time was over");
+            finish(run, STEP_END_TIME, "the time limit was reached");
         else
             advance(run);
     }
@@ -516,7 +515,7 @@ struct argus_error *come_out(struct run *run)
         return run->end ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s", run->text) : nullptr;
     }
     return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                              "nothing of the program's own code is on the stack of the thread");
+                              "the stack of the thread has no frame of the program's own code");
 }
 
 struct argus_error *step_all_of(struct run *run, const char *function)

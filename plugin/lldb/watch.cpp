@@ -56,10 +56,9 @@ struct argus_error *process(void *data, uint64_t *ret_pid, char *ret_name, size_
 {
     lldb::SBProcess process = target_of(data).GetProcess();
     if (!process.IsValid() || process.GetProcessID() == LLDB_INVALID_PROCESS_ID)
-        return argus_error_create(
-            ARGUS_ERROR_NOT_FOUND,
-            "there is no process yet: run or attach first (argus watchflag PID … "
-            "is for others)");
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "there is no process yet: run or attach first (argus watchflag "
+                                  "PID … watches other processes)");
     if (process.GetState() != lldb::eStateStopped)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "the process runs: stop it first (process interrupt)");

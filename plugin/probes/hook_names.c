@@ -61,7 +61,7 @@ static struct argus_error *send_plan(struct recorder_client *client, const char 
     struct argus_error *error = NULL;
     if (!find_plan(file, bytes, &view))
         return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "%s is no library with hooks: argus-hook makes them", path);
+                                  "%s is not a library with hooks: argus-hook makes them", path);
     for (uint32_t i = 0; i < view.plan.entry_count && !error; i++)
         error = send_entry(client, &view, i, fd);
     return error;

@@ -236,7 +236,7 @@ static struct argus_error *send_file(struct sender *sender, const struct probe_l
     if (!want_rows(sender, sender->libraries.data[file->library]))
         return argus_error_memory();
     if (!elf_symbols_find(file->fd, file->path, sender->wanted.data, sender->wanted.length)) {
-        say(&sentence, "%s is no library of this machine", file->path);
+        say(&sentence, "%s is not a library for this machine", file->path);
         return recorder_probe_absent(sender->client, sentence.text);
     }
     struct argus_error *error = send_found(sender, file, &missing);

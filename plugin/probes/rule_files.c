@@ -118,7 +118,7 @@ static struct argus_error *add_kept(struct session *session, struct argus_rule_s
     free(path);
     if (!error || error->code == ARGUS_ERROR_MEMORY)
         return error;
-    session_warn(session, "none of its rules count: %s", error->message);
+    session_warn(session, "none of its rules is used: %s", error->message);
     argus_error_destroy(error);
     return NULL;
 }

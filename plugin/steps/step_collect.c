@@ -193,8 +193,8 @@ struct argus_error *step_collector_take(struct step_collector *collector,
     if (said->kind >= sizeof(items) / sizeof(items[0]) || said->bytes < items[said->kind].least ||
         said->bytes > items[said->kind].most ||
         (items[said->kind].needs_begin && !collector->begun))
-        return argus_error_create(ARGUS_ERROR_IO, "the stepper said something impossible: is it of "
-                                                  "another version?");
+        return argus_error_create(
+            ARGUS_ERROR_IO, "the stepper sent an invalid message: is it from another version?");
     if (said->kind <= STEP_ITEM_SIGNAL)
         collector->counts[said->kind]++;
     return items[said->kind].take(collector, said);

@@ -65,15 +65,14 @@ static struct argus_error *no_frame(const struct analysis *analysis, uint32_t id
                                     const struct argus_vertex *vertex, uint64_t frame)
 {
     if (stack_of(analysis->graph, vertex) == ARGUS_NONE)
-        return argus_error_create(
-            ARGUS_ERROR_NOT_FOUND,
-            "v%u has no call stack, which would say what it ran: say where to "
-            "begin with --function",
-            id);
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "v%u has no call stack, so what it ran is not known: give the "
+                                  "function to begin at with --function",
+                                  id);
     return argus_error_create(
         ARGUS_ERROR_NOT_FOUND,
-        "the stack of v%u has %s of the program's own code: say where to begin "
-        "with --function, or which library to step into with --step-into",
+        "the stack of v%u has %s of the program's own code: give the function to begin at with "
+        "--function, or a library to step into with --step-into",
         id, frame ? "no such frame" : "nothing");
 }
 
@@ -160,7 +159,7 @@ struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t i
     if (!function_range_find(path, within, &start, &bytes))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "where the function at offset 0x%llx of %s begins is not known: "
-                                  "say where to begin with --function",
+                                  "give the function to begin at with --function",
                                   (unsigned long long)within, path);
     ret->place.offset = start;
     ret->place.function_bytes = bytes;

@@ -267,8 +267,9 @@ struct argus_error *step_place_parse(const char *text, const struct step_target 
     if (parse_number(text, &ret->offset)) {
         if (target->pid)
             return NULL;
-        return argus_error_create(ARGUS_ERROR_USAGE, "an address is of a process that runs "
-                                                     "(--process); of a new one: IMAGE+OFFSET");
+        return argus_error_create(
+            ARGUS_ERROR_USAGE,
+            "an address needs a running process (--process); for a new process write IMAGE+OFFSET");
     }
     char *copy = strdup(text);
     if (!copy)

@@ -110,7 +110,7 @@ struct argus_error *flag_check_kernel(bool *is_checked, struct bpf_program *prog
     *is_checked = !stuck;
     return stuck ? argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                       "this kernel does not step over an instruction that touches "
-                                      "a watched address: a program would stay there for ever "
-                                      "(Linux 6.6 does)")
+                                      "a watched address, so the program would never get past it "
+                                      "(Linux 6.6 does step over it)")
                  : NULL;
 }

@@ -23,9 +23,8 @@ struct argus_error *flag_plan_add(struct flags *flags, const struct request_flag
         *ret_number = FLAG_LIMIT + i + 1;
         return NULL;
     }
-    return argus_error_create(
-        ARGUS_ERROR_USAGE, "%d flags of processes to come are awaited already, which is the most",
-        FLAG_PLANS);
+    return argus_error_create(ARGUS_ERROR_USAGE,
+                              "limit reached: at most %d flags of future processes", FLAG_PLANS);
 }
 
 void flag_plan_remove(struct flags *flags, uint32_t place)

@@ -115,8 +115,8 @@ static struct argus_error *find_place(const struct flags *flags, uint32_t pid, u
     }
     return *ret < FLAG_LIMIT
                ? NULL
-               : argus_error_create(ARGUS_ERROR_USAGE,
-                                    "%d flags are watched already, which is the most", FLAG_LIMIT);
+               : argus_error_create(ARGUS_ERROR_USAGE, "limit reached: at most %d watched flags",
+                                    FLAG_LIMIT);
 }
 
 /* Watches a flag whose address is known now. */

@@ -163,7 +163,7 @@ static struct argus_error *read_row(struct perf_backend *backend, int tracefs, s
                 event_format_find(format, "common_flags", &translator->common_flags);
     free(format);
     if (!good)
-        return miss(backend, row, "its description is not as it should be");
+        return miss(backend, row, "its format is not the expected one");
     state->tracepoint = id;
     return NULL;
 }

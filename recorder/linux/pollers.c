@@ -72,10 +72,10 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .inner = pollers[i].inner,
             .served = pollers[i].served,
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,
-            .polling = pollers[i].place == BPF_POLLER_HOME,
-            .polling_inside = pollers[i].place == BPF_POLLER_INSIDE,
-            .loop_set = set_of(&pollers[i].home),
-            .handler_set = set_of(&pollers[i].inside),
+            .polling = pollers[i].place == BPF_POLLER_IN_LOOP,
+            .polling_in_handler = pollers[i].place == BPF_POLLER_IN_HANDLER,
+            .loop_set = set_of(&pollers[i].loop_set),
+            .handler_set = set_of(&pollers[i].handler_set),
         };
     free(tids);
     free(pollers);

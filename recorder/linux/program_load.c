@@ -222,7 +222,7 @@ static struct argus_error *configure(struct loader *loader)
     int failed =
         bpf_map__set_initial_value(find_map(set, ".rodata.settings"), &settings, sizeof(settings));
     if (failed)
-        return argus_error_os(-failed, "libbpf does not take the programs' settings");
+        return argus_error_os(-failed, "libbpf does not take the settings of the BPF programs");
     bpf_map__set_max_entries(find_map(set, "ring"), request->cpu_count * request->slot_count);
     bpf_map__set_max_entries(find_map(set, "cpus"), request->cpu_count);
     return NULL;
@@ -338,10 +338,11 @@ static bool is_locked_down(void)
 static struct argus_error *too_many_refused(const struct program_set *set)
 {
     if (is_locked_down())
-        return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "the kernel is locked down (" LOCKDOWN_FILE
-                                  ": confidentiality), and lets nobody read its memory, not even "
-                                  "root: boot it with lockdown=integrity or without lockdown");
+        return argus_error_create(
+            ARGUS_ERROR_PERMISSION,
+            "the kernel is locked down (" LOCKDOWN_FILE
+            ": confidentiality), and lets no program read its memory, not even root's: boot it "
+            "with lockdown=integrity or without lockdown");
     const struct program_refused *last = &set->refused.data[set->refused.length - 1];
     const struct program_row *row = &program_table[last->row];
     return argus_error_create(

@@ -112,7 +112,7 @@ struct bpf_poll_set {
 };
 
 /* Where a polling thread is. */
-enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_HOME, BPF_POLLER_INSIDE };
+enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_IN_LOOP, BPF_POLLER_IN_HANDLER };
 
 /* The value of the table of polling threads (bpf/poller.h); the key is the thread id. */
 struct bpf_poller {
@@ -128,8 +128,8 @@ struct bpf_poller {
     uint64_t served;      /* how many of them found something ready */
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
     uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
-    /* home: of its loop; inside: of its last poll inside a handler. */
-    struct bpf_poll_set home, inside;
+    struct bpf_poll_set loop_set;    /* what its loop polls */
+    struct bpf_poll_set handler_set; /* what its last poll inside a handler waited for */
 };
 
 /* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the number of bytes. */

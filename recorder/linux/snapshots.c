@@ -71,7 +71,8 @@ struct argus_error *snapshots_choose(struct bpf_object *object,
             strncpy(target.comm, options->unwind[i].name, sizeof(target.comm) - 1);
         int failed = bpf_map_update_elem(map, &target, &value, BPF_ANY);
         if (failed)
-            return argus_error_os(-failed, "cannot tell the programs whose stacks to copy");
+            return argus_error_os(-failed,
+                                  "cannot tell the BPF programs which processes' stacks to copy");
     }
     return NULL;
 }

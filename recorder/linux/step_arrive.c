@@ -150,7 +150,7 @@ static struct argus_error *wait_for_thread(struct stepper *stepper, pid_t *ret)
     }
     if (!error && *ret < 0)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                                  "nothing of the program's own code is on the stack of thread %u",
+                                  "the stack of thread %u has no frame of the program's own code",
                                   request->tid ? request->tid : request->pid);
     return error || *ret ? error : wait_for_hit(stepper, ret);
 }

@@ -85,7 +85,7 @@ struct argus_error *step_refusal(const struct step_request *request, pid_t tid, 
     bool has_yama = small_file_read("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
     if (has_yama && scope[0] == '3')
         return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "process %u cannot be stepped by anybody: "
+                                  "no user may step process %u: "
                                   "/proc/sys/kernel/yama/ptrace_scope is 3",
                                   request->pid);
     if (has_yama && scope[0] != '0' && geteuid() != 0)

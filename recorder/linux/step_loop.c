@@ -79,7 +79,7 @@ static void skip(struct stepper *stepper, bool by_jump)
     step_arguments(stepper->registers, item.arguments);
     if (!find_return(stepper, item.stack_pointer, by_jump, &item.return_address)) {
         step_end(stepper, STEP_END_ERROR,
-                 "the thread left the application into %s, not by a call, and where it comes back "
+                 "the thread left the application into %s, not by a call, and its return address "
                  "is not known",
                  image_name(stepper, item.address));
         return;
@@ -182,12 +182,12 @@ void step_run(struct stepper *stepper)
                         STEP_REGISTER_COUNT * sizeof(uint64_t), NULL, 0);
         stepper->steps++;
         if (stepper->steps >= request->most_steps)
-            step_end(stepper, STEP_END_MOST, "%u instructions, as many as were asked for",
+            step_end(stepper, STEP_END_MOST, "the limit of %u instructions was reached",
                      request->most_steps);
         else
             advance(stepper);
         if (stepper->output->failed)
-            step_end(stepper, STEP_END_USER, "nobody reads the steps any more");
+            step_end(stepper, STEP_END_USER, "argus does not read the steps any more");
     }
     step_leave(stepper);
     say_end(stepper);

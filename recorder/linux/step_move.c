@@ -84,7 +84,7 @@ static enum stop_kind go_and_wait(struct stepper *stepper, unsigned request, int
         end_of_thread(stepper, status);
         return STOP_IS_OVER;
     case STEP_WAIT_TIME:
-        step_end(stepper, STEP_END_TIME, "the time was over");
+        step_end(stepper, STEP_END_TIME, "the time limit was reached");
         return STOP_IS_OVER;
     case STEP_WAIT_USER:
         step_end(stepper, STEP_END_USER, "interrupted");
@@ -250,7 +250,7 @@ static bool settle(struct stepper *stepper)
         return true;
     if (status && !WIFSTOPPED(status))
         end_of_thread(stepper, status);
-    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped behind a breakpoint");
+    step_end(stepper, STEP_END_ERROR, "the thread cannot be stepped past a breakpoint");
     return false;
 }
 

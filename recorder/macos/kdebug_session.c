@@ -155,7 +155,7 @@ struct argus_error *kdebug_session_check(struct kdebug_session *session)
         return NULL;
     session->enabled = false;
     return argus_error_create(ARGUS_ERROR_BUSY,
-                              "kdebug was stopped by somebody else: the trace ends here");
+                              "another program stopped kdebug: the trace ends here");
 }
 
 /* --- the end --- */

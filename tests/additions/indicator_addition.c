@@ -8,5 +8,5 @@ bool indicator_addition(struct finder *finder)
     struct sign sign = {.time_ns = start_ns + (end_ns - start_ns) / 2,
                         .process = ARGUS_NONE,
                         .indicator = ARGUS_INDICATOR_ADDITION};
-    return finder_sign(finder, &sign);
+    return finder_add_sign(finder, &sign);
 }

@@ -447,7 +447,7 @@ def test_a_library_is_linked_and_a_plug_in_opened(setup):
 def test_a_base_of_another_program_is_said(setup):
     other = setup.make(Scene("other", 300).calls(1, MAIN))
     done = setup.run(f"--base={other}", setup.make(usual()))
-    assert "is it a trace of the same program?" in done.stderr
+    assert "are both traces of the same program?" in done.stderr
     assert "1 programs are not in the base" in done.stdout
 
 

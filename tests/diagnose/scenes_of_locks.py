@@ -70,7 +70,7 @@ def lock_of_somebody_unknown():
     s.tables.append("image pid 20 start 0x400000 end 0x480000 inode 77 dev_minor 8 path /usr/bin/package")
     s.wait(10, "read")
     return s, "editor", {"type": "RepeatedYield", "root": ("editor", "RepeatedYield"), "path": ["editor"],
-                         "why": "looked for a lock on /usr/bin/package, 12 times in a row (clock_nanosleep) for "}
+                         "why": "tried to lock /usr/bin/package, 12 times in a row (clock_nanosleep) for "}
 
 
 @scene

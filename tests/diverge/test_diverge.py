@@ -38,7 +38,7 @@ class Code:
         return "\n".join(lines + [f"end {end}", ""])
 
 
-def make(folder, name, *arguments, code, base=0x550000000000, build="0102", end="most as many as were asked for", begin="place"):
+def make(folder, name, *arguments, code, base=0x550000000000, build="0102", end="most the limit of instructions was reached", begin="place"):
     path = pathlib.Path(folder) / name
     text = code.text(base, *arguments, build, end, begin)
     made = subprocess.run([MKSTEPS, "-", path], input=text, capture_output=True, text=True, check=False)

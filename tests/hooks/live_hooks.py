@@ -82,7 +82,7 @@ class Hooks(Live):
     def test_not_a_library_of_hooks(self):
         done = argus("record", "-o", str(self.path), "--hooks", LIBRARY, "--", "true")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is no library with hooks", done.stderr)
+        self.assertIn("is not a library with hooks", done.stderr)
 
     def test_a_gtk_application(self):
         """Hooks in GLib's main loop, and in the middle of libX11 and of malloc(), which timers and another thread call all the time."""

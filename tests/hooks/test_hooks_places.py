@@ -106,10 +106,10 @@ class Places(hooks_harness.HooksTest):
     def test_bad_images(self):
         empty = self.path / "empty"
         empty.write_bytes(b"")
-        self.assertIn("no library and no program", self.error(f"{empty} note x"))
+        self.assertIn("neither a library nor a program", self.error(f"{empty} note x"))
         text = self.path / "text"
         text.write_text("x" * 5000, encoding="ascii")
-        self.assertIn("no ELF and no Mach-O", self.error(f"{text} note x"))
+        self.assertIn("neither an ELF nor a Mach-O", self.error(f"{text} note x"))
         self.assertIn("in no folder of libraries", self.error("libsurely-not-there.so.7 note x"))
         whole = pathlib.Path(self.victims).read_bytes()
         for length in (64, 100, 1000, len(whole) // 2):

@@ -123,7 +123,7 @@ class Kdebug(unittest.TestCase):
         stats = json.loads(run(ARGUS, "graph", "stats", "--json", self.files["v2"]))
         rules = {row["rules"]: row for row in stats["abilities"]["rules"]}
         self.assertEqual(rules["boundary.wait"]["how"], "yes")
-        self.assertEqual(rules["message"]["how"], "guessed, weak: by port name and by whom the send wakes")
+        self.assertEqual(rules["message"]["how"], "guessed, weak: by port name and by the thread that the send wakes")
         self.assertFalse(rules["flag.written"]["works"])
         self.assertIn("reads and writes of data flags", rules["flag.written"]["missing"])
         argus = SCRATCH / "no-wakeups.argus"

@@ -336,7 +336,7 @@ static void test_a_kernel_that_stops(void **state)
     (void)state;
     struct backend *backend = begin();
     kernel->stopped = true;
-    expect_lost_kdebug(backend, "stopped by somebody else");
+    expect_lost_kdebug(backend, "another program stopped kdebug");
     assert_free();
 }
 

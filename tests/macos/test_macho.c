@@ -220,7 +220,7 @@ static void test_errors_say_where(void **state)
     image = make_image();
     image.symtab.symbol_count = UINT32_MAX;
     write_file(&image, sizeof(image));
-    expect_error("a symbol table that ends behind the file");
+    expect_error("a symbol table that ends beyond the end of the file");
     image = make_image();
     image.header.command_count = 99;
     write_file(&image, sizeof(image));
@@ -228,7 +228,7 @@ static void test_errors_say_where(void **state)
     image = make_image();
     image.header.command_bytes = UINT32_MAX;
     write_file(&image, sizeof(image));
-    expect_error("load commands that end behind the file");
+    expect_error("load commands that end beyond the end of the file");
     static uint8_t fat[0x4000];
     size_t length = make_fat(fat);
     put_big(fat + 4, 0x34); /* in a Java class the version is here */
@@ -237,7 +237,7 @@ static void test_errors_say_where(void **state)
     length = make_fat(fat);
     put_big(fat + MACHO_FAT_HEADER_BYTES + 12, 0x7fffffff);
     write_file(fat, length);
-    expect_error("at offset 4096: a slice that ends behind the file");
+    expect_error("at offset 4096: a slice that ends beyond the end of the file");
 }
 
 /* Opened or refused, but never read beyond the end, which the sanitizers check. */

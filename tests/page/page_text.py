@@ -85,7 +85,7 @@ class Page(unittest.TestCase):
 
     def test_no_hangs_and_no_stacks_are_said(self):
         page = self.parsed(["thread 100 pid 100 name alpha", "0 cpu0 t100 syscall_start nr=read", "1ms cpu0 t100 syscall_end nr=read"])
-        self.assertIn("No event loop stayed away", page.text())
+        self.assertIn("No event loop was away", page.text())
         self.assertIn("has no call stacks of what was chosen", page.text())
 
     def test_contexts_are_compared_with_the_base(self):
@@ -105,7 +105,7 @@ class Page(unittest.TestCase):
 
     def test_a_base_of_another_program_is_said(self):
         base = PAGES.trace(scenes.calls(20, "other", 301))
-        self.assertIn("is it a trace of the same program?", self.parsed(scenes.calls(20), f"--base={base}").text())
+        self.assertIn("are both traces of the same program?", self.parsed(scenes.calls(20), f"--base={base}").text())
 
     def test_the_size_is_bounded_and_what_is_left_out_is_said(self):
         text = PAGES.text(PAGES.trace(scenes.deep(6000)))

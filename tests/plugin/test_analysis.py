@@ -61,7 +61,7 @@ def test_graph_find_stretch(setup):
     expect_equal("before", [v for v in everything if v["start_ns"] < start + 10**9], early)
     known = {v["id"] for v in everything if end_of(v)}  # the end of the other vertices is unknown
     expect_equal("ends behind it", [v for v in everything if end_of(v) > start + 10**9], [v for v in late if v["id"] in known])
-    expect_in("--time is one moment", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
+    expect_in("--time is a single moment", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
 
 
 def end_of(vertex):
@@ -110,7 +110,7 @@ def test_graph_show(setup):
     expect_in(name, setup.run("graph", "show", path, name, code=0).stdout)
     expect_in("editor0", setup.run("graph", "show", "--json", path, name, code=0).stdout)
     expect_in("no vertex v99999", setup.run("graph", "show", path, "v99999", code=1).stderr)
-    expect_in("is no vertex", setup.run("graph", "show", path, "12", code=2).stderr)
+    expect_in("is not a vertex", setup.run("graph", "show", path, "12", code=2).stderr)
     setup.run("graph", "show", path, "v99999999999999999999999", code=1)
 
 
@@ -243,7 +243,7 @@ def test_the_hang_by_an_option(setup):
     path = setup.trace("by_option", freezes(3000, 2500))
     expect_equal("--hang 2", setup.run("diagnose", path, "--hang", "2", "--auto", code=0).stdout,
                  setup.run("diagnose", path, "2", "--auto", code=0).stdout)
-    expect_in("said twice: '1' and --hang=2", setup.run("diagnose", path, "1", "--hang=2", code=2).stderr)
+    expect_in("given twice: '1' and --hang=2", setup.run("diagnose", path, "1", "--hang=2", code=2).stderr)
     expect_in("no hang 9: 'argus hangs' lists 2", setup.run("diagnose", path, "--hang=9", code=1).stderr)
 
 

@@ -175,7 +175,7 @@ def test_files_that_are_no_answers(setup):
     for text in broken:
         book(path).write_text(text)
         for command in ["answers", path], ["answer", path, "1"], ["undo", path]:
-            expect_in("is no file of answers", setup.run(*command, code=1).stderr)
+            expect_in("is not a file of answers", setup.run(*command, code=1).stderr)
         done = setup.run("slice", path, VERTEX, code=3)
         expect_in("argus answers clear", done.stderr)
         expect_equal("the file", book(path).read_text(), text)
@@ -242,7 +242,7 @@ def test_more_about_an_option(setup):
             terminal.wait_for(shown[:40])
             terminal.wait_for(PROMPT, count=3)
             terminal.send("?2\r")
-            terminal.wait_for("It is about no vertex")
+            terminal.wait_for("This option has no vertex")
             terminal.wait_for(PROMPT, count=4)
             terminal.send("? 9\r")
             terminal.wait_for("There is no option 9")

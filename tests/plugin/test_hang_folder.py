@@ -107,7 +107,7 @@ def test_broken_and_foreign_files_are_said(setup):
     expect_equal("listed", [row["file"] for row in found["hangs"]], ["whole.argus"])
     rest = {row["file"]: row["why"] for row in found["not_listed"]}
     expect_equal("the rest", sorted(rest), ["cut.argus", "dir.argus", "empty.argus", "foreign.argus", "idle.argus", "link.argus"])
-    expect_equal("idle", rest["idle.argus"], "no hang is in it")
+    expect_equal("idle", rest["idle.argus"], "it contains no hang")
     expect_equal("others", found["other_files"], 1)
     expect_in("Not listed:", setup.run("hangs", folder, code=0).stdout)
 

@@ -61,7 +61,7 @@ def test_failures_are_failures_and_nothing_more(setup):
     path = one_hang(setup)
     for command, message in [("argus diagnose --nosuch", "no option --nosuch"),
                              (f"argus graph show {path} v99999999", "no vertex"),
-                             (f"argus graph show {path} nonsense", "is no vertex"),
+                             (f"argus graph show {path} nonsense", "is not a vertex"),
                              ("argus info /etc/passwd", "not an Argus trace"),
                              ("argus info /", "directory"),
                              (f"argus diagnose --process=edtor0 {path}", "did you mean 'editor0'")]:

@@ -95,7 +95,7 @@ def test_beside_another_trace(setup):
     text = setup.run_lldb(f"argus load {base} --with {hits}", "argus graph show v0")
     expect_in("done in main", text)
     other = setup.trace("other", "os darwin\n" + threads + "1ms cpu0 t10 flag_read flag=0x7000 value=1 bytes=4 by=3\n")
-    expect_in("not of one machine", setup.run("schema", str(base), "--with", str(other), code=2).stderr)
+    expect_in("not from one boot", setup.run("schema", str(base), "--with", str(other), code=2).stderr)
     expect_in("No such file", setup.run("schema", str(base), "--with", "/nosuch.argus", code=1).stderr)
 
 

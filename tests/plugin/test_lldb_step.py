@@ -49,7 +49,7 @@ def test_refusals(setup):
     for commands, message in [(["argus step"], "stopped in the debugger"),
                               ([*begin(setup, "nap"), "argus step --max 10001"], "--max: 1 to 10000"),
                               ([*begin(setup, "nap"), "argus step --function nosuch_function"], "no code of nosuch_function"),
-                              ([*begin(setup, "nap"), "argus step --process 1"], "without --process")]:
+                              ([*begin(setup, "nap"), "argus step --process 1"], "leave out --process")]:
         expect_in(message, setup.run_lldb(*commands, code=1))
 
 

@@ -55,7 +55,7 @@ def test_outside_and_nonsense(setup):
     for text in ("1960-01-01 00:00:00", "1999-01-01 00:00:00", "2100-01-01T00:00:00Z"):
         expect_in("outside the trace", setup.run("hangs", f"--time={text}", path, code=1).stderr)
     for text in ("noon", "25:00:00", "00:61:00", "00:00:00 +1", "2026-11-23", "00:00:01 Zulu", "00:00:01Z5"):
-        expect_in("is no time such as", setup.run("hangs", f"--time={text}", path, code=2).stderr)
+        expect_in("is not a time such as", setup.run("hangs", f"--time={text}", path, code=2).stderr)
 
 
 main()

@@ -256,8 +256,8 @@ except subprocess.TimeoutExpired:
                 answer = self.want(kind, True)
                 self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
                 why = answer["root_causes"][0]["why"]
-                self.assertIn(f"[{holder}] had it", why)
-                self.assertIn("looked for a lock on inode", why)
+                self.assertIn(f"[{holder}] held it", why)
+                self.assertIn("tried to lock inode", why)
                 os.kill(holder, 9)
 
     def test_a_lock_that_is_waited_for_until_it_is_given_back(self):

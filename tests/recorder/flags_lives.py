@@ -114,7 +114,7 @@ class Lives(unittest.TestCase):
         self.assertEqual(program.code, 0)
 
     def test_mistakes_in_the_file(self):
-        for text, said in [("flag_lives plain_flag", "line 1: 'flag_lives' is no whole path"),
+        for text, said in [("flag_lives plain_flag", "line 1: 'flag_lives' is not an absolute path"),
                            (f"\n# a comment\n{LIVES}", "line 3: a flag needs"),
                            (f"{LIVES} plain_flg", "close are plain_flag"),
                            (f"{LIVES} plain_flag size=3", "1, 2, 4 or 8"),
@@ -122,10 +122,10 @@ class Lives(unittest.TestCase):
                            (f"{LIVES} plain_flag access=r", "reads alone"),
                            (f"{LIVES} plain_flag semantics=flop", "value, flip or queue"),
                            (f"{LIVES} plain_flag colour=red", "is not one of"),
-                           (f"{LIVES} 0x4010 build-id=00", "another build"),
+                           (f"{LIVES} 0x4010 build-id=00", "not the build in which"),
                            (f"{LIVES} plain_flag name=\"x", "a quote has no end"),
                            ("/nosuch/program flag", "No such file"),
-                           ("/etc/passwd flag", "no program or library")]:
+                           ("/etc/passwd flag", "not a program or library")]:
             error = argus("start", "--flags", self.keep(text + "\n"), code=2 if "reads" in said or "flop" in text or
                           "aligned" in said else 1)
             self.assertIn(said, error)

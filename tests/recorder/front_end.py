@@ -28,7 +28,7 @@ class DefaultFile(Live):
         first = (self.folder / "argus.argus").read_bytes()
         done = self.record()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the trace that was argus.argus before is argus.argus.old now", done.stderr)
+        self.assertIn("the earlier trace argus.argus was renamed to argus.argus.old", done.stderr)
         self.assertEqual((self.folder / "argus.argus.old").read_bytes(), first)
         self.assertNotEqual((self.folder / "argus.argus").read_bytes(), first)
         done = argus("info", "--json", cwd=self.folder)
@@ -51,7 +51,7 @@ class Snapshot(Live):
         self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)
         self.assertEqual(argus("snapshot", cwd=self.folder).returncode, 0)
         done = argus("snapshot", cwd=self.folder)
-        self.assertIn("the trace that was argus.argus before is argus.argus.old now", done.stderr)
+        self.assertIn("the earlier trace argus.argus was renamed to argus.argus.old", done.stderr)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"argus.argus", "argus.argus.old"})
         self.assertIn("nothing was written (argus stop -o FILE keeps what is in the ring)", argus("stop").stderr)
 
@@ -80,9 +80,9 @@ class OtherVersion(Live):
 
     def test_its_process_is_named(self):
         self.SOCKET.parent.mkdir(exist_ok=True)
-        size = int(re.search(r"a reply has (\d+) bytes", self.answer(8)).group(1))
-        self.assertEqual(self.answer(size), f"argus: the recorder that is running, process {os.getpid()}, is of another version of argus: "
-                         f"'sudo kill {os.getpid()}' ends it; what is only in memory is lost\n")
+        size = int(re.search(r"a reply must have (\d+) bytes", self.answer(8)).group(1))
+        self.assertEqual(self.answer(size), f"argus: the running recorder, process {os.getpid()}, is from another version of argus: "
+                         f"'sudo kill {os.getpid()}' ends it; records that are only in memory are lost\n")
 
 
 class NothingRecorded(Live):

@@ -100,7 +100,7 @@ class RingFile(Live):
         self.assertEqual((mode.st_uid, mode.st_mode & 0o777), (os.geteuid(), 0o600))
         done = argus("snapshot", "-o", str(self.folder / "other.argus"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("goes to a file already", done.stderr)
+        self.assertIn("already written to a file", done.stderr)
         self.assertEqual(argus("stop").returncode, 0)
         self.assert_detached()
 

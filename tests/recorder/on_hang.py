@@ -219,7 +219,7 @@ class OnHang(HangLoops):
         watcher = self.start()
         os.kill(watcher, signal.SIGKILL)
         self.assertTrue(eventually(lambda: status()["hangs"]["watcher_pid"] == 0))
-        self.assertIn("nobody writes any more", argus("status").stdout)
+        self.assertIn("none are written any more", argus("status").stdout)
 
     def test_the_folder_is_created(self):
         folder = self.folder / "a/b"

@@ -126,7 +126,7 @@ static void who_asks_for_a_child_hangs(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
     loop.inner = loop.served = 50;
-    loop.polling_inside = true;
+    loop.polling_in_handler = true;
     for (uint64_t now = 1000 * MS; now < 3100 * MS; now += 200 * MS) {
         loop.seen_ns = loop.asked_ns = now - 10 * MS;
         assert_true(hang_watch_look(*state, &loop, 1, now));
@@ -138,7 +138,7 @@ static void who_asked_for_a_child_long_ago_is_none(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
     loop.inner = loop.served = 50;
-    loop.polling_inside = true;
+    loop.polling_in_handler = true;
     loop.asked_ns = 990 * MS;
     look_between(*state, &loop, 1, 1400 * MS, 60000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
@@ -249,7 +249,7 @@ static struct backend_poller inside_since(uint64_t returned_ns)
 {
     struct backend_poller loop = away_since(10, returned_ns);
     loop.inner = 30;
-    loop.polling_inside = true;
+    loop.polling_in_handler = true;
     loop.loop_set = (struct poll_set){
         .kind = POLL_SET_ARRAY, .count = 2, .words = {3 | 1ull << 32, 5 | 1ull << 32}};
     loop.handler_set =
@@ -286,7 +286,7 @@ static void a_nested_loop_that_stays_away_is_one(void **state)
     loop.served = 10;
     look_between(*state, &loop, 1, 1000 * MS, 10000 * MS); /* still in its poll */
     assert_int_equal(hang_watch_seen(*state), 0);
-    loop.polling_inside = false;
+    loop.polling_in_handler = false;
     loop.seen_ns = 10000 * MS;
     look_between(*state, &loop, 1, 10200 * MS, 11800 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);

@@ -55,7 +55,7 @@ static void test_requests(void **state)
     assert_refused(probe_request_check(&request), "more than");
     request = good_request(0);
     memset(request.label, 'x', sizeof(request.label));
-    assert_refused(probe_request_check(&request), "has no end");
+    assert_refused(probe_request_check(&request), "is not terminated");
 
     static const struct probe_spec wrong[] = {
         {.shape = 0},
@@ -75,7 +75,7 @@ static void test_requests(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         request = good_request(0);
         request.spec = wrong[i];
-        assert_refused(probe_request_check(&request), "makes no sense");
+        assert_refused(probe_request_check(&request), "is invalid");
     }
 }
 
@@ -101,7 +101,7 @@ static void test_descriptors(void **state)
     close(made);
     assert_fd_refused(&list, open(name, O_WRONLY), 0, "open for reading");
     assert_fd_refused(&list, open(name, O_PATH), 0, "open for reading");
-    assert_fd_refused(&list, open(name, O_RDONLY), 20, "behind the end");
+    assert_fd_refused(&list, open(name, O_RDONLY), 20, "beyond the end");
     assert_fd_refused(&list, open("/tmp", O_RDONLY), 0, "regular file");
     assert_fd_refused(&list, open("/dev/null", O_RDONLY), 0, "regular file");
     assert_fd_refused(&list, ends[0], 0, "regular file");
@@ -109,7 +109,7 @@ static void test_descriptors(void **state)
 
     struct request_probe request = good_request(1);
     assert_null(probe_list_add(&list, &request, open(name, O_RDONLY)));
-    assert_refused(probe_list_add(&list, &request, open(name, O_RDONLY)), "a probe 1 already");
+    assert_refused(probe_list_add(&list, &request, open(name, O_RDONLY)), "probe 1 exists already");
     request.number = 2;
     assert_null(probe_list_add(&list, &request, open(name, O_RDONLY)));
     assert_int_equal(list.probes.length, 2);

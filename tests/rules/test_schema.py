@@ -66,9 +66,9 @@ def test_why_a_rule_has_not_applied(setup):
     expect_in("has no call stacks", why(fixture(setup, "user_queue"))["nobody"][0])
     units = why(fixture(setup, "user_units"))
     expect_equal("an applied rule", units["request_begin"], (None, 1))
-    expect_in("nothing came of it", units["request_end"][0])
+    expect_in("the rule never applied", units["request_end"][0])
     text = setup.run("schema", "list", "--rules", rules, fixture(setup, "user_units"), code=0, **where).stdout
-    expect_in("Nobody listened at the function", text)
+    expect_in("No probe was at the function", text)
 
 
 def test_add_and_remove(setup):
@@ -118,7 +118,7 @@ def test_mistakes(setup):
     setup.run("schema", "add", rules, code=0, **where)
     (pathlib.Path(where["HOME"]) / ".config/argus/rules/wrong.rules").write_text("sing\n")
     done = setup.run("graph", trace, code=0, **where)
-    expect_in("none of its rules count", done.stderr)
+    expect_in("none of its rules is used", done.stderr)
 
 
 def test_rules_change_the_answer(setup):

@@ -13,7 +13,7 @@ CASES = [
     ("boost", "v1", ["v2 sender", "(guessed: both have save_page_of_album in their stacks, and 2 vertices in all)"],
      ["unlocker [12]:"]),
     # of two weak edges, the one behind which the path is certain
-    ("beam", "v1", ["v3 sender", "(guessed: what lies behind it is surer than behind the others)", "v6 loop"],
+    ("beam", "v1", ["v3 sender", "(guessed: its own causes are surer than those of the others)", "v6 loop"],
      ["unlocker [12]:"]),
     # a reply of a server that batches leads to its own request, without a question
     ("split_peers", "v1", ["v7 server", "dispatch, strong (dispatch.request)", "v5 server", "v0 client1"],

@@ -72,7 +72,7 @@ static struct argus_error *ask_baseline(struct suspect_search *search,
     options[count] = (struct argus_option){.text = "none of these", .vertex = ARGUS_NONE};
     snprintf(
         text, sizeof(text),
-        more ? "Nobody did anything unusual on that path. Which of these is normal for v%u, too?"
+        more ? "No thread did anything unusual on that path. Which of these is normal for v%u, too?"
              : "Which of these is what v%u normally looks like?",
         search->vertex);
     struct argus_question question = {.kind = ARGUS_QUESTION_BASELINE,

@@ -40,7 +40,7 @@ struct sign {
 };
 /* Marks the hangs that a sign confirms; if there are none, adds the stretch around the sign. False
  * without memory. */
-bool finder_sign(struct finder *finder, const struct sign *sign);
+bool finder_add_sign(struct finder *finder, const struct sign *sign);
 
 /* --- hang_measure.c --- */
 

@@ -187,7 +187,7 @@ static const struct argus_hang *longest_of(const hang_list *list)
     return longest;
 }
 
-bool finder_sign(struct finder *finder, const struct sign *sign)
+bool finder_add_sign(struct finder *finder, const struct sign *sign)
 {
     if (confirm(finder, sign))
         return true;

@@ -41,7 +41,7 @@ bool indicator_flag(struct finder *finder)
                      is_flag(argus_symbols_variable(finder->options->symbols, sign.process,
                                                     sets[i].time_ns, sets[i].address));
         if (known || is_watched(finder, &sign, sets[i].address))
-            done = finder_sign(finder, &sign);
+            done = finder_add_sign(finder, &sign);
     }
     return done;
 }

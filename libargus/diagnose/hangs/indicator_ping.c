@@ -90,7 +90,7 @@ static void add_ping_sign(struct search *search, uint32_t process, uint64_t sinc
     uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
     struct sign sign = {since_ns + threshold_ns, process, ARGUS_INDICATOR_PING};
     if (process != ARGUS_NONE && until_ns > since_ns && until_ns - since_ns >= threshold_ns)
-        search->no_memory |= !finder_sign(search->finder, &sign);
+        search->no_memory |= !finder_add_sign(search->finder, &sign);
 }
 
 /* `learn`: the first pass, which finds the process that answers for each window; the second pass

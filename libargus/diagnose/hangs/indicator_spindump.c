@@ -30,7 +30,7 @@ bool indicator_spindump(struct finder *finder)
                             .process = ARGUS_NONE,
                             .indicator = ARGUS_INDICATOR_SPINDUMP};
         if (is_launched(process))
-            done = finder_sign(finder, &sign);
+            done = finder_add_sign(finder, &sign);
     }
     return done;
 }

@@ -19,7 +19,7 @@ static bool told_by_hook(struct finder *finder)
                             .process = view->threads[pings[i].thread].process,
                             .indicator = ARGUS_INDICATOR_SPINNING_STACK};
         if (pings[i].to && probe && strcmp(probe->label, ARGUS_LABEL_SPINNING) == 0)
-            done = finder_sign(finder, &sign);
+            done = finder_add_sign(finder, &sign);
     }
     return done;
 }

@@ -100,7 +100,7 @@ static void look_at(struct search *search, uint64_t time_ns, uint32_t stack)
     if (is_near || !has_mark(search, time_ns, stack))
         return;
     search->last_ns = time_ns;
-    search->no_memory |= !finder_sign(search->finder, &sign);
+    search->no_memory |= !finder_add_sign(search->finder, &sign);
 }
 
 static void look_at_vertex(struct search *search, uint32_t vertex)

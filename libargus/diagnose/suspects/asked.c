@@ -46,7 +46,7 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
         if (unread[i - 1].sender == v->thread && unread[i - 1].sent_ns >= v->start_ns &&
             unread[i - 1].sent_ns <= v->end_ns &&
             !suspect_search_add(search, unread[i - 1].receiver,
-                                "it has not received a message that was sent just before"))
+                                "it has not yet read a message that was sent to it just before"))
             return false;
     return true;
 }
@@ -165,8 +165,9 @@ static bool add_readers(struct suspect_search *search, const struct sent *sent, 
         if (uses[i].inode != inode || uses[i].thread == waiter || writes)
             continue;
         *ret_known = true;
-        if (!suspect_search_add(search, uses[i].thread,
-                                "it works at the other end of what was written to just before"))
+        if (!suspect_search_add(
+                search, uses[i].thread,
+                "it uses the other end of the channel that was written to just before"))
             return false;
     }
     return true;
@@ -180,8 +181,8 @@ static bool add_strangers(struct suspect_search *search)
         uint32_t thread = d->view.vertices[d->path.data[i].vertex].thread;
         if (!have_interacted(&d->view, search->vertex, thread, 1) &&
             !suspect_search_add(search, thread,
-                                "a message was sent where nobody was seen to receive, and no "
-                                "other connection of the two is known"))
+                                "a message was sent over a channel without a known receiver, and "
+                                "no other connection of the two is known"))
             return false;
     }
     return true;

@@ -213,7 +213,7 @@ char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop)
     }
     if (!commands[0])
         return text_print("by its code, the loop in %s ends when %s changes%s%s; 'argus step' "
-                          "and 'argus diverge' tell how to watch it",
+                          "and 'argus diverge' show how to watch it",
                           loop->place, names, more, writers);
     return text_print("by its code, the loop in %s ends when %s changes%s%s; a recording with "
                       "%s shows which thread should have changed it",

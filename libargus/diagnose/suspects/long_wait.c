@@ -169,7 +169,7 @@ static struct argus_error *explain_late(struct diagnoser *d, struct walk_positio
     if (!error && late.vertex == ARGUS_NONE) {
         position->ended = true;
         error = diagnoser_blame_waiting(d, position->vertex, position->window,
-                                        "the records do not say for whom");
+                                        "the records do not show for which thread");
     } else if (!error) {
         error = take_late(d, &account, &late, position);
     }
@@ -279,9 +279,9 @@ static struct argus_error *explain_answer(struct diagnoser *d, struct walk_posit
     uint32_t other = released_by(d, &hold);
     if (other != ARGUS_NONE)
         return diagnoser_explain_missing_message(
-            d, position, other, "only when it sent something, the question was taken");
+            d, position, other, "the request was read only after it had sent something");
     return diagnoser_explain_missing_message(
-        d, position, hold.thread, "the question went through it, and then the answer came");
+        d, position, hold.thread, "it had the request for most of the time before the reply came");
 }
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)

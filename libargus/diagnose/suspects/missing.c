@@ -116,7 +116,7 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
             continue;
         *ret_passed_on = true;
         if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
-                                "it was handed on what had been asked"))
+                                "the request was passed on to it"))
             return false;
         if (search->suspects.length > before)
             search->suspects.data[before].via = taker;
@@ -175,15 +175,15 @@ static bool add_exclusive_client(struct search *search, uint32_t server)
     if (client == ARGUS_NONE)
         return true;
     if (!suspect_search_add(&search->shared, client,
-                            "it is the last client whose request was taken, and the question has "
-                            "lain unread since"))
+                            "it is the last client whose request was read; the waiting thread's "
+                            "request has been unread since then"))
         return false;
     if (search->suspects.length > before)
         search->suspects.data[before].guess = true;
     return true;
 }
 
-static struct argus_error *look_at_idle(struct search *search, uint32_t thread)
+static struct argus_error *follow_idle_suspect(struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
     uint32_t taker = find_taker(search, thread);
@@ -334,7 +334,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (suspect.thread == search->holder) /* … or the holder */
             examined.abnormal = true;
         if (examined.idle)
-            error = look_at_idle(search, suspect.thread);
+            error = follow_idle_suspect(search, suspect.thread);
         if (error || !examined.abnormal || examined.idle ||
             only_waited(search, row, suspect.thread, &examined))
             continue;
@@ -374,11 +374,11 @@ static struct argus_error *blame_nobody(struct search *search)
     position->ended = true;
     if (d->stopped)
         return diagnoser_blame_waiting(d, position->vertex, position->window,
-                                       "the answer was to stop here");
+                                       "an answer stopped the search here");
     if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
         const struct argus_process *process =
             &d->view.processes[d->view.threads[search->holder].process];
-        snprintf(text, sizeof(text), "%s [%llu] had the lock, and did nothing in this recording",
+        snprintf(text, sizeof(text), "%s [%llu] held the lock, and did nothing in this recording",
                  process->name, (unsigned long long)process->pid);
         return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
@@ -391,11 +391,12 @@ static struct argus_error *blame_nobody(struct search *search)
     if (slept(d, position->vertex))
         return diagnoser_blame_waiting(
             d, position->vertex, position->window,
-            "its own time-out ended it, and no thread is known to have had to");
+            "its own time-out ended it; no thread is known that should have ended it");
     return diagnoser_blame_waiting(
         d, position->vertex, position->window,
-        search->suspects.length > 0 ? "those who could have ended it did nothing unusual meanwhile"
-                                    : "nobody is known who could have ended it");
+        search->suspects.length > 0
+            ? "the threads that could have ended it did nothing unusual meanwhile"
+            : "no thread is known that could have ended it");
 }
 
 /* Examines the suspects of one row of evidence, as often as the row has more. */

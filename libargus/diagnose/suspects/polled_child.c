@@ -4,7 +4,7 @@
 #include "diagnose/hangs/habits.h"
 #include "diagnose/words.h"
 
-const char *text_looked_for(const struct view *view, uint32_t vertex)
+const char *text_polled_object(const struct view *view, uint32_t vertex)
 {
     return asks_for_children(view, vertex) ? "the end of a child" : "a data flag";
 }

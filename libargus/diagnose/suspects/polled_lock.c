@@ -25,7 +25,7 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
     if (tries.holder != ARGUS_NONE)
         text_holder(view, tries.holder, holder, sizeof(holder));
     snprintf(buffer, bytes, "%s %s%s%s, %llu times in a row",
-             tries.is_name ? "tried to create the lock file" : "looked for a lock on",
+             tries.is_name ? "tried to create the lock file" : "tried to lock",
              text_lock_file(view, &tries, file, sizeof(file)), *holder ? ", held by " : "", holder,
              (unsigned long long)tries.count);
     return buffer;
@@ -42,11 +42,11 @@ static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, stru
     const char *function =
         text_function(&d->view, d->symbols, vertex, v->wait.user_stack, name, sizeof(name));
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
-    char *why = because
-                    ? text_print("%s (%s%s%s) for %s: %s", looked ? looked : "looked for a lock",
-                                 call, function ? ", in " : "", function ? function : "",
-                                 text_duration(window_ns(part), lasted, sizeof(lasted)), because)
-                    : NULL;
+    char *why =
+        because ? text_print("%s (%s%s%s) for %s: %s", looked ? looked : "tried to get the lock",
+                             call, function ? ", in " : "", function ? function : "",
+                             text_duration(window_ns(part), lasted, sizeof(lasted)), because)
+                : NULL;
     free(because);
     return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
@@ -58,7 +58,7 @@ struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t ve
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-        text_print("held the lock on the file, and waited for %s for what comes (%s)",
+        text_print("held the lock on the file, and waited for new requests for %s (%s)",
                    text_duration(window_ns(part), lasted, sizeof(lasted)), call));
 }
 
@@ -115,7 +115,8 @@ static struct argus_error *blame_without_holder(struct diagnoser *d, uint32_t ve
 {
     char who[128];
     if (!tries->is_name)
-        return blame_loop(d, vertex, part, text_print("the records do not tell who had it"));
+        return blame_loop(d, vertex, part,
+                          text_print("the records do not show which process held it"));
     if (tries->creator == ARGUS_NONE)
         return blame_loop(d, vertex, part,
                           text_print("the records do not show which process created it"));
@@ -153,12 +154,12 @@ struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t 
     text_holder(&d->view, tries->holder, who, sizeof(who));
     long at = diagnoser_find_step(d, tries->holder);
     if (at >= 0 && tries->holder == d->view.vertices[vertex].thread)
-        return blame_loop(d, vertex, part, text_print("its own process had it"));
+        return blame_loop(d, vertex, part, text_print("its own process held it"));
     if (at >= 0)
         return diagnoser_close_circle(d, (size_t)at);
     struct examined examined = diagnoser_examine_thread(d, tries->holder, part);
     if (examined.figures.vertex == ARGUS_NONE)
         return blame_loop(d, vertex, part,
-                          text_print("%s had it, and did nothing in this recording", who));
+                          text_print("%s held it, and did nothing in this recording", who));
     return explain_holder(d, vertex, part, &examined);
 }

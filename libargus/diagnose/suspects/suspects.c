@@ -20,7 +20,7 @@
 
 /* The thread with the role of `thread` when the wait began: itself while it lives, else another
  * living thread of the same name. */
-static uint32_t living(const struct view *view, uint32_t thread, uint64_t time_ns)
+static uint32_t find_living(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
     if (t->end_ns > time_ns)
@@ -41,7 +41,7 @@ bool suspect_search_add(struct suspect_search *search, uint32_t thread, const ch
     const struct argus_vertex *waiter = &view->vertices[search->vertex];
     /* A loop ends when the thread that it waits for has ended. */
     bool is_loop = waiter->flags & ARGUS_VERTEX_YIELDS;
-    thread = living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
+    thread = find_living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
     if (thread == ARGUS_NONE || thread == waiter->thread ||
         view->processes[view->threads[thread].process].kernel ||
         view->threads[thread].vertex_count == 0)
@@ -61,7 +61,7 @@ static struct argus_error *find_holder(struct suspect_search *search)
     uint64_t tid = view->vertices[search->vertex].wait.holder_tid;
     for (uint32_t i = 0; tid && i < view->thread_count; i++)
         if (view->threads[i].tid == tid &&
-            living(view, i, view->vertices[search->vertex].end_ns) == i &&
+            find_living(view, i, view->vertices[search->vertex].end_ns) == i &&
             !suspect_search_add(search, i, "it held the lock"))
             return argus_error_memory();
     uint32_t holder = file_lock_find_holder(view, search->vertex);
@@ -142,7 +142,7 @@ static bool add_users(struct suspect_search *search, uint64_t inode, bool writer
          i++)
         if ((uses[i].wrote || !writers_only) &&
             !suspect_search_add(search, uses[i].thread,
-                                "it works at the other end of what was waited for"))
+                                "it uses the other end of the channel that was waited for"))
             return false;
     return true;
 }
@@ -181,7 +181,7 @@ static struct argus_error *find_last_asked(struct suspect_search *search)
 {
     uint32_t v = search->vertex;
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
-        if (!add_asked(search, v, "the waiting thread had just made it run"))
+        if (!add_asked(search, v, "the waiting thread had just caused it to run"))
             return argus_error_memory();
         v = argus_graph_previous(search->d->view.graph, v);
     }
@@ -269,7 +269,7 @@ static struct argus_error *find_inherited(struct suspect_search *search)
     }
     if (latest == ARGUS_NONE ||
         suspect_search_add(search, view->processes[latest].main_thread,
-                           "it is a child, and the other end of the pipe may be its"))
+                           "it is a child process, and may hold the other end of the pipe"))
         return NULL;
     return argus_error_memory();
 }
@@ -301,7 +301,7 @@ static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
     uint32_t other = search->d->view.vertices[vertex].thread;
     return !have_interacted(&search->d->view, search->vertex, other, MIN_INTERACTIONS) ||
-           suspect_search_add(search, other, "it had dealings with the waiting thread before");
+           suspect_search_add(search, other, "it communicated with the waiting thread before");
 }
 
 /* Finds threads that communicated with the waiter before: those that ended its waits or that it
@@ -342,7 +342,7 @@ static struct argus_error *find_requester(struct suspect_search *search)
         uint32_t requester = view->vertices[view->edges[cause].from].thread;
         if (diagnoser_find_step(search->d, requester) >= 0 &&
             !suspect_search_add(search, requester,
-                                "it is the only thread known to have dealt with it"))
+                                "it is the only other thread that is known to interact with it"))
             return argus_error_memory();
     }
     return NULL;

@@ -112,19 +112,18 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
     if (flag)
-        return text_print(
-            "it waits for the data flag %s, which nobody set meanwhile, and no thread "
-            "is on record as having set it before: a recording in which it once goes "
-            "well shows who should",
-            flag->label);
+        return text_print("it waits for the data flag %s, which no thread set meanwhile, nor is "
+                          "known to have set before; "
+                          "a recording of a run without the hang shows which thread should set it",
+                          flag->label);
     if (loop->variable_count)
         return text_code_loop(d, loop);
     return text_print(
-        "it waits for a data flag that another thread sets. Which one: 'argus step %s v%u "
-        "--process PID -o good.steps' while it goes well, the same with -o bad.steps while it "
-        "spins, and 'argus diverge good.steps bad.steps' (or 'argus diverge --spin bad.steps' "
-        "alone). It prints the 'argus watchflag PID IMAGE VARIABLE' with which a recording shows "
-        "who should have set it",
+        "it waits for a data flag that another thread sets. To find the flag, run 'argus step %s "
+        "v%u --process PID -o good.steps' while the program works, the same with -o bad.steps "
+        "while it spins, and 'argus diverge good.steps bad.steps' (or 'argus diverge --spin "
+        "bad.steps' alone). It prints the command 'argus watchflag PID IMAGE VARIABLE', with which "
+        "a recording shows which thread should have set the flag",
         argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
 }
 
@@ -137,7 +136,7 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     name_place(d, vertex, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
     char *next = text_next(d, vertex, part, loop);
-    char *why = text_print("looked and waited %llu times in a row (%s%s) for %s: %s",
+    char *why = text_print("polled and waited %llu times in a row (%s%s) for %s: %s",
                            (unsigned long long)count_looks(&d->view, vertex, part),
                            merged ? call : "sched_yield", place,
                            text_duration(window_ns(part), lasted, sizeof(lasted)),
@@ -171,8 +170,8 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
     text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
     const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
     return diagnoser_add_uncertain(
-        d, text_print("that %s should have set the flag%s%s for which %s looked is "
-                      "a guess: it set it the last time, in v%u",
+        d, text_print("that %s should have set the flag%s%s for which %s polled is a guess: it set "
+                      "the flag the last time, in v%u",
                       who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
 }
 

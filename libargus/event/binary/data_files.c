@@ -22,7 +22,7 @@ static const Dwfl_Callbacks callbacks = {
 
 static struct argus_error *no_program(const char *path)
 {
-    return argus_error_create(ARGUS_ERROR_FORMAT, "%s is no program or library of this machine",
+    return argus_error_create(ARGUS_ERROR_FORMAT, "%s is not a program or library for this machine",
                               path);
 }
 

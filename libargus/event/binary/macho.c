@@ -65,7 +65,7 @@ static struct argus_error *take_symbols(struct macho *macho, const struct macho_
     if (!macho_lies_in(table->symbols, (uint64_t)table->symbol_count * sizeof(struct macho_nlist),
                        macho->slice_bytes) ||
         !macho_lies_in(table->strings, table->string_bytes, macho->slice_bytes))
-        return bad(offset, "a symbol table that ends behind the file");
+        return bad(offset, "a symbol table that ends beyond the end of the file");
     for (uint32_t i = 0; i < table->symbol_count; i++) {
         struct macho_nlist entry;
         memcpy(&entry, macho->slice + table->symbols + i * sizeof(entry), sizeof(entry));
@@ -97,7 +97,7 @@ static struct argus_error *take_commands(struct macho *macho, const struct macho
     uint64_t symtab_offset = 0;
     struct argus_error *error = NULL;
     if (end > macho->slice_bytes)
-        return bad(0, "load commands that end behind the file");
+        return bad(0, "load commands that end beyond the end of the file");
     for (uint32_t i = 0; i < header->command_count && !error; i++) {
         struct macho_command command;
         if (!macho_lies_in(offset, sizeof(command), end))
@@ -142,7 +142,7 @@ static struct argus_error *try_slice(struct macho *macho, uint64_t offset, uint6
     struct macho_header header;
     *ret_fits = false;
     if (!macho_lies_in(offset, bytes, macho->file_bytes) || bytes < sizeof(header))
-        return bad(offset, "a slice that ends behind the file");
+        return bad(offset, "a slice that ends beyond the end of the file");
     memcpy(&header, macho->file + offset, sizeof(header));
     if (header.magic != MACHO_MAGIC)
         return bad(offset, "no 64-bit Mach-O header");

@@ -33,7 +33,7 @@ static struct argus_error *map_fd(int fd, const char *path, void **ret, size_t *
     if (!S_ISREG(status.st_mode))
         return FAULT(path, ARGUS_ERROR_FORMAT, "it is not a regular file");
     if (status.st_uid != geteuid())
-        return FAULT(path, ARGUS_ERROR_PERMISSION, "it belongs to somebody else");
+        return FAULT(path, ARGUS_ERROR_PERMISSION, "it belongs to another user");
     if ((uint64_t)status.st_size < sizeof(struct graph_file_header))
         return FAULT(path, ARGUS_ERROR_FORMAT, "it is too short");
     void *mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -61,7 +61,7 @@ static struct argus_error *map_file(const char *path, void **ret, size_t *ret_by
 static const char *header_fault(const struct graph_file_header *header, size_t file_bytes)
 {
     if (memcmp(header->magic, GRAPH_FILE_MAGIC, sizeof(header->magic)) != 0)
-        return "it is no saved graph";
+        return "it is not a saved graph";
     if (header->sources != graph_source_hash())
         return "another version of Argus made it";
     if (header->checksum != hash64(0, header, offsetof(struct graph_file_header, checksum)))
@@ -79,7 +79,7 @@ static const char *arrays_fault(const struct graph_file_header *header, const vo
             array->count <= (header->file_bytes - array->offset_bytes) / graph_array_bytes[i];
         if (array->element_bytes != graph_array_bytes[i] ||
             array->offset_bytes % GRAPH_FILE_ALIGN || !inside)
-            return "its arrays are not where they can be";
+            return "its arrays are at impossible offsets";
         ret->all[i].data = (const char *)mapped + array->offset_bytes;
         ret->all[i].count = array->count;
     }
@@ -156,7 +156,7 @@ static struct argus_error *check_file(const struct argus_trace *trace,
     size_t rule_count = RULE_COUNT + argus_rule_set_rules(options ? options->rules : NULL, &rules);
     const char *fault = header_fault(header, bytes);
     if (!fault && header->trace != argus_trace_identity(trace))
-        fault = "it is of another trace, or the trace has changed";
+        fault = "it is from another trace, or the trace has changed";
     if (!fault && header->rule_set != graph_rule_set_identity(options))
         fault = "it was built with other rules";
     if (!fault)

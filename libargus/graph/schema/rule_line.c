@@ -76,7 +76,7 @@ static bool set_place(struct rule_line *line, const struct rule_word *word, cons
                       struct argus_place *ret)
 {
     if (!argus_place_parse(&text, ret) || *text)
-        return wrong(line, word->column, "\"%.80s\" is no number like arg1 or arg1->16:u16",
+        return wrong(line, word->column, "\"%.80s\" is not a number like arg1 or arg1->16:u16",
                      word->text);
     if (ret->argument > ARGUS_PLACE_ARGUMENTS)
         return wrong(line, word->column,
@@ -176,7 +176,7 @@ static bool read_library(struct rule_line *line, size_t index)
     if (!take_part(line, RULE_PART_IN, "in", word->column))
         return false;
     if (index + 1 == line->count)
-        return wrong(line, word->column, "the library is missing behind \"in\"");
+        return wrong(line, word->column, "the library is missing after \"in\"");
     word++;
     if (strchr(word->text, '/') && word->text[0] != '/')
         return wrong(line, word->column, "write the whole path of %.80s, or its name alone",
@@ -216,12 +216,12 @@ static size_t read_function(struct rule_line *line)
     }
     const struct rule_word *word = &line->words[index];
     if (index >= line->count)
-        wrong(line, line->words[index - 1].column, "the function is missing behind \"%.40s\"",
+        wrong(line, line->words[index - 1].column, "the function is missing after \"%.40s\"",
               line->words[index - 1].text);
     else if (kind->needs & ~line->parts & RULE_PART_FROM)
         wrong(line, word->column, "\"from\" is missing: %s from FUNCTION", kind->word);
     else if (word->text[strspn(word->text, "*?")] == '\0')
-        wrong(line, word->column, "a function needs more of a name than * and ?");
+        wrong(line, word->column, "the name of a function needs more than * and ?");
     else if (keep_checked(line, word, word->text, LONGEST_FUNCTION, &line->rule->function))
         return index + 1;
     return 0;
@@ -246,11 +246,10 @@ static bool check_parts(struct rule_line *line)
         return wrong(line, line->words[0].column,
                      "key=… is missing: which argument names the work, e.g. key=arg1");
     if (rule->fifo && rule->repeats)
-        return wrong(line, line->words[0].column,
-                     "what is taken in order is taken once: fifo or repeats, not both");
+        return wrong(line, line->words[0].column, "fifo and repeats contradict each other");
     if (kind->probed && rule->library && strpbrk(rule->library, "*?"))
         return wrong(line, line->words[0].column,
-                     "a library in which to listen has no * and ? in its name");
+                     "the name of a library to listen in must not contain * or ?");
     return true;
 }
 

@@ -161,7 +161,7 @@ static void read_line(struct argus_rule_set *set, const char *file, uint32_t num
     };
     if (length > LONGEST_RULE || memchr(text, '\0', length)) {
         add_mistake(set, number, 1,
-                    length > LONGEST_RULE ? "the line is too long" : "this is no text");
+                    length > LONGEST_RULE ? "the line is too long" : "this is not text");
         return;
     }
     memcpy(line.text, text, length);

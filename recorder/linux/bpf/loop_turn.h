@@ -107,15 +107,15 @@ static __always_inline void turn_polls(const struct moment *now, uint64_t sp, ui
     struct probe_thread *thread = bpf_map_lookup_elem(&probe_threads, &tid);
     if (!thread)
         return;
-    bool open = thread->open, at_home = sp == thread->loop.sp;
+    bool open = thread->open, in_loop = sp == thread->loop.sp;
     thread->last.sp = sp;
     thread->last.object = object;
     thread->polled = 1;
-    if (at_home) {
+    if (in_loop) {
         thread->missed = 0;
         thread->loop.object = object; /* an array can move */
     }
-    if (!at_home && sp < thread->outermost_sp) {
+    if (!in_loop && sp < thread->outermost_sp) {
         if (!is_inner_poll(thread, sp, object))
             return;
         thread->has_inner = 1;

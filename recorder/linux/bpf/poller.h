@@ -82,7 +82,7 @@ static __always_inline void copy_poll_set(struct bpf_poll_set *set, const struct
     }
 }
 
-static __always_inline bool is_inside(const struct bpf_poller *poller, uint64_t sp, bool same)
+static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same)
 {
     return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
            poller->served < POLLER_ADOPTS;
@@ -138,18 +138,18 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
         return;
     poller->interrupted = BPF_POLLER_AWAY;
     poller->seen_ns = now->time_ns;
-    bool same =
-        poller->home.number == number && poller->home.object == call.first && !is_select(number);
-    if (is_inside(poller, sp, same) || is_asking(poller, now->time_ns)) {
-        poller->place = BPF_POLLER_INSIDE;
+    bool same = poller->loop_set.number == number && poller->loop_set.object == call.first &&
+                !is_select(number);
+    if (is_in_handler(poller, sp, same) || is_asking(poller, now->time_ns)) {
+        poller->place = BPF_POLLER_IN_HANDLER;
         poller->inner++;
-        copy_poll_set(&poller->inside, &call);
+        copy_poll_set(&poller->handler_set, &call);
         return;
     }
     if (!same || sp > poller->sp)
         poller->sp = sp;
-    poller->place = BPF_POLLER_HOME;
-    copy_poll_set(&poller->home, &call);
+    poller->place = BPF_POLLER_IN_LOOP;
+    copy_poll_set(&poller->loop_set, &call);
 }
 
 /* The facts about a call for poller_returns(). */
@@ -182,10 +182,10 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
         poller->pid = call.pid;
         poller->sp = call.sp;
     }
-    bool inside = poller->place == BPF_POLLER_INSIDE;
+    bool in_handler = poller->place == BPF_POLLER_IN_HANDLER;
     poller->interrupted = restarts ? poller->place : BPF_POLLER_AWAY;
     poller->place = BPF_POLLER_AWAY;
-    if (inside) {
+    if (in_handler) {
         poller->served += call.result > 0;
         poller->seen_ns = now->time_ns;
         return;
