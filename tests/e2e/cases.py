@@ -100,7 +100,8 @@ CASES = [
          also=(Who("partner"), Who("victim")), cycle=("partner", "victim")),
     Case("lock_holder", "sleep,script", WAIT, (Who("journald"),), also=(Who("victim", "saver"),),
          function="flush_journal"),
-    Case("polling_loop", "usleep,script", YIELD, (Who("victim", "loader"),),
+    # One stack is kept of the waits of a loop, and that may be the one of the script's own sleep: then the code tells nothing.
+    Case("polling_loop", "usleep,script", YIELD, (Who("victim", "loader"), Who("victim", "victim")),
          also=(Who("victim", "victim"),)),
     Case("long_run", "plain,script", RUN, (Who("victim", "victim"),), function="measure_lines"),
     # A stopped process neither runs nor waits for another: it is the culprit, or the process that stopped it.

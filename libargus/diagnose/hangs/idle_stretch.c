@@ -93,6 +93,6 @@ static bool reads_standard_input(const struct view *view, const struct argus_han
 
 bool stretch_is_idle(const struct view *view, const struct argus_hang *hang)
 {
-    return takes_turns(view, hang) || is_resting_service(view, hang) ||
-           reads_standard_input(view, hang);
+    return (takes_turns(view, hang) && late_answer(view, hang) == ARGUS_NONE) ||
+           is_resting_service(view, hang) || reads_standard_input(view, hang);
 }

@@ -12,7 +12,8 @@
  *     is typed there is not pending for the shell. With windows, such a thread counts;
  *   - a thread whose loop takes only from such processes: it does their work;
  *   - a thread that is not known for sure to have a loop;
- *   - a thread at a lock or condition that never rests in a poll: another thread polls for it;
+ *   - a thread at a lock or condition that never rests in a poll: another thread polls for it. But
+ *     it counts if it waited for a late answer to its own request;
  *   - a thread that sleeps by its own clock, if its timer or a child set off the stretch, unless
  *     the user names the thread;
  *   - a thread that was idle at a place which is not known as its loop (idle_stretch.c).
@@ -260,7 +261,8 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     return !awaited &&
            (!sure || !is_main || (children.enough && !thread_has_windows(view, hang->thread)) ||
             (sleeps(view, hang) && !hang_is_named(finder->options)) ||
-            is_polled_for(view, habits, hang) || serves_children(view, habits, hang->thread));
+            (is_polled_for(view, habits, hang) && late_answer(view, hang) == ARGUS_NONE) ||
+            serves_children(view, habits, hang->thread));
 }
 
 bool hang_leaves_message(const struct view *view, const struct argus_hang *hang)
