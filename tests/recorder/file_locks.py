@@ -270,7 +270,7 @@ except subprocess.TimeoutExpired:
         for kind in ("flock", "fcntl"):
             with self.subTest(kind):
                 holder = self.holder(kind, 30)
-                self.assertIn(f"[{holder}] had the lock", self.want(kind, False)["root_causes"][0]["why"])
+                self.assertIn(f"[{holder}] held the lock", self.want(kind, False)["root_causes"][0]["why"])
                 os.kill(holder, 9)
 
     def test_a_holder_that_locks_for_its_parent(self):
