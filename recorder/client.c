@@ -197,8 +197,9 @@ static bool take_hang(struct recorder_client *client, const struct request *requ
     return true;
 }
 
-/* A recorder that has failed sends the reason unasked and closes. Sending then fails, but the reply
- * can be read. */
+/* A recorder that has failed sends the reason unasked and closes. Sending then fails with EPIPE,
+ * but the reply can be read. If there is none, the recorder was killed, and what was received says
+ * so. */
 static struct argus_error *ask_for(struct recorder_client *client, const struct request *request,
                                    int fd, struct reply *ret)
 {
@@ -207,11 +208,9 @@ static struct argus_error *ask_for(struct recorder_client *client, const struct 
     do
         received = receive_reply(client, ret);
     while (!received && take_hang(client, request, ret));
-    if (received) {
-        argus_error_destroy(sent ? received : NULL);
-        return sent ? sent : name_recorder(client, received);
-    }
     argus_error_destroy(sent);
+    if (received)
+        return name_recorder(client, received);
     if (ret->error)
         return name_recorder(
             client, argus_error_create((enum argus_error_code)(ret->error - 1), "%s", ret->text));

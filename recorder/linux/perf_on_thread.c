@@ -92,9 +92,13 @@ void perf_on_wakeup_new(const struct translation *now)
     wake(now, true);
 }
 
+/* perf_event_tid() (kernel/events/core.c): the ID of a thread that has just given up its own. The
+ * record of its end came before. */
+#define TID_GONE UINT32_MAX
+
 void perf_on_sample(const struct translation *now)
 {
-    if (now->tid == 0 || translation_is_own(now))
+    if (now->tid == 0 || now->tid == TID_GONE || translation_is_own(now))
         return;
     struct stack_ids stacks = translation_stacks(now);
     translation_emit(now, ARGUS_ID_SAMPLE, stacks.user, stacks.kernel, now->sample->address, 0);
