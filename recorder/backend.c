@@ -244,6 +244,12 @@ struct argus_error *backend_write_waits(const struct backend *backend, struct ar
     return backend->ops->write_waits ? backend->ops->write_waits(backend, writer) : NULL;
 }
 
+struct argus_error *backend_open_ends(const struct backend *backend, record_list *ret)
+{
+    bool done = !backend->ops->open_ends || backend->ops->open_ends(backend, ret);
+    return done ? NULL : argus_error_memory();
+}
+
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret)
 {
     bool done = !backend->ops->held_locks || backend->ops->held_locks(backend, ret);

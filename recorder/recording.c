@@ -60,11 +60,14 @@ static struct argus_error *write_locks(const struct recording *recording, size_t
     return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
 }
 
-/* Collects the file locks that are held now, and writes them if there is a sink. */
-static struct argus_error *look_at_locks(struct recording *recording)
+/* Collects the file locks that are held now, and writes them if there is a sink. At the end, also
+ * which ends of pipes and sockets are open. */
+static struct argus_error *look_at_locks(struct recording *recording, bool at_end)
 {
     size_t before = recording->held.length;
     struct argus_error *error = backend_held_locks(recording->backend, &recording->held);
+    if (!error && at_end)
+        error = backend_open_ends(recording->backend, &recording->held);
     return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
 }
 
@@ -79,13 +82,13 @@ static struct argus_error *recording_start(struct recording *recording)
     if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
-        return look_at_locks(recording);
+        return look_at_locks(recording, false);
     struct argus_error *error =
         sink_create(recording->fd, recording->backend, recording->file_ring_bytes, recording->codec,
                     &recording->sink);
     if (!error)
         error = sink_tables(recording->sink);
-    return error ? error : look_at_locks(recording);
+    return error ? error : look_at_locks(recording, false);
 }
 
 struct argus_error *recording_create(const struct recording_options *options,
@@ -290,13 +293,16 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
-/* Writes the locks held now, and earlier ones within the time span of the rings. */
+/* Writes the locks held now and the ends open now, and earlier locks within the time span of the
+ * rings. */
 static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
 {
     size_t kept = recording->held.length, first = 0;
     uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
     struct argus_error *error =
         recording->stopped_ns ? NULL : backend_held_locks(recording->backend, &recording->held);
+    if (!error && !recording->stopped_ns)
+        error = backend_open_ends(recording->backend, &recording->held);
     while (first < recording->held.length && recording->held.data[first].timestamp < oldest_ns)
         first++;
     if (!error)
@@ -339,7 +345,7 @@ struct argus_error *recording_stop(struct recording *recording)
 {
     struct argus_error *error = backend_look_at_waits(recording->backend);
     if (!error)
-        error = look_at_locks(recording);
+        error = look_at_locks(recording, true);
     backend_detach(recording->backend);
     recording->stopped_ns = clock_ns(TRACE_CLOCK);
     if (error || recording->mode == RECORDING_MEMORY)

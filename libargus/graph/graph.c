@@ -88,6 +88,7 @@ ARRAY_ACCESSOR(argus_graph_flag_sets, struct argus_flag_set, flag_sets)
 ARRAY_ACCESSOR(argus_graph_flag_uses, struct argus_flag_use, flag_uses)
 ARRAY_ACCESSOR(argus_graph_pings, struct argus_ping, pings)
 ARRAY_ACCESSOR(argus_graph_file_locks, struct argus_file_lock, file_locks)
+ARRAY_ACCESSOR(argus_graph_open_ends, struct argus_open_end, open_ends)
 ARRAY_ACCESSOR(argus_graph_lock_names, struct argus_lock_name, lock_names)
 ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 

@@ -14,6 +14,7 @@
 #include "linux/epoll_sets.h"
 #include "linux/flags.h"
 #include "linux/held_locks.h"
+#include "linux/open_ends.h"
 #include "linux/host_header.h"
 #include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
@@ -416,6 +417,13 @@ static bool bpf_held_locks(const struct backend *base, record_list *ret)
     return !backend->records_calls || held_locks_read(clock_ns(TRACE_CLOCK), ret);
 }
 
+/* They are looked up for waits in system calls. */
+static bool bpf_open_ends(const struct backend *base, record_list *ret)
+{
+    const struct bpf_backend *backend = (const struct bpf_backend *)base;
+    return !backend->records_calls || open_ends_read(clock_ns(TRACE_CLOCK), ret);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -451,6 +459,7 @@ const struct backend_ops bpf_backend_ops = {
     .write_flags = bpf_write_flags,
     .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,
+    .open_ends = bpf_open_ends,
     .offer_names = bpf_offer_names,
     .release = bpf_release,
 };

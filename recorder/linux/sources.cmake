@@ -2,7 +2,7 @@
 include(linux/bpf/programs.cmake)
 
 target_sources(argus_recorder PRIVATE
-  linux/bpf_backend.c linux/bpf_object.c linux/compat_calls.c linux/cpu_overload.c linux/cpu_watch.c linux/epoll_sets.c linux/flag_check.c linux/flag_memory.c linux/flag_plans.c linux/flag_threads.c linux/flags.c linux/held_locks.c linux/interpreter_frames.c linux/image_events.c linux/image_maps.c linux/mapped_images.c linux/kallsyms.c linux/pollers.c
+  linux/bpf_backend.c linux/bpf_object.c linux/compat_calls.c linux/cpu_overload.c linux/cpu_watch.c linux/epoll_sets.c linux/flag_check.c linux/flag_memory.c linux/flag_plans.c linux/flag_threads.c linux/flags.c linux/held_locks.c linux/open_ends.c linux/interpreter_frames.c linux/image_events.c linux/image_maps.c linux/mapped_images.c linux/kallsyms.c linux/pollers.c
   linux/kernel_btf.c linux/host_header.c linux/probe_rates.c linux/probes.c linux/program_load.c linux/program_table.c linux/programs.c linux/rings.c linux/snapshot_store.c linux/snapshots.c linux/syscall_bitmaps.c linux/threads.c
   linux/thread_map.c linux/event_format.c linux/online_cpus.c linux/own_timer.c linux/pid_namespace.c linux/self_tracepoint.c linux/perf_backend.c linux/perf_events.c linux/perf_on_machine.c linux/perf_on_thread.c linux/perf_rows.c linux/perf_translate.c
   linux/poll_set_ready.c linux/proc_stat.c

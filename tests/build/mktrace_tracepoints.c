@@ -118,6 +118,7 @@ static const struct tracepoint {
       {"first", 3, 0},
       {"last", 4, 0}}},
     {"file_lock_name", ARGUS_ID_FILE_LOCK_NAME, {{0}}},
+    {"open_end", ARGUS_ID_OPEN_END, {{"inode", 1, 0}, {"access", 2, 0}, {"fd", 3, 0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
      {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},

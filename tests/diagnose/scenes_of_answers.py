@@ -156,3 +156,34 @@ def request_before_signals():
     s.end()
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"},
                          "why": "went back to its wait for requests"}
+
+
+def reads_a_pipe(holder):
+    """A tool reads from a pipe; the trace ends while it waits. Nobody was seen to write."""
+    s = Scene()
+    s.thread(10, "tool")
+    s.thread(20, "clock")
+    for _ in range(5):
+        s.sleep(10, 20)
+    holder(s)
+    s.wait(10, "read", fd=3, inode=77, mode="fifo")
+    s.at(s.now / 1e6 + 3000)
+    s.sleep(20, 10)
+    s._record(s.cpus[20], 30, "open_end inode=77 access=2 fd=4")
+    s._record(s.cpus[20], 10, "open_end inode=77 access=1 fd=3")
+    return s
+
+
+@scene
+def writer_that_only_has_its_end():
+    """The process that has the writing end open is busy, and has not written yet."""
+    s = reads_a_pipe(lambda s: s.thread(30, "holder"))
+    return s, "tool", {"type": "LongWait", "root": ("holder", "LongRunning"), "only": {"holder"}}
+
+
+@scene
+def writer_that_did_nothing():
+    """It has not run at all."""
+    s = reads_a_pipe(lambda s: s.tables.append('thread 30 pid 30 ppid 1 name "holder"'))
+    return s, "tool", {"type": "LongWait", "root": ("tool", "LongWait"), "only": {"tool"},
+                       "why": "holder [30] has the other end open, and did nothing in this recording"}

@@ -159,6 +159,16 @@ static void print_file_locks(const struct argus_graph *graph)
     }
 }
 
+static void print_open_ends(const struct argus_graph *graph, const struct argus_thread *threads)
+{
+    const struct argus_open_end *ends;
+    size_t count = argus_graph_open_ends(graph, &ends);
+    for (size_t i = 0; i < count; i++)
+        printf("end of %" PRIu64 ": thread %" PRIu64 "%s%s\n", ends[i].inode,
+               threads[ends[i].thread].tid, ends[i].reads ? " reads" : "",
+               ends[i].writes ? " writes" : "");
+}
+
 static void print_lock_names(const struct argus_graph *graph)
 {
     const struct argus_lock_name *names;
@@ -231,6 +241,7 @@ static void print_graph(const struct argus_graph *graph)
     print_tables(graph);
     print_file_locks(graph);
     print_lock_names(graph);
+    print_open_ends(graph, threads);
 }
 
 static int fail(struct argus_error *error)

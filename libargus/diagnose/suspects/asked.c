@@ -173,6 +173,23 @@ static bool add_readers(struct suspect_search *search, const struct sent *sent, 
     return true;
 }
 
+/* The same for processes that have the other end open, if no thread is known to use it. */
+static bool add_openers(struct suspect_search *search, const struct sent *sent, bool *ret_known)
+{
+    const struct argus_open_end *ends;
+    uint64_t inode = receiving_inode(&search->d->view, sent);
+    size_t count = open_ends_of(&search->d->view, inode, &ends);
+    for (size_t i = 0; i < count; i++) {
+        if (!ends[i].reads || !is_other_process(search, ends[i].thread))
+            continue;
+        *ret_known = true;
+        if (!suspect_search_add(search, ends[i].thread,
+                                "it has the other end open of what was written to just before"))
+            return false;
+    }
+    return true;
+}
+
 /* Adds the threads on the path with which the waiter has never communicated. */
 static bool add_strangers(struct suspect_search *search)
 {
@@ -200,6 +217,9 @@ struct argus_error *find_asked(struct suspect_search *search)
         return error;
     for (size_t i = 0; i < sent.count; i++)
         if (!add_readers(search, &sent.items[i], &known))
+            return argus_error_memory();
+    for (size_t i = 0; !known && i < sent.count; i++)
+        if (!add_openers(search, &sent.items[i], &known))
             return argus_error_memory();
     if (!known && search->list->length == 0 && !add_strangers(search))
         return argus_error_memory();

@@ -382,6 +382,14 @@ static struct argus_error *blame_nobody(struct search *search)
                  process->name, (unsigned long long)process->pid);
         return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
+    uint32_t opener = find_silent_opener(&d->view, position->vertex);
+    if (opener != ARGUS_NONE) {
+        const struct argus_process *process = &d->view.processes[d->view.threads[opener].process];
+        snprintf(text, sizeof(text),
+                 "%s [%llu] has the other end open, and did nothing in this recording",
+                 process->name, (unsigned long long)process->pid);
+        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
+    }
     if (search->idle != ARGUS_NONE && !slept(d, position->vertex)) {
         snprintf(text, sizeof(text),
                  "%s, which should have ended it, was idle: it was not asked, or did not answer",

@@ -357,6 +357,7 @@ const struct evidence all_evidence[] = {
     {find_asked, EVIDENCE_SURE},
     {find_baseline, 0},
     {find_object_users, EVIDENCE_SURE | EVIDENCE_COULD_ONLY},
+    {find_openers, EVIDENCE_COULD_ONLY},
     {find_inherited, EVIDENCE_COULD_ONLY},
     {find_last_asked, EVIDENCE_COULD_ONLY},
     {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},

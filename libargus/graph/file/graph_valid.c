@@ -224,6 +224,12 @@ static bool valid_file_locks(const struct graph_arrays *arrays, size_t i)
            is_bool(&lock->listed);
 }
 
+static bool valid_open_ends(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_open_end *end = &arrays->open_ends.data[i];
+    return end->thread < arrays->threads.count && is_bool(&end->reads) && is_bool(&end->writes);
+}
+
 static bool valid_lock_names(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_lock_name *name = &arrays->lock_names.data[i];

@@ -219,6 +219,13 @@ struct argus_object_use {
     bool wrote; /* true: a write, send or wake-up; false: a read or wait */
 };
 
+/* An end of a pipe or socket that a process had open when the recording ended. */
+struct argus_open_end {
+    uint64_t inode;
+    uint32_t thread;    /* the main thread of the process */
+    bool reads, writes; /* for what it was opened */
+};
+
 /* Calls of poll, select or epoll that returned without blocking, between two blocking calls of the
  * same thread. All are of one kind (system call and first argument). They end no vertex, but show
  * that the thread did check its input. */
@@ -341,6 +348,8 @@ size_t argus_graph_samples(const struct argus_graph *graph, const struct argus_s
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret);
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
+size_t argus_graph_open_ends(const struct argus_graph *graph, /* sorted by inode, then thread */
+                             const struct argus_open_end **ret);
 size_t argus_graph_visits(const struct argus_graph *graph, /* sorted by thread, then time */
                           const struct argus_visits **ret);
 size_t argus_graph_thread_visits(const struct argus_graph *graph,

@@ -73,6 +73,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_MAPPING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 8)
 #define ARGUS_ID_FILE_LOCK        ARGUS_DEBUGID(ARGUS_CLASS, 2, 9)
 #define ARGUS_ID_FILE_LOCK_NAME   ARGUS_DEBUGID(ARGUS_CLASS, 2, 10)
+#define ARGUS_ID_OPEN_END         ARGUS_DEBUGID(ARGUS_CLASS, 2, 11)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -253,6 +254,10 @@ enum argus_mapping_why {
     ARGUS_MAPPING_FUTEX = 1, /* the thread waits for a futex that several processes can share */
     ARGUS_MAPPING_FAULT = 2, /* it waits for the page at the address */
 };
+
+/* arg2 of ARGUS_ID_OPEN_END: for what the process has the pipe or socket open. */
+#define ARGUS_OPEN_END_READS  1u
+#define ARGUS_OPEN_END_WRITES 2u
 
 /* arg2 of ARGUS_ID_FILE_LOCK: the file's device (major << 20 | minor), what happened, the kind of
  * lock, flags. */
