@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plugin/completion.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 enum { WORD_BYTES = 80 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "argus/report.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 struct output_file {
     struct output output;

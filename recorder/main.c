@@ -14,8 +14,8 @@
 
 #include "background.h"
 #include "base/compat.h"
-#include "linux/step_main.h"
-#include "server.h"
+#include "linux/step/step_main.h"
+#include "server/server.h"
 
 static const char usage[] =
     "usage: argus-recorder serve | step | --version\n"

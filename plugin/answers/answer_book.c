@@ -10,7 +10,7 @@
 #include "plugin/arguments.h"
 #include "plugin/paths.h"
 #include "plugin/session_trace.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 #include "report/json.h"
 
 #define VERSION    1

@@ -6,7 +6,7 @@
 #include "base/scan.h"
 #include "event/import.h"
 #include "plugin/session_trace.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE"},

@@ -5,7 +5,7 @@
 
 #include "plugin/commands/recording_command.h"
 #include "plugin/probes/hook_names.h"
-#include "recorder/child.h"
+#include "recorder/client/child.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},

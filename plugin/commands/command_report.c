@@ -8,7 +8,7 @@
 #include "argus/page.h"
 #include "base/vec.h"
 #include "plugin/hang_options.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE"},

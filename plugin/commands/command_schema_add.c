@@ -6,7 +6,7 @@
 
 #include "plugin/paths.h"
 #include "plugin/probes/rule_files.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 static const char *base_name(const char *path)
 {

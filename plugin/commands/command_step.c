@@ -10,7 +10,7 @@
 #include "plugin/commands/step_command.h"
 #include "plugin/commands/step_report.h"
 #include "plugin/steps/step_script.h"
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 static const struct command_option options[] = {
     {"process", 0, "PID", "the process to step; instead of CMD"},

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "plugin/commands/hang_quota.h"
 #include "plugin/commands/hang_watcher.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* A file whose snapshot is written. */
 struct hang_job {

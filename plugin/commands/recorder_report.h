@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "plugin/command.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 struct recorder_report {
     struct recorder_status status;

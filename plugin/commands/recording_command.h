@@ -3,8 +3,8 @@
 #define ARGUS_PLUGIN_COMMANDS_RECORDING_COMMAND_H
 
 #include "plugin/command.h"
-#include "recorder/client.h"
-#include "recorder/output.h"
+#include "recorder/client/client.h"
+#include "recorder/client/output.h"
 
 /* The options that `start` and `record` have in common. */
 #define RECORDING_OPTIONS                                                                          \

@@ -7,7 +7,7 @@
 
 #include "argus/error.h"
 #include "base/vec.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* A flag that the user wants to watch, wherever it is mapped. */
 struct flag_wish {

@@ -9,8 +9,8 @@
 #include "argus/trace.h"
 #include "base/hash64.h"
 #include "base/vec.h"
-#include "recorder/client.h"
-#include "recorder/output.h"
+#include "recorder/client/client.h"
+#include "recorder/client/output.h"
 
 #define RECORDS_OF_CHUNK 512 /* a crash of LLDB loses at most so many */
 

@@ -3,7 +3,7 @@
 #define ARGUS_PLUGIN_RECORDING_FLAGS_H
 
 #include "plugin/command.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* Reads the file and looks up every flag in its image, before anything is started. Errors name
  * file, line and reason. */

@@ -11,7 +11,7 @@
 #include "base/code_address.h"
 #include "plugin/lldb/host.h"
 #include "plugin/steps/host_registers.h"
-#include "recorder/linux/step_instruction.h"
+#include "recorder/linux/step/step_instruction.h"
 
 namespace
 {
@@ -270,7 +270,7 @@ void push_call(struct run *run, uint64_t stack_pointer, uint64_t return_address)
         run->calls[run->depth++] = {stack_pointer, return_address};
 }
 
-/* The return address, found as the ptrace engine finds it (recorder/linux/step_loop.c,
+/* The return address, found as the ptrace engine finds it (recorder/linux/step/step_loop.c,
  * find_return()). */
 uint64_t way_back(struct run *run, bool by_jump)
 {

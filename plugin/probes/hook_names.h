@@ -2,7 +2,7 @@
 #ifndef ARGUS_PLUGIN_HOOK_NAMES_H
 #define ARGUS_PLUGIN_HOOK_NAMES_H
 
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* Sends the names of the hooks in the library at `path` to the recorder, before recorder_start().
  * Fails if it is no such library. */

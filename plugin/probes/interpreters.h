@@ -4,7 +4,7 @@
 #define ARGUS_PLUGIN_INTERPRETERS_H
 
 #include "plugin/session.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* Sends those that are installed where shells and the loader search, those that are running, and
  * that of `program` (NULL: none), the command that is to be recorded. */

@@ -12,7 +12,7 @@
 #include "argus/record.h"
 #include "argus/schema.h"
 #include "base/vec.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* A symbol: a function, or the function whose address is stored at the data symbol `name` +
  * `offset`. */

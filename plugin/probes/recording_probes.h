@@ -3,7 +3,7 @@
 #define ARGUS_PLUGIN_RECORDING_PROBES_H
 
 #include "plugin/command.h"
-#include "recorder/client.h"
+#include "recorder/client/client.h"
 
 /* Reads the options. A mistake in a table is an error here, before anything is started. */
 struct argus_error *recording_probes_choose(struct session *session,

@@ -4,7 +4,7 @@
 
 #include "argus/steps.h"
 #include "base/vec.h"
-#include "recorder/step_client.h"
+#include "recorder/client/step_client.h"
 
 /* A call that has not returned. */
 struct step_open_call {

@@ -5,7 +5,7 @@
 #define ARGUS_PLUGIN_STEP_PLACE_H
 
 #include "plugin/analysis.h"
-#include "recorder/step_client.h"
+#include "recorder/client/step_client.h"
 
 /* The process to step: a running one, or a program that is to be started. */
 struct step_target {

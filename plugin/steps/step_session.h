@@ -5,7 +5,7 @@
 
 #include "plugin/session.h"
 #include "plugin/steps/step_collect.h"
-#include "recorder/child.h"
+#include "recorder/client/child.h"
 
 /* What is to be stepped. */
 struct step_wanted {

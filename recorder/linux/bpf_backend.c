@@ -8,25 +8,25 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "clocks.h"
 #include "linux/cpu_overload.h"
 #include "linux/cpu_watch.h"
 #include "linux/epoll_sets.h"
-#include "linux/flags.h"
+#include "linux/flags/flags.h"
 #include "linux/held_locks.h"
-#include "linux/open_ends.h"
 #include "linux/host_header.h"
 #include "linux/interpreter_frames.h"
 #include "linux/kallsyms.h"
+#include "linux/load/programs.h"
 #include "linux/mapped_images.h"
+#include "linux/open_ends.h"
 #include "linux/pid_namespace.h"
 #include "linux/pollers.h"
-#include "linux/programs.h"
 #include "linux/rings.h"
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
 #include "linux/waiting.h"
+#include "server/clocks.h"
 
 struct bpf_backend {
     struct backend base;

@@ -2,7 +2,7 @@
 #ifndef ARGUS_RECORDER_LINUX_BPF_BACKEND_H
 #define ARGUS_RECORDER_LINUX_BPF_BACKEND_H
 
-#include "backend.h"
+#include "server/backend.h"
 
 extern const struct backend_ops bpf_backend_ops;
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "clocks.h"
 #include "linux/online_cpus.h"
+#include "server/clocks.h"
 
 #define LOOK_INTERVAL_NS 1000000000ull
 

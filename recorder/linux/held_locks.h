@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backend.h"
+#include "server/backend.h"
 
 /* One line of /proc/locks (proc(5)): `*ret` is its record, with time 0. False: it has another form,
  * or is not a lock of flock() or fcntl() (but a lease). A line that names no process (an open file

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clocks.h"
+#include "server/clocks.h"
 
 static void read_boot_id(uint8_t ret[16])
 {

@@ -7,7 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "clocks.h"
+#include "server/clocks.h"
 
 /* Sizes of the maps: processes that run an interpreter, their stacks, and code objects. The least
  * recently used entry is dropped. */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "argus/error.h"
-#include "backend.h"
 #include "linux/shared.h"
+#include "server/backend.h"
 
 struct bpf_object;
 

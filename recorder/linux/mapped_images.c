@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "clocks.h"
 #include "linux/image_list.h"
+#include "server/clocks.h"
 
 /* When the list has grown by this many entries, mappings of ended processes are dropped from its
  * older half. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backend.h"
+#include "server/backend.h"
 
 /* What /proc/PID/fd/N leads to, as readlink() says: "pipe:[123]", "socket:[123]". 0: something
  * else. */

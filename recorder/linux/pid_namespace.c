@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/event_format.h"
-#include "linux/self_tracepoint.h"
+#include "linux/perf/event_format.h"
+#include "linux/perf/self_tracepoint.h"
 #include "linux/tracefs.h"
 
 /* include/linux/proc_ns.h: the inode of the first pid namespace. */

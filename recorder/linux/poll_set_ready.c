@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "poll_set.h"
+#include "server/poll_set.h"
 
 struct look {
     int process; /* a pidfd */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "argus/error.h"
-#include "backend.h"
+#include "server/backend.h"
 
 /* As backend_pollers(); `map_fd` is borrowed. */
 struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,

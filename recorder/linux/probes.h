@@ -7,7 +7,7 @@
 #include <bpf/libbpf.h>
 
 #include "argus/error.h"
-#include "probe_list.h"
+#include "server/probe_list.h"
 
 struct btf;
 struct probes;

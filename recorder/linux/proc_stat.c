@@ -1,4 +1,4 @@
-#include "proc_stat.h"
+#include "server/proc_stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "argus/error.h"
-#include "backend.h"
 #include "linux/shared.h"
 #include "linux/snapshot_store.h"
+#include "server/backend.h"
 
 struct bpf_object;
 

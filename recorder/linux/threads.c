@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "clocks.h"
 #include "linux/pid_namespace.h"
-#include "proc_stat.h"
+#include "server/clocks.h"
+#include "server/proc_stat.h"
 
 struct thread {
     uint32_t tid;

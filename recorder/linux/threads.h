@@ -10,7 +10,7 @@
 #include "argus/error.h"
 #include "argus/trace.h"
 #include "linux/shared.h"
-#include "name_search.h"
+#include "server/name_search.h"
 
 struct thread_list;
 

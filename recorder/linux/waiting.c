@@ -9,11 +9,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "clocks.h"
 #include "linux/interpreter_frames.h"
 #include "linux/pid_namespace.h"
 #include "linux/shared.h"
 #include "linux/snapshots.h"
+#include "server/clocks.h"
 
 #define PROGRAM "on_waiting"
 

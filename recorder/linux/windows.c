@@ -1,6 +1,6 @@
 /* A process has a window when one of its sockets leads to a display server: its peer has an address
  * defined by the protocols of X11 and Wayland. */
-#include "windows.h"
+#include "server/windows.h"
 
 #include <ctype.h>
 #include <dirent.h>

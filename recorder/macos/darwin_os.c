@@ -10,8 +10,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "clocks.h"
 #include "macos/kdebug_layout.h"
+#include "server/clocks.h"
 
 _Static_assert(KDEBUG_CTL_KERN == CTL_KERN && KDEBUG_KERN_KDEBUG == KERN_KDEBUG, "sysctl.h");
 _Static_assert(KDEBUG_READ == KERN_KDREADTR && KDEBUG_SET_FILTER == KERN_KDSET_TYPEFILTER &&

@@ -2,13 +2,13 @@
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_ANSWERS_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_ANSWERS_H
 
-#include "backend.h"
 #include "base/idmap.h"
 #include "macos/kdebug_pollers.h"
 #include "macos/kdebug_session.h"
 #include "macos/kdebug_times.h"
 #include "macos/threads_of_kdebug.h"
-#include "record_ring.h"
+#include "server/backend.h"
+#include "server/record_ring.h"
 
 struct kdebug_backend {
     struct backend base;

@@ -2,8 +2,8 @@
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_BACKEND_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_BACKEND_H
 
-#include "backend.h"
 #include "macos/kdebug_os.h"
+#include "server/backend.h"
 
 extern const struct backend_ops kdebug_backend_ops;
 

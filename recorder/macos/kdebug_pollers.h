@@ -6,10 +6,10 @@
 #ifndef ARGUS_RECORDER_MACOS_KDEBUG_POLLERS_H
 #define ARGUS_RECORDER_MACOS_KDEBUG_POLLERS_H
 
-#include "backend.h"
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "macos/threads_of_kdebug.h"
+#include "server/backend.h"
 
 struct kdebug_poller {
     uint64_t tid, returned_ns, returns;

@@ -1,7 +1,7 @@
 /* proc_stat.h and poll_set.h on macOS. */
-#include "poll_set.h"
-#include "proc_stat.h"
-#include "windows.h"
+#include "server/poll_set.h"
+#include "server/proc_stat.h"
+#include "server/windows.h"
 
 #include <libproc.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The recorder's stepper uses Linux's ptrace(2); on macOS `argus step` uses its other engine,
  * LLDB. */
-#include "linux/step_main.h"
+#include "linux/step/step_main.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "recorder/backend.h"
+#include "recorder/server/backend.h"
 
 /* Settings for the next calls. */
 struct fake_state {

@@ -38,7 +38,7 @@
 #include <unistd.h>
 
 #include "recorder/protocol.h"
-#include "recorder/server.h"
+#include "recorder/server/server.h"
 
 #include "fake_backend.h"
 #include "fuzz.h"

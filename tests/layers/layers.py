@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "recorder": ["libargus/base", "libargus/trace"],
     # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "recorder/background.h", "recorder/client.h", "recorder/child.h", "recorder/output.h", "recorder/rates.h", "recorder/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step_instruction.h",
+               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
                "dylib-hooks/plan.h"],
     "dylib-hooks": ["libargus/base", "libargus/trace", "libargus/event"],
     "examples": [],

@@ -13,9 +13,9 @@
 
 #include "argus/trace.h"
 #include "category.h"
-#include "clocks.h"
 #include "macos/kdebug_backend.h"
-#include "recording.h"
+#include "server/clocks.h"
+#include "server/recording.h"
 #include "simulated_kdebug.h"
 
 enum { RECORDS = 3000, THREADS = 9000 };

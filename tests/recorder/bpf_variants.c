@@ -15,11 +15,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "backend.h"
-#include "linux/bpf_object.h"
-#include "linux/kernel_btf.h"
-#include "linux/program_load.h"
-#include "linux/program_table.h"
+#include "linux/load/bpf_object.h"
+#include "linux/load/kernel_btf.h"
+#include "linux/load/program_load.h"
+#include "linux/load/program_table.h"
+#include "server/backend.h"
 
 #define SKIPPED 77
 

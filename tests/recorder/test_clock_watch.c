@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "argus/trace.h"
-#include "recorder/clock_watch.h"
+#include "recorder/server/clock_watch.h"
 
 #define S 1000000000ull
 

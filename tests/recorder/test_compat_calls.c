@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <sys/syscall.h>
 
-#include "linux/compat_calls.h"
+#include "linux/load/compat_calls.h"
 
 /* Numbers of i386 (asm/unistd_32.h), where names and numbers differ most. */
 static const struct {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "recorder/linux/event_format.h"
+#include "recorder/linux/perf/event_format.h"
 
 static const char rename_text[] =
     "name: task_rename\n"

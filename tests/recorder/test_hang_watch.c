@@ -14,8 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "recorder/hang_watch.h"
-#include "recorder/windows.h"
+#include "recorder/server/hang_watch.h"
+#include "recorder/server/windows.h"
 
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)

@@ -9,7 +9,7 @@
 
 #include <bpf/btf.h>
 
-#include "recorder/linux/kernel_btf.h"
+#include "recorder/linux/load/kernel_btf.h"
 
 struct fixture {
     struct btf *btf;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "recorder/name_search.h"
+#include "recorder/server/name_search.h"
 
 static void offer(struct name_search *search, const char *const *names)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder/output.h"
+#include "recorder/client/output.h"
 
 static char directory[64];
 

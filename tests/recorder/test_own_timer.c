@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "linux/kallsyms.h"
-#include "linux/own_timer.h"
+#include "linux/perf/own_timer.h"
 #include "linux/tracefs.h"
 
 static void test_the_same_as_by_name(void **state)

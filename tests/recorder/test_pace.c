@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "recorder/linux/cpu_overload.h"
-#include "recorder/pace.h"
+#include "recorder/server/pace.h"
 
 #define MS 1000000u
 

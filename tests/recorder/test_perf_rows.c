@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 
 #include "recorder/linux/online_cpus.h"
-#include "recorder/linux/perf_translate.h"
+#include "recorder/linux/perf/perf_translate.h"
 
 #define OWN_PID  77
 #define CLOCK_FN 0xffffffff81000000ull

@@ -14,7 +14,7 @@
 
 #include "argus/record.h"
 #include "recorder/probe_check.h"
-#include "recorder/probe_list.h"
+#include "recorder/server/probe_list.h"
 
 static struct request_probe good_request(uint32_t number)
 {

@@ -17,11 +17,11 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-#include "backend.h"
-#include "linux/bpf_object.h"
-#include "linux/kernel_btf.h"
-#include "linux/program_load.h"
-#include "linux/program_table.h"
+#include "linux/load/bpf_object.h"
+#include "linux/load/kernel_btf.h"
+#include "linux/load/program_load.h"
+#include "linux/load/program_table.h"
+#include "server/backend.h"
 
 /* r0 = *(u64 *)(r9 + 0) */
 static const struct bpf_insn broken = {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/idmap.h"
-#include "recorder/sink.h"
+#include "recorder/server/sink.h"
 
 enum { CPUS = 2, BATCH = 4096, LIVING = 400, LONG_LIVED = 50, TIDS = 32768, STACKS_KEPT = 4096 };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "linux/step_instruction.h"
+#include "linux/step/step_instruction.h"
 
 struct example {
     const char *text;

@@ -30,7 +30,7 @@ bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, u
 /* The thread that ended the wait of `vertex`; ARGUS_NONE. */
 uint32_t waker_thread(const struct view *view, uint32_t vertex);
 
-/* The processes that had the pipe or socket `inode` open at the end; 0 for inode 0. open_ends.c. */
+/* The processes that had the pipe or socket `inode` open at the end; 0 for inode 0. silent_opener.c. */
 size_t open_ends_of(const struct view *view, uint64_t inode, const struct argus_open_end **ret);
 /* Whether the thread is of another process than the waiter. */
 bool is_other_process(const struct suspect_search *search, uint32_t thread);
@@ -46,6 +46,6 @@ uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_
 /* --- evidence that has a file of its own --- */
 struct argus_error *find_asked(struct suspect_search *search);    /* asked.c */
 struct argus_error *find_baseline(struct suspect_search *search); /* baselines.c */
-struct argus_error *find_openers(struct suspect_search *search);  /* open_ends.c */
+struct argus_error *find_openers(struct suspect_search *search);  /* silent_opener.c */
 
 #endif

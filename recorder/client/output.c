@@ -1,0 +1,115 @@
+#include "client/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Fails unless `path` is free or a file that may be replaced. */
+static struct argus_error *check_path(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT ? NULL : argus_error_os(errno, "cannot write %s", path);
+    if (S_ISREG(status.st_mode))
+        return NULL;
+    const char *what = S_ISDIR(status.st_mode)   ? "is a directory"
+                       : S_ISLNK(status.st_mode) ? "is a symbolic link"
+                                                 : "is not a regular file";
+    return argus_error_create(ARGUS_ERROR_USAGE, "cannot write %s: it %s", path, what);
+}
+
+/* Under sudo this process is root, but the file is for the invoking user. */
+static void give_to_invoker(int fd)
+{
+    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+    if (geteuid() == 0 && uid && gid &&
+        fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
+        return; /* the file system has no owners */
+}
+
+struct argus_error *output_create(const char *path, struct output *ret)
+{
+    struct argus_error *error = check_path(path);
+    if (error)
+        return error;
+    struct output output = {.fd = -1, .path = strdup(path)};
+    if (asprintf(&output.temporary, "%s.%d.part", path, getpid()) < 0)
+        output.temporary = NULL;
+    if (!output.path || !output.temporary) {
+        output_deinit(&output);
+        return argus_error_memory();
+    }
+    output.fd = open(output.temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (output.fd < 0) {
+        error = argus_error_os(errno, "cannot write %s", path);
+        free(output.temporary);
+        output.temporary = NULL;
+        output_deinit(&output);
+        return error;
+    }
+    give_to_invoker(output.fd);
+    *ret = output;
+    return NULL;
+}
+
+struct argus_error *output_create_keeping(const char *path, struct output *ret)
+{
+    struct output output;
+    char *old = NULL;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    if (asprintf(&old, "%s.old", path) < 0) {
+        output_deinit(&output);
+        return argus_error_memory();
+    }
+    output.old = old;
+    error = check_path(old);
+    if (error)
+        output_deinit(&output);
+    else
+        *ret = output;
+    return error;
+}
+
+/* Renames an existing file at `path` to `path`.old, if it is to be kept. */
+static struct argus_error *set_old_aside(struct output *output)
+{
+    struct argus_error *error = output->old ? check_path(output->old) : NULL;
+    if (error || !output->old)
+        return error;
+    output->replaced = rename(output->path, output->old) == 0;
+    return output->replaced || errno == ENOENT
+               ? NULL
+               : argus_error_os(errno, "cannot rename %s to %s", output->path, output->old);
+}
+
+struct argus_error *output_commit(struct output *output)
+{
+    struct argus_error *error = check_path(output->path);
+    if (!error)
+        error = set_old_aside(output);
+    if (!error && rename(output->temporary, output->path) < 0)
+        error = argus_error_os(errno, "cannot write %s", output->path);
+    if (!error) {
+        free(output->temporary);
+        output->temporary = NULL;
+    }
+    return error;
+}
+
+void output_deinit(struct output *output)
+{
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->temporary)
+        unlink(output->temporary);
+    free(output->temporary);
+    free(output->path);
+    free(output->old);
+    *output = (struct output){.fd = -1};
+}

@@ -1,0 +1,60 @@
+#include "linux/flags/flag_memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/process_owner.h"
+
+struct argus_error *flag_memory_check_owner(uint32_t pid, uid_t uid)
+{
+    char path[32];
+    struct stat process;
+    snprintf(path, sizeof(path), "/proc/%u", pid);
+    if (stat(path, &process) < 0)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
+    if (uid == 0 || uid == process.st_uid)
+        return NULL;
+    return process_owner_error("watch", pid, uid);
+}
+
+struct argus_error *flag_memory_read(uint32_t pid, uint64_t address, uint32_t bytes, uint64_t *ret)
+{
+    char path[32];
+    *ret = 0;
+    snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+    FILE *memory = fopen(path, "re");
+    if (!memory)
+        return errno == ENOENT
+                   ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid)
+                   : argus_error_os(errno, "cannot look at the memory of process %u", pid);
+    setvbuf(memory, NULL, _IONBF, 0);
+    bool there =
+        fseeko(memory, (off_t)address, SEEK_SET) == 0 && fread(ret, 1, bytes, memory) == bytes;
+    fclose(memory);
+    if (there)
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_USAGE, "process %u has no memory at 0x%llx", pid,
+                              (unsigned long long)address);
+}
+
+struct argus_error *flag_memory_follow(const struct request_flag *wanted, uint64_t *ret)
+{
+    uint64_t address = wanted->address;
+    *ret = 0;
+    for (uint32_t i = 0; i < wanted->step_count; i++) {
+        uint64_t pointer;
+        struct argus_error *error = flag_memory_read(wanted->pid, address, 8, &pointer);
+        if (error)
+            return error;
+        if (!pointer)
+            return NULL;
+        address = pointer + wanted->steps[i];
+    }
+    if (address % wanted->bytes)
+        return argus_error_create(
+            ARGUS_ERROR_USAGE, "0x%llx is not aligned: %u bytes can be watched at multiples of %u",
+            (unsigned long long)address, wanted->bytes, wanted->bytes);
+    *ret = address;
+    return NULL;
+}

@@ -1,0 +1,297 @@
+/* Nothing here outlives the process: programs, maps and attachments are file descriptors, so the
+ * kernel removes all of them when the recorder ends for any reason.
+ */
+#include "linux/load/programs.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+
+#include "linux/load/kernel_btf.h"
+#include "linux/load/program_load.h"
+#include "linux/load/program_table.h"
+#include "linux/probe_rates.h"
+#include "linux/probes.h"
+#include "linux/shared.h"
+#include "linux/snapshots.h"
+
+/* A software event of perf_event, which belongs to a cpu. */
+struct cpu_event {
+    const char *program, *what; /* `what` ends "no …" */
+    uint64_t config, period;
+};
+
+struct programs {
+    struct program_set set; /* also holds the notes */
+    struct cpu_event events[2];
+    size_t event_count;
+    VEC(struct bpf_link *) links;
+    struct probes *probes; /* NULL: none */
+    struct probe_rates probe_rates;
+};
+
+static __attribute__((format(printf, 2, 3))) void add_note(struct programs *programs,
+                                                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, args) >= 0 && !vec_push(&programs->set.notes, text))
+        free(text);
+    va_end(args);
+}
+
+/* The program; NULL: it was left out. */
+static struct bpf_program *find_loaded(const struct programs *programs, const char *name)
+{
+    struct bpf_program *program = bpf_object__find_program_by_name(programs->set.object, name);
+    return program && bpf_program__fd(program) >= 0 ? program : NULL;
+}
+
+static struct argus_error *attach_row(struct programs *programs, const struct program_row *row)
+{
+    struct bpf_program *program = find_loaded(programs, row->program);
+    if (!program || !row->tracepoint)
+        return NULL;
+    struct bpf_link *link = bpf_program__attach_raw_tracepoint(program, row->tracepoint);
+    int failed = errno;
+    if (link && !vec_push(&programs->links, link)) {
+        bpf_link__destroy(link);
+        return argus_error_memory();
+    }
+    if (!link && row->required)
+        return argus_error_os(failed, "cannot attach to the tracepoint %s", row->tracepoint);
+    if (!link)
+        add_note(programs, "cannot attach to the tracepoint %s (%s): %s", row->tracepoint,
+                 strerror(failed), row->lost_without);
+    return NULL;
+}
+
+static struct argus_error *attach(struct programs *programs)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < program_table_length && !error; i++)
+        error = attach_row(programs, &program_table[i]);
+    return error;
+}
+
+static struct argus_error *attach_event(struct programs *programs, const struct cpu_event *event,
+                                        uint32_t cpu)
+{
+    struct bpf_program *program = find_loaded(programs, event->program);
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attributes),
+        .config = event->config,
+        .sample_period = event->period,
+        .exclude_idle = event->config == PERF_COUNT_SW_CPU_CLOCK,
+    };
+    if (!program)
+        return NULL; /* refused; there is a note already */
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == ENODEV)
+        return NULL; /* the cpu is off */
+    struct bpf_link *link = fd < 0 ? NULL : bpf_program__attach_perf_event(program, fd);
+    if (!link) {
+        add_note(programs, "no %s on cpu %u: %s", event->what, cpu, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    } else if (!vec_push(&programs->links, link)) {
+        bpf_link__destroy(link);
+        return argus_error_memory();
+    }
+    return NULL;
+}
+
+/* Attaches on each CPU that is online now; programs_cpu_came() does the same for one that comes
+ * online later. */
+static struct argus_error *attach_event_everywhere(struct programs *programs,
+                                                   struct cpu_event event, uint32_t cpu_count)
+{
+    struct argus_error *error = NULL;
+    programs->events[programs->event_count++] = event;
+    for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
+        error = attach_event(programs, &event, cpu);
+    return error;
+}
+
+struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < programs->event_count && !error; i++)
+        error = attach_event(programs, &programs->events[i], cpu);
+    return error;
+}
+
+static void probe_refused(void *context, const struct probe *probe, int error_number)
+{
+    add_note(context, "probes: cannot attach to %s in %s (%s)", probe->entry.symbol,
+             probe->entry.library, strerror(error_number));
+}
+
+/* A refused program is missing in the table, and its calls are counted as skipped. */
+static void fill_compat_programs(struct programs *programs)
+{
+    static const char *const names[COMPAT_PROGRAMS] = {
+        [COMPAT_ENTER] = "on_compat_enter",
+        [COMPAT_EXIT] = "on_compat_exit",
+    };
+    int map = programs_map(programs, "compat_programs");
+    for (uint32_t i = 0; i < COMPAT_PROGRAMS; i++) {
+        const struct bpf_program *program = find_loaded(programs, names[i]);
+        int fd = program ? bpf_program__fd(program) : -1;
+        if (fd >= 0)
+            bpf_map_update_elem(map, &i, &fd, BPF_ANY);
+    }
+}
+
+static void probe_taken_out(void *context, const struct probe *probe, uint64_t rate)
+{
+    add_note(
+        context,
+        "probes: %s in %s was hit %llu times a second, which slows programs down: it was taken "
+        "out",
+        probe->entry.symbol, probe->entry.library, (unsigned long long)rate);
+}
+
+struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns)
+{
+    if (programs->links.length == 0) /* detached */
+        return NULL;
+    return probe_rates_look(&programs->probe_rates, programs->probes, now_ns, probe_taken_out,
+                            probe_refused, programs);
+}
+
+static struct argus_error *load(struct programs *programs, const struct program_request *request)
+{
+    struct btf *btf;
+    struct argus_error *error = kernel_btf_load(&btf);
+    if (error)
+        return error;
+    error = program_set_load(request, btf, &programs->set);
+    if (!error)
+        fill_compat_programs(programs);
+    if (!error && find_loaded(programs, PROBE_PROGRAM))
+        error =
+            probes_create(programs->set.object, btf, request->options->probes, &programs->probes);
+    btf__free(btf);
+    return error;
+}
+
+static struct argus_error *attach_events(struct programs *programs,
+                                         const struct program_request *request)
+{
+    const struct backend_options *options = request->options;
+    struct argus_error *error = NULL;
+    if (options->rate_hz)
+        error = attach_event_everywhere(programs,
+                                        (struct cpu_event){"on_sample", "cpu samples",
+                                                           PERF_COUNT_SW_CPU_CLOCK,
+                                                           1000000000ull / options->rate_hz},
+                                        request->cpu_count);
+    if (!error && options->categories & CATEGORY_BIT(CATEGORY_BLOCK))
+        error =
+            attach_event_everywhere(programs,
+                                    (struct cpu_event){"on_major_fault", "addresses of page faults",
+                                                       PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1},
+                                    request->cpu_count);
+    return error;
+}
+
+static struct argus_error *programs_start(struct programs *programs,
+                                          const struct program_request *request)
+{
+    struct argus_error *error = load(programs, request);
+    if (!error)
+        error = snapshots_choose(programs->set.object, request->options);
+    if (!error)
+        error = attach(programs);
+    if (!error)
+        error = probes_attach(programs->probes, probe_refused, programs);
+    return error ? error : attach_events(programs, request);
+}
+
+struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
+                                    uint32_t slot_count, struct programs **ret)
+{
+    struct programs *programs = calloc(1, sizeof(*programs));
+    if (!programs)
+        return argus_error_memory();
+    const struct program_request request = {
+        .options = options, .cpu_count = cpu_count, .slot_count = slot_count};
+    struct argus_error *error = programs_start(programs, &request);
+    if (error) {
+        programs_destroy(programs);
+        return error;
+    }
+    *ret = programs;
+    return NULL;
+}
+
+void programs_detach(struct programs *programs)
+{
+    probes_mute(programs->probes);
+    /* Detached one after the other, because each waits for a grace period. Programs that give
+     * meaning to the others' records go last. */
+    for (size_t i = programs->links.length; i > 0; i--)
+        bpf_link__destroy(programs->links.data[i - 1]);
+    vec_deinit(&programs->links);
+}
+
+void programs_release(struct programs *programs)
+{
+    programs_detach(programs);
+    probes_destroy(programs->probes);
+    programs->probes = NULL;
+}
+
+void programs_destroy(struct programs *programs)
+{
+    if (!programs)
+        return;
+    programs_detach(programs);
+    probes_destroy(programs->probes);
+    program_set_deinit(&programs->set);
+    free(programs);
+}
+
+struct bpf_object *programs_object(const struct programs *programs)
+{
+    return programs->set.object;
+}
+
+int programs_map(const struct programs *programs, const char *name)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(programs->set.object, name);
+    return map ? bpf_map__fd(map) : -1;
+}
+
+uint64_t programs_missed(const struct programs *programs)
+{
+    uint64_t missed = 0;
+    struct bpf_program *program;
+    bpf_object__for_each_program(program, programs->set.object)
+    {
+        struct bpf_prog_info info = {0};
+        uint32_t bytes = sizeof(info);
+        int fd = bpf_program__fd(program);
+        if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0)
+            missed += info.recursion_misses;
+    }
+    return missed;
+}
+
+size_t programs_notes(const struct programs *programs, const char *const **ret)
+{
+    *ret = (const char *const *)programs->set.notes.data;
+    return programs->set.notes.length;
+}

@@ -1,0 +1,85 @@
+/* Finds hangs while they happen: threads that have come back from poll, select or epoll several
+ * times, and then stay outside it for too long.
+ *
+ * Threads are examined a few times a second, so a hang may be found up to one interval late. Not a
+ * hang:
+ * - a thread that waits in its loop's poll;
+ * - a thread of a process that is stopped (by a signal or a debugger);
+ * - a shell that has given its terminal to a command;
+ * - time in which the machine was suspended (the clock stops), or in which this process itself did
+ *   not run.
+ *
+ * A handler that polls is outside the loop's own poll, but it may be a nested loop (a modal
+ * dialog), or the program may have moved on to another loop. Time in a handler's polls counts as a
+ * hang in these cases:
+ * - input for the loop's own poll is pending;
+ * - the thread is a main thread whose loop has returned often, and hardly anything ends the polls
+ *   in the handler: then the user may not have given any input yet.
+ *
+ * It does not count if the handler's poll covers all that the loop's own poll waits for, unless
+ * data that the process sent there is still unread: then it waits for a reply. Once a thread is
+ * outside every poll, its earlier polls in the handler do not excuse it.
+ *
+ * Some threads may be outside their poll without harm. Without pending input for their loop these
+ * are not counted:
+ * - threads of a process that has no window (a compiler, a script, a server), unless the user named
+ *   it;
+ * - a thread that waits for a child process;
+ * - a thread that waits at a futex and has never waited long in a poll, because another thread
+ *   polls for it (Tcl).
+ *
+ * A process has at most one open hang. Each hang is reported once: when it ends, or when it has
+ * lasted HANG_REPORT_AFTER_NS longer than the limit.
+ */
+#ifndef ARGUS_RECORDER_HANG_WATCH_H
+#define ARGUS_RECORDER_HANG_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "server/backend.h"
+
+#define HANG_REPORT_AFTER_NS 10000000000ull
+
+struct hang_watch;
+
+/* What the watch finds out about a thread. */
+struct hang_sight {
+    char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
+    bool excused;            /* its process is stopped, or another process group has its terminal */
+    bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
+};
+
+/* The watch's questions to the operating system; tests pass their own functions. */
+struct hang_system {
+    /* False if the thread does not exist. */
+    bool (*look)(uint32_t pid, uint32_t tid, struct hang_sight *ret);
+    /* Whether the process has readable input in the set, as poll_set_is_ready(). */
+    bool (*is_ready)(const struct poll_set *set, uint32_t pid);
+    /* Whether data that the process sent there is still unread, as poll_set_is_untaken(). */
+    bool (*is_untaken)(const struct poll_set *set, uint32_t pid);
+    bool (*has_window)(uint32_t pid);
+};
+extern const struct hang_system hang_system_proc;
+
+/* `name`: the process to watch; "": every process. */
+struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
+                                     const struct hang_system *system); /* NULL without memory */
+void hang_watch_destroy(struct hang_watch *watch);
+
+/* Ignores process `pid` from now on; 0: ignores none. */
+void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid);
+
+/* Call it a few times a second with the threads that poll. False without memory: hangs may be
+ * missed. */
+bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
+                     uint64_t now_ns);
+/* The next hang to report; false if there is none. */
+bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret);
+/* How many hangs hang_watch_next() will still return, including those that have not ended. */
+uint32_t hang_watch_waiting(const struct hang_watch *watch);
+/* How many hangs were found so far. */
+uint32_t hang_watch_seen(const struct hang_watch *watch);
+
+#endif

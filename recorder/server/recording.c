@@ -1,0 +1,446 @@
+#include "server/recording.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform.h"
+#include "server/clock_watch.h"
+#include "server/clocks.h"
+#include "server/measure.h"
+#include "server/pace.h"
+#include "server/sink.h"
+
+#define READ_RECORDS                                                                               \
+    2048 /* copied at a time: fits the second-level cache together with a chunk of each CPU */
+#define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this much of a stream */
+#define WAIT_SHORT_MS     5             /* also soon enough to watch the flag of a new process */
+#define WAIT_LONG_MS      40
+#define WAIT_MEMORY_MS    200 /* only mappings have to be collected */
+
+struct recording {
+    enum recording_mode mode;
+    struct backend *backend;
+    struct sink *sink; /* NULL in memory mode */
+    int fd;            /* the output file; -1: none (memory mode) */
+    uint64_t file_ring_bytes;
+    enum argus_codec codec;
+    struct argus_record *buffer;
+    uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
+    uint64_t flushed_ns;
+    struct clock_watch clocks;
+    record_list held; /* locks held at the beginning and at the end */
+    struct pace pace;
+};
+
+/* On a saturated machine the reader of a stream must still get a CPU. With hundreds of runnable
+ * threads the best nice value is not enough (measured: hackbench with 320 processes, 1.6 of 20
+ * million records lost in one run of six), so the reader is a real-time thread. Each time it runs,
+ * it reads only what was written in the last few milliseconds. */
+static void raise_priority(void)
+{
+    platform_real_time(true);
+}
+
+static void lower_priority(void)
+{
+    platform_real_time(false);
+}
+
+/* Writes the locks from index `first` on. */
+static struct argus_error *write_locks(const struct recording *recording, size_t first,
+                                       struct sink *sink)
+{
+    if (first == recording->held.length)
+        return NULL;
+    return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
+}
+
+/* Collects the file locks that are held now, and writes them if there is a sink. At the end, also
+ * which ends of pipes and sockets are open. */
+static struct argus_error *look_at_locks(struct recording *recording, bool at_end)
+{
+    size_t before = recording->held.length;
+    struct argus_error *error = backend_held_locks(recording->backend, &recording->held);
+    if (!error && at_end)
+        error = backend_open_ends(recording->backend, &recording->held);
+    return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
+}
+
+static struct argus_error *recording_start(struct recording *recording)
+{
+    recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
+    if (!recording->buffer)
+        return argus_error_memory();
+    struct clock_readings clocks = clock_read();
+    clock_watch_init(&recording->clocks, &clocks);
+    recording->started_ns = recording->flushed_ns = clock_ns(TRACE_CLOCK);
+    if (recording->mode != RECORDING_MEMORY || recording->backend->ops->collect_ms)
+        raise_priority();
+    if (recording->mode == RECORDING_MEMORY)
+        return look_at_locks(recording, false);
+    struct argus_error *error =
+        sink_create(recording->fd, recording->backend, recording->file_ring_bytes, recording->codec,
+                    &recording->sink);
+    if (!error)
+        error = sink_tables(recording->sink);
+    return error ? error : look_at_locks(recording, false);
+}
+
+struct argus_error *recording_create(const struct recording_options *options,
+                                     struct backend *backend, int fd, struct recording **ret)
+{
+    struct recording *recording = calloc(1, sizeof(*recording));
+    if (!recording) {
+        backend_destroy(backend);
+        if (fd >= 0)
+            close(fd);
+        return argus_error_memory();
+    }
+    recording->mode = options->mode;
+    recording->backend = backend;
+    recording->fd = fd;
+    recording->codec = options->codec;
+    recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
+    struct argus_error *error = recording_start(recording);
+    if (error) {
+        recording_destroy(recording);
+        return error;
+    }
+    *ret = recording;
+    return NULL;
+}
+
+void recording_destroy(struct recording *recording)
+{
+    if (!recording)
+        return;
+    clock_watch_deinit(&recording->clocks);
+    vec_deinit(&recording->held);
+    sink_destroy(recording->sink);
+    backend_destroy(recording->backend);
+    if (recording->fd >= 0)
+        close(recording->fd);
+    free(recording->buffer);
+    free(recording);
+}
+
+/* Of one cpu. */
+static uint64_t ring_records(const struct recording *recording)
+{
+    return backend_ring_bytes(recording->backend) / sizeof(struct argus_record) /
+           backend_cpu_count(recording->backend);
+}
+
+/* The largest number of unread records of any CPU. */
+static uint64_t most_unread(const struct recording *recording)
+{
+    uint64_t most = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        uint64_t unread = backend_unread(recording->backend, cpu);
+        if (unread > most)
+            most = unread;
+    }
+    return most;
+}
+
+/* Reads some records of each CPU in turn, so that no CPU waits while another is drained.
+ * `*ret_more`: there may be more. */
+static struct argus_error *drain_round(struct recording *recording, bool *ret_more)
+{
+    *ret_more = false;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        uint64_t lost;
+        size_t count =
+            backend_read(recording->backend, cpu, recording->buffer, READ_RECORDS, &lost);
+        struct argus_error *error = sink_take(recording->sink, cpu, recording->buffer, count, lost);
+        if (error)
+            return error;
+        *ret_more |= count == READ_RECORDS;
+    }
+    return NULL;
+}
+
+/* Reads all records that exist now. Bounded, because a machine may write as fast as this process
+ * reads. */
+static struct argus_error *drain(struct recording *recording)
+{
+    uint64_t rounds = ring_records(recording) / READ_RECORDS + 1;
+    bool more = true;
+    struct argus_error *error = NULL;
+    while (more && rounds-- > 0 && !error)
+        error = drain_round(recording, &more);
+    return error;
+}
+
+/* After detaching. A BPF program may still be writing a record; wait a moment for it. A record that
+ * stays incomplete counts as lost. */
+static struct argus_error *drain_to_the_end(struct recording *recording)
+{
+    struct argus_error *error = drain(recording);
+    for (int tries = 0; tries < 50 && !error && most_unread(recording) > 0; tries++) {
+        poll(NULL, 0, 2);
+        error = drain(recording);
+    }
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend) && !error; cpu++)
+        error = sink_take(recording->sink, cpu, NULL, 0, backend_unread(recording->backend, cpu));
+    return error;
+}
+
+/* See pace.h. */
+static struct argus_error *choose_pace(struct recording *recording)
+{
+    uint64_t emitted = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
+        emitted += backend_emitted(recording->backend, cpu);
+    bool fast = pace_is_fast(&recording->pace, clock_ns(TRACE_CLOCK), emitted);
+    return sink_spare(recording->sink, fast && backend_is_overloaded(recording->backend));
+}
+
+struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
+{
+    int longest_ms = (int)recording->backend->ops->collect_ms;
+    bool awaited = backend_flags_awaited(recording->backend);
+    *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
+    struct argus_error *error = backend_collect(recording->backend);
+    struct clock_readings clocks = clock_read();
+    size_t added = clock_watch_look(&recording->clocks, &clocks);
+    if (error || recording->mode == RECORDING_MEMORY)
+        return error;
+    for (size_t i = recording->clocks.markers.length - added;
+         i < recording->clocks.markers.length && !error; i++)
+        error = sink_marker(recording->sink, &recording->clocks.markers.data[i]);
+    if (error)
+        return error;
+    bool busy = most_unread(recording) > ring_records(recording) / 64;
+    error = choose_pace(recording);
+    if (!error)
+        error = drain(recording);
+    if (!error && clock_ns(TRACE_CLOCK) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
+        recording->flushed_ns = clock_ns(TRACE_CLOCK);
+        error = sink_flush(recording->sink);
+    }
+    *ret_wait_ms = busy || awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
+    return error;
+}
+
+struct copy {
+    struct argus_record *records; /* owned */
+    size_t count;
+};
+
+/* The time from which the copies of all CPUs are complete. A full ring on a busy CPU reaches back
+ * less far than one on an idle CPU. Before that time, records of the other CPUs would show threads
+ * that were woken but never ran. */
+static uint64_t complete_from(const struct recording *recording, const struct copy *copies)
+{
+    uint64_t from_ns = 0;
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        bool full = backend_emitted(recording->backend, cpu) > ring_records(recording);
+        if (full && copies[cpu].count && copies[cpu].records[0].timestamp > from_ns)
+            from_ns = copies[cpu].records[0].timestamp;
+    }
+    return from_ns;
+}
+
+/* Writes the records of a copy from `from_ns` on to the sink. */
+static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const struct copy *copy,
+                                     uint64_t from_ns)
+{
+    size_t first = 0;
+    while (first < copy->count && copy->records[first].timestamp < from_ns)
+        first++;
+    if (first == copy->count)
+        return NULL;
+    return sink_take(sink, cpu, copy->records + first, copy->count - first, 0);
+}
+
+/* Copies the rings of all CPUs first, one right after the other, and then compresses. */
+static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
+{
+    uint32_t cpu_count = backend_cpu_count(recording->backend);
+    struct copy *copies = calloc(cpu_count, sizeof(*copies));
+    if (!copies)
+        return argus_error_memory();
+    struct argus_error *error = NULL;
+    for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
+        error = backend_copy(recording->backend, cpu, &copies[cpu].records, &copies[cpu].count);
+    uint64_t from_ns = error ? 0 : complete_from(recording, copies);
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+        if (!error)
+            error = take_copy(sink, cpu, &copies[cpu], from_ns);
+        free(copies[cpu].records);
+    }
+    free(copies);
+    return error;
+}
+
+/* Writes the clock markers within the time span of the rings. The header's clock anchor is later:
+ * it is from now. */
+static struct argus_error *copy_markers(const struct recording *recording, struct sink *sink)
+{
+    struct argus_error *error = NULL;
+    uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    for (size_t i = 0; i < recording->clocks.markers.length && !error; i++) {
+        const struct argus_record *marker = &recording->clocks.markers.data[i];
+        if (marker->timestamp >= oldest_ns)
+            error = sink_marker(sink, marker);
+    }
+    return error;
+}
+
+/* Writes the locks held now and the ends open now, and earlier locks within the time span of the
+ * rings. */
+static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
+{
+    size_t kept = recording->held.length, first = 0;
+    uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    struct argus_error *error =
+        recording->stopped_ns ? NULL : backend_held_locks(recording->backend, &recording->held);
+    if (!error && !recording->stopped_ns)
+        error = backend_open_ends(recording->backend, &recording->held);
+    while (first < recording->held.length && recording->held.data[first].timestamp < oldest_ns)
+        first++;
+    if (!error)
+        error = write_locks(recording, first, sink);
+    if (!recording->stopped_ns)
+        recording->held.length = kept;
+    return error;
+}
+
+struct argus_error *recording_snapshot(struct recording *recording, int fd,
+                                       struct recording_numbers *ret)
+{
+    struct sink *sink = NULL;
+    struct argus_error *error =
+        recording->stopped_ns ? NULL : backend_look_at_waits(recording->backend);
+    if (!error)
+        error = sink_create(fd, recording->backend, 0, recording->codec, &sink);
+    if (!error)
+        error = copy_markers(recording, sink);
+    if (!error)
+        error = copy_locks(recording, sink);
+    if (!error)
+        error = copy_rings(recording, sink);
+    if (!error)
+        error = sink_finish(sink, true);
+    if (!error) {
+        struct sink_totals totals = sink_totals(sink);
+        *ret = recording_numbers(recording);
+        ret->records = totals.records;
+        ret->lost = totals.lost;
+        ret->stacks_lost = totals.stacks_lost;
+        ret->bytes = totals.bytes;
+    }
+    sink_destroy(sink);
+    close(fd);
+    return error;
+}
+
+struct argus_error *recording_stop(struct recording *recording)
+{
+    struct argus_error *error = backend_look_at_waits(recording->backend);
+    if (!error)
+        error = look_at_locks(recording, true);
+    backend_detach(recording->backend);
+    recording->stopped_ns = clock_ns(TRACE_CLOCK);
+    if (error || recording->mode == RECORDING_MEMORY)
+        return error ? error : backend_collect(recording->backend);
+    error = drain_to_the_end(recording);
+    if (!error)
+        error = sink_spare(recording->sink, false);
+    lower_priority(); /* the rest can be written at ordinary priority */
+    return error ? error : sink_finish(recording->sink, false);
+}
+
+void recording_give_up(struct recording *recording, const char *reason)
+{
+    backend_release(recording->backend);
+    recording->stopped_ns = clock_ns(TRACE_CLOCK);
+    lower_priority();
+    backend_note(recording->backend, "the recording has ended: %s", reason);
+}
+
+/* The numbers of what the rings hold now. */
+static uint64_t kept_records(const struct recording *recording)
+{
+    uint64_t kept = 0, slots = ring_records(recording);
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
+        uint64_t emitted = backend_emitted(recording->backend, cpu);
+        kept += emitted < slots ? emitted : slots;
+    }
+    return kept;
+}
+
+struct recording_numbers recording_numbers(const struct recording *recording)
+{
+    uint64_t until = recording->stopped_ns ? recording->stopped_ns : clock_ns(TRACE_CLOCK);
+    struct recording_numbers numbers = {
+        .ring_bytes = backend_ring_bytes(recording->backend),
+        .duration_ns = until - recording->started_ns,
+        .now_ns = until,
+    };
+    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++)
+        numbers.emitted += backend_emitted(recording->backend, cpu);
+    if (recording->sink) {
+        struct sink_totals totals = sink_totals(recording->sink);
+        numbers.records = totals.records;
+        numbers.lost = totals.lost;
+        numbers.stacks_lost = totals.stacks_lost;
+        numbers.bytes = totals.bytes;
+        numbers.oldest_ns = totals.oldest_ns;
+    } else {
+        numbers.records = kept_records(recording);
+        numbers.oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    }
+    return numbers;
+}
+
+enum recording_mode recording_mode(const struct recording *recording)
+{
+    return recording->mode;
+}
+
+size_t recording_notes(const struct recording *recording, const char *const **ret)
+{
+    return backend_notes(recording->backend, ret);
+}
+
+uint32_t recording_cpu_count(const struct recording *recording)
+{
+    return backend_cpu_count(recording->backend);
+}
+
+void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone)
+{
+    char link[64];
+    struct stat status;
+    ret[0] = '\0';
+    *ret_gone = false;
+    if (recording->fd < 0)
+        return;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", recording->fd);
+    ssize_t length = readlink(link, ret, room - 1);
+    ret[length > 0 ? length : 0] = '\0';
+    *ret_gone = fstat(recording->fd, &status) == 0 && status.st_nlink == 0;
+}
+
+struct backend *recording_backend(const struct recording *recording)
+{
+    return recording->backend;
+}
+
+struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu)
+{
+    uint64_t newest_ns;
+    struct reply_cpu numbers = {
+        .emitted = backend_emitted(recording->backend, cpu),
+        .lost = recording->sink ? sink_lost(recording->sink, cpu) : 0,
+    };
+    measure_ring(recording->backend, cpu, &numbers.oldest_ns, &newest_ns);
+    return numbers;
+}

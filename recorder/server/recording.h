@@ -1,0 +1,74 @@
+/* One recording, in one of two modes over the same rings and the same sink:
+ *
+ *   stream  a reader follows the rings and writes a file continuously
+ *   memory  the rings are the flight recorder; a snapshot copies and compresses them
+ *
+ * One thread owns it and calls recording_step() again and again.
+ */
+#ifndef ARGUS_RECORDER_RECORDING_H
+#define ARGUS_RECORDER_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+#include "argus/trace.h"
+#include "server/backend.h"
+
+struct recording;
+
+struct recording_numbers {
+    uint64_t records; /* in the file; in memory mode those in the rings */
+    uint64_t lost;    /* how many records should have been kept but were lost */
+    uint64_t stacks_lost;
+    uint64_t bytes;   /* of the file */
+    uint64_t emitted; /* since the start, on all CPUs */
+    uint64_t ring_bytes;
+    uint64_t duration_ns; /* since the start; of a finished recording, its total length */
+    /* The trace clock from which the file (in memory mode: the rings) is complete. */
+    uint64_t oldest_ns;
+    uint64_t now_ns; /* the trace clock now, or at the end */
+};
+
+struct recording_options {
+    enum recording_mode mode;
+    uint64_t file_ring_bytes; /* RECORDING_RING: of the file */
+    enum argus_codec codec;   /* of files; as in argus_writer_choose_codec() */
+};
+
+/* Records what `backend` emits, into `fd` (-1 in memory mode). Takes ownership of both, also after
+ * an error. */
+struct argus_error *recording_create(const struct recording_options *options,
+                                     struct backend *backend, int fd, struct recording **ret);
+/* Detaches and frees; an unfinished stream stays without an end chunk. NULL is fine. */
+void recording_destroy(struct recording *recording);
+
+/* Does the work that is due; `*ret_wait_ms`: when to call again. */
+struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms);
+
+/* Memory mode: writes what the rings hold to `fd`, and takes ownership of it. The recording
+ * continues. */
+struct argus_error *recording_snapshot(struct recording *recording, int fd,
+                                       struct recording_numbers *ret);
+
+/* Detaches. Stream mode: drains the rings and ends the file. */
+struct argus_error *recording_stop(struct recording *recording);
+
+/* Detaches because of a failure. Keeps the numbers and the notes, and adds `reason` to them. The
+ * file stays without an end chunk. */
+void recording_give_up(struct recording *recording, const char *reason);
+
+struct recording_numbers recording_numbers(const struct recording *recording);
+/* The path of the output file, as the kernel reports it ("" in memory mode); `*ret_gone`: the file
+ * was removed. */
+void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone);
+/* Of one cpu. */
+struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu);
+/* Borrowed. */
+struct backend *recording_backend(const struct recording *recording);
+uint32_t recording_cpu_count(const struct recording *recording);
+enum recording_mode recording_mode(const struct recording *recording);
+size_t recording_notes(const struct recording *recording, const char *const **ret);
+
+#endif

@@ -1,0 +1,475 @@
+#include "server/requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "server/clocks.h"
+#include "server/hang_thread.h"
+#include "server/measure.h"
+
+/* --- replies --- */
+
+static void put_numbers(struct reply *reply, const struct recording_numbers *numbers)
+{
+    reply->records = numbers->records;
+    reply->lost = numbers->lost;
+    reply->stacks_lost = numbers->stacks_lost;
+    reply->bytes = numbers->bytes;
+    reply->emitted = numbers->emitted;
+    reply->ring_bytes = numbers->ring_bytes;
+    reply->duration_ns = numbers->duration_ns;
+    reply->oldest_ns = numbers->oldest_ns;
+    reply->newest_ns = numbers->now_ns;
+}
+
+static void put_path(struct reply *reply, const struct recording *recording)
+{
+    bool gone;
+    recording_path(recording, reply->text, sizeof(reply->text), &gone);
+    reply->file_gone = gone;
+}
+
+struct reply reply_make(const struct server *server, uint16_t verb)
+{
+    struct reply reply = {
+        .magic = PROTOCOL_MAGIC,
+        .version = PROTOCOL_VERSION,
+        .verb = verb,
+        .recorder_pid = (uint32_t)getpid(),
+        .own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    };
+    if (!server->recording)
+        return reply;
+    struct recording_numbers numbers = recording_numbers(server->recording);
+    put_numbers(&reply, &numbers);
+    reply.mode = recording_mode(server->recording);
+    reply.cpu_count = recording_cpu_count(server->recording);
+    reply.starter_uid = server->started_by.uid;
+    reply.starter_pid = (uint32_t)server->started_by.pid;
+    reply.started_wall_ns = server->started_wall_ns;
+    reply.categories = server->started_with.categories;
+    reply.rate_hz = server->started_with.rate_hz;
+    reply.start_cpu_ns = server->start_cpu_ns;
+    reply.hang_ms = server->started_with.hang_ms;
+    reply.file_ring_bytes = server->started_with.file_ring_bytes;
+    reply.backend = recording_backend(server->recording)->ops->kind;
+    reply.failed = server->failure != NULL;
+    reply.hangs_seen = server->hangs ? hang_watch_seen(server->hangs) : 0;
+    reply.hang_files = server->hang_files;
+    if (server->hangs && server->watcher)
+        reply.hangs_pending =
+            hang_watch_waiting(server->hangs) + server->watcher_is_busy + server->hangs_taken;
+    reply.watcher_pid = server->watcher ? (uint32_t)server->watcher->who.pid : 0;
+    const char *const *notes;
+    reply.note_count = (uint32_t)recording_notes(server->recording, &notes);
+    return reply;
+}
+
+/* Takes ownership of `error`, which may be NULL. */
+bool reply_send(struct client *client, struct reply *reply, struct argus_error *error)
+{
+    if (error) {
+        reply->error = 1 + (uint32_t)error->code;
+        snprintf(reply->text, sizeof(reply->text), "%s", error->message);
+        argus_error_destroy(error);
+    }
+    struct argus_error *failed = message_send(client->fd, reply, sizeof(*reply), -1);
+    argus_error_destroy(failed);
+    return !failed;
+}
+
+/* --- requests --- */
+
+static const char *mode_text(enum recording_mode mode)
+{
+    return mode == RECORDING_STREAM ? "streaming to a file through a ring"
+           : mode == RECORDING_RING ? "into a ring file through a ring"
+                                    : "ring in memory";
+}
+
+static struct argus_error *busy_error(const struct server *server)
+{
+    char since[16];
+    time_t seconds = (time_t)(server->started_wall_ns / 1000000000u);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(since, sizeof(since), "%H:%M:%S", &local);
+    struct recording_numbers numbers = recording_numbers(server->recording);
+    return argus_error_create(ARGUS_ERROR_BUSY,
+                              "already recording since %s, started by uid %u, pid %d (%s, %llu MB)",
+                              since, server->started_by.uid, server->started_by.pid,
+                              mode_text(recording_mode(server->recording)),
+                              (unsigned long long)(numbers.ring_bytes >> 20));
+}
+
+/* The sender of the descriptor has opened the file, so it may write to the file whoever owns it.
+ * Check that writing as root does nothing more than the sender's own writing: the file must store
+ * data, and must not be a set-user-ID program, because such a program loses that bit when a user
+ * writes to it but not when root does. */
+static struct argus_error *check_output(int fd)
+{
+    struct stat status;
+    int flags = fcntl(fd, F_GETFL);
+    if (fstat(fd, &status) < 0 || flags < 0)
+        return argus_error_os(errno, "cannot examine the output file");
+    if (!S_ISREG(status.st_mode) || status.st_mode & (S_ISUID | S_ISGID) || status.st_size != 0 ||
+        (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !platform_keeps_files(fd))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the output is not an empty regular file open for writing");
+    return NULL;
+}
+
+/* Each handler takes ownership of `fd` (-1: none came with the request). It may change `reply`,
+ * which holds the numbers. */
+
+static struct argus_error *failed_error(const struct server *server)
+{
+    return argus_error_create(server->failure->code, "the recording has ended: %s (argus stop)",
+                              server->failure->message);
+}
+
+static struct argus_error *check_start(const struct server *server, const struct request *request,
+                                       int fd)
+{
+    if (server->failure)
+        return failed_error(server);
+    if (server->recording)
+        return busy_error(server);
+    if (request->start.mode == RECORDING_MEMORY)
+        return fd < 0 ? NULL
+                      : argus_error_create(ARGUS_ERROR_USAGE,
+                                           "a recording into memory takes no output file");
+    if (fd < 0)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a recording needs an output file");
+    return check_output(fd);
+}
+
+/* A copied stack takes one or two KB. A busy desktop has some hundred new ones a second, and
+ * 100,000 records of 64 bytes. */
+#define SNAPSHOT_SHARE_OF_RING 8
+
+static struct backend_options backend_options_of(const struct request_start *start)
+{
+    struct backend_options options = {
+        .kind = (enum backend_kind)start->backend,
+        .ring_bytes = start->ring_bytes,
+        .rate_hz = start->rate_hz,
+        .categories = start->categories,
+        .watch_polls = start->hang_ms != 0,
+        .call_stacks = start->call_stacks != 0,
+        .late_ns = start->late_ns,
+        .snapshot_bytes =
+            start->mode == RECORDING_STREAM ? 0 : start->ring_bytes / SNAPSHOT_SHARE_OF_RING,
+        .unwind_bytes = start->unwind_bytes,
+        .unwind_count = start->unwind_count,
+    };
+    for (uint32_t i = 0; i < start->unwind_count; i++) {
+        options.unwind[i].pid = start->unwind_pids[i];
+        memcpy(options.unwind[i].name, start->unwind_names[i], PROTOCOL_COMM_BYTES);
+    }
+    return options;
+}
+
+/* A probe, or a sentence about one that cannot be attached: only before the recording begins. */
+static struct argus_error *handle_probe(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    struct argus_error *error = server->recording ? busy_error(server) : NULL;
+    bool probe = request->verb == REQUEST_PROBE;
+    (void)client, (void)reply;
+    if (!error && probe && fd < 0)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "a probe needs a file");
+    if (!error && probe)
+        return probe_list_add(&server->probes, &request->probe, fd);
+    if (fd >= 0)
+        close(fd);
+    return error ? error : probe_list_add_absent(&server->probes, request->absent.text);
+}
+
+static struct argus_error *handle_interpreter(struct server *server, struct client *client,
+                                              const struct request *request, int fd,
+                                              struct reply *reply)
+{
+    (void)client, (void)reply;
+    if (fd >= 0)
+        close(fd);
+    return server->recording ? busy_error(server)
+                             : probe_list_add_interpreter(&server->probes, &request->interpreter);
+}
+
+/* Takes ownership of `fd`. */
+static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
+                                           int fd)
+{
+    struct backend_options backend_options = backend_options_of(start);
+    struct recording_options options = {
+        .mode = (enum recording_mode)start->mode,
+        .file_ring_bytes = start->file_ring_bytes,
+        .codec = (enum argus_codec)start->codec,
+    };
+    backend_options.probes = &server->probes;
+    struct backend *backend;
+    struct argus_error *error = backend_create(&backend_options, &backend);
+    if (!error)
+        return recording_create(&options, backend, fd, &server->recording);
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+static struct argus_error *handle_start(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    struct argus_error *error = check_start(server, request, fd);
+    if (error) {
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    server->started_by = client->who;
+    server->started_wall_ns = clock_ns(CLOCK_REALTIME);
+    server->started_with = request->start;
+    error = begin_recording(server, &request->start, fd);
+    if (error) {
+        server_finish(server);
+        return error;
+    }
+    error = hangs_begin(server);
+    if (error) {
+        server_finish(server);
+        return error;
+    }
+    server->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    server->owner = request->flags & REQUEST_OWNED ? client : NULL;
+    *reply = reply_make(server, request->verb);
+    return NULL;
+}
+
+static struct argus_error *check_snapshot(const struct server *server, int fd)
+{
+    if (!server->recording)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
+    if (recording_mode(server->recording) != RECORDING_MEMORY)
+        return argus_error_create(ARGUS_ERROR_BUSY,
+                                  "the recording is already written to a file (started by pid %d)",
+                                  server->started_by.pid);
+    if (fd < 0)
+        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs an output file");
+    return check_output(fd);
+}
+
+static struct argus_error *handle_snapshot(struct server *server, struct client *client,
+                                           const struct request *request, int fd,
+                                           struct reply *reply)
+{
+    (void)client;
+    (void)request;
+    struct argus_error *error = check_snapshot(server, fd);
+    if (error) {
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    struct recording_numbers numbers;
+    struct hang_thread looks;
+    hang_thread_begin(&looks, server);
+    error = recording_snapshot(server->recording, fd, &numbers);
+    /* The next look fails as well and reports the reason. */
+    argus_error_destroy(hang_thread_end(&looks));
+    if (!error)
+        put_numbers(reply, &numbers);
+    return error;
+}
+
+static struct argus_error *handle_stop(struct server *server, struct client *client,
+                                       const struct request *request, int fd, struct reply *reply)
+{
+    if (server->recording && server->owner && server->owner != client) {
+        if (fd >= 0)
+            close(fd);
+        return argus_error_create(ARGUS_ERROR_BUSY,
+                                  "the recording belongs to argus record, pid %d: end that process",
+                                  server->started_by.pid);
+    }
+    struct argus_error *error = NULL;
+    if (fd >= 0)
+        error = handle_snapshot(server, client, request, fd, reply);
+    if (error)
+        return error; /* the ring is the only copy: keep it until a snapshot succeeds */
+    server_finish(server);
+    if (server->failure)
+        return argus_error_create(server->failure->code, "the recording has ended: %s",
+                                  server->failure->message);
+    if (server->recording)
+        error = recording_stop(server->recording);
+    if (fd < 0)
+        *reply = reply_make(server, request->verb);
+    if (server->recording)
+        put_path(reply, server->recording);
+    return error;
+}
+
+static struct argus_error *handle_status(struct server *server, struct client *client,
+                                         const struct request *request, int fd, struct reply *reply)
+{
+    (void)client;
+    (void)request;
+    if (fd >= 0)
+        close(fd);
+    if (!server->recording)
+        return NULL;
+    put_path(reply, server->recording);
+    return measure_rates(recording_backend(server->recording),
+                         reply->newest_ns - reply->duration_ns, reply->newest_ns,
+                         reply->category_rates);
+}
+
+/* Names of --unwind that were never seen. A thread of that name may still appear, so this is
+ * computed for each request and is not a permanent note. If a stack was copied, a thread may have
+ * had the name for a while: so nothing is reported then if there is only one name, or for a ring
+ * file, which forgets threads that ended long ago. */
+static bool is_missed(struct server *server, uint32_t index, char *ret, size_t room)
+{
+    const struct request_start *start = &server->started_with;
+    struct name_search search = {.wanted = start->unwind_names[index]};
+    if (start->unwind_pids[index])
+        return false;
+    struct argus_error *error = backend_search_name(recording_backend(server->recording), &search);
+    bool unknown = error != NULL || search.found;
+    argus_error_destroy(error);
+    if (unknown ||
+        (search.any_stack && (start->mode == RECORDING_RING || start->unwind_count == 1)))
+        return false;
+    name_search_write(&search, ret, room);
+    return true;
+}
+
+/* The note at an index. After the last note come sentences about names of --unwind that were never
+ * seen; "" after those. */
+static const char *note_text(struct server *server, size_t index, char *room, size_t room_bytes)
+{
+    const char *const *notes;
+    size_t count = recording_notes(server->recording, &notes);
+    if (index < count)
+        return notes[index];
+    return is_missed(server, (uint32_t)(index - count), room, room_bytes) ? room : "";
+}
+
+/* As many notes as fit, from request->page.first on, one per line. */
+static struct argus_error *handle_notes(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    const char *const *notes;
+    size_t count = 0, at = 0, i = request->page.first;
+    char missed[256];
+    (void)client;
+    if (fd >= 0)
+        close(fd);
+    if (server->recording)
+        count = recording_notes(server->recording, &notes) + server->started_with.unwind_count;
+    for (; i < count; i++) {
+        size_t room = sizeof(reply->text) - at;
+        const char *text = note_text(server, i, missed, sizeof(missed));
+        int length = snprintf(reply->text + at, room, "%s%s", text, *text ? "\n" : "");
+        if (length < 0 || ((size_t)length >= room && reply->count > 0)) {
+            reply->text[at] = '\0';
+            break;
+        }
+        at += (size_t)length; /* only a single note longer than the reply is cut off */
+        reply->count++;
+        if (at >= sizeof(reply->text) - 1 || reply->count == PROTOCOL_PAGE)
+            break;
+    }
+    reply->next = 0;
+    if (request->page.first + reply->count < count)
+        reply->next = request->page.first + reply->count;
+    return NULL;
+}
+
+static struct argus_error *handle_cpus(struct server *server, struct client *client,
+                                       const struct request *request, int fd, struct reply *reply)
+{
+    uint32_t first = request->page.first;
+    (void)client;
+    if (fd >= 0)
+        close(fd);
+    while (reply->count < PROTOCOL_PAGE && first + reply->count < reply->cpu_count) {
+        reply->cpus[reply->count] = recording_cpu_numbers(server->recording, first + reply->count);
+        reply->count++;
+    }
+    if (first + reply->count < reply->cpu_count)
+        reply->next = first + reply->count;
+    return NULL;
+}
+
+static struct argus_error *handle_flag_add(struct server *server, struct client *client,
+                                           const struct request *request, int fd,
+                                           struct reply *reply)
+{
+    if (fd >= 0)
+        close(fd);
+    if (!server->recording || server->failure)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
+    return backend_flag_add(recording_backend(server->recording), &request->flag, client->who.uid,
+                            &reply->count);
+}
+
+static struct argus_error *handle_flag_remove(struct server *server, struct client *client,
+                                              const struct request *request, int fd,
+                                              struct reply *reply)
+{
+    struct reply_flag flag;
+    (void)reply;
+    if (fd >= 0)
+        close(fd);
+    struct backend *backend = server->recording ? recording_backend(server->recording) : NULL;
+    if (!backend || !backend_flag_get(backend, request->page.first, &flag))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %u",
+                                  request->page.first);
+    if (client->who.uid != 0 && client->who.uid != server->started_by.uid)
+        return argus_error_create(ARGUS_ERROR_PERMISSION, "the recording belongs to another user");
+    return backend_flag_remove(backend, request->page.first);
+}
+
+static struct argus_error *handle_flags(struct server *server, struct client *client,
+                                        const struct request *request, int fd, struct reply *reply)
+{
+    (void)client, (void)request;
+    if (fd >= 0)
+        close(fd);
+    for (uint32_t i = 1; i <= FLAG_NUMBERS && server->recording; i++)
+        if (backend_flag_get(recording_backend(server->recording), i, &reply->flags[reply->count]))
+            reply->count++;
+    return NULL;
+}
+
+/* To add a request: see protocol.h; then a function above, and a row here. */
+static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, struct client *,
+                                                               const struct request *, int fd,
+                                                               struct reply *) = {
+    [REQUEST_START] = handle_start,       [REQUEST_STOP] = handle_stop,
+    [REQUEST_SNAPSHOT] = handle_snapshot, [REQUEST_STATUS] = handle_status,
+    [REQUEST_PROBE] = handle_probe,       [REQUEST_PROBE_ABSENT] = handle_probe,
+    [REQUEST_CPUS] = handle_cpus,         [REQUEST_NOTES] = handle_notes,
+    [REQUEST_WATCH] = handle_watch,       [REQUEST_WATCHED] = handle_watched,
+    [REQUEST_FLAG_ADD] = handle_flag_add, [REQUEST_FLAG_REMOVE] = handle_flag_remove,
+    [REQUEST_FLAGS] = handle_flags,       [REQUEST_INTERPRETER] = handle_interpreter,
+};
+
+struct argus_error *request_handle(struct server *server, struct client *client,
+                                   const struct request *request, int fd, struct reply *reply)
+{
+    *reply = reply_make(server, request->verb);
+    if (handlers[request->verb])
+        return handlers[request->verb](server, client, request, fd, reply);
+    if (fd >= 0)
+        close(fd);
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "this recorder does not know request %u",
+                              request->verb);
+}

@@ -1,0 +1,364 @@
+/* The life of a server: it waits for a START and records. It ends after a STOP, after a signal, or
+ * when the client that streams has closed its connection (so a killed front end leaves nothing
+ * attached).
+ */
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "server/clocks.h"
+#include "server/requests.h"
+
+#define IDLE_LIMIT_S 10
+
+/* /run/argus must belong to root alone, otherwise another user could put a socket there. */
+static struct argus_error *open_directory(void)
+{
+    struct stat status;
+    if (mkdir(PROTOCOL_DIRECTORY, 0755) < 0 && errno != EEXIST)
+        return argus_error_os(errno, "cannot make " PROTOCOL_DIRECTORY);
+    if (lstat(PROTOCOL_DIRECTORY, &status) < 0)
+        return argus_error_os(errno, "cannot look at " PROTOCOL_DIRECTORY);
+    if (!S_ISDIR(status.st_mode) || status.st_uid != 0 || (status.st_mode & 022))
+        return argus_error_create(ARGUS_ERROR_PERMISSION,
+                                  PROTOCOL_DIRECTORY " is not a directory that only root can "
+                                                     "write to: remove it");
+    return NULL;
+}
+
+/* A recorder that is ending has already removed its socket, but the kernel needs time to release
+ * the programs. */
+static bool lock_within(int fd, unsigned seconds)
+{
+    for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+        if (errno != EWOULDBLOCK || access(PROTOCOL_SOCKET, F_OK) == 0 || tries == seconds * 20)
+            return false;
+        poll(NULL, 0, 50);
+    }
+    return true;
+}
+
+static struct argus_error *take_lock(struct server *server)
+{
+    server->lock_fd =
+        open(PROTOCOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (server->lock_fd < 0)
+        return argus_error_os(errno, "cannot open " PROTOCOL_LOCK);
+    if (lock_within(server->lock_fd, 10))
+        return NULL;
+    if (errno != EWOULDBLOCK)
+        return argus_error_os(errno, "cannot lock " PROTOCOL_LOCK);
+    return argus_error_create(ARGUS_ERROR_BUSY,
+                              "another argus-recorder is running: see argus status");
+}
+
+/* Only root and the starter can connect: another user could keep this process, which is root's and
+ * may have real-time priority, busy with refusing connections. The directory is root's, so no other
+ * user can have replaced the socket at the path. */
+static struct argus_error *listen_at_socket(struct server *server)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
+    server->listen_fd = platform_socket();
+    unlink(PROTOCOL_SOCKET); /* left by a killed recorder: this process has the lock */
+    if (server->listen_fd < 0 || fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) < 0 ||
+        fchmod(server->listen_fd, 0600) < 0 ||
+        bind(server->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        chown(PROTOCOL_SOCKET, server->starter, (gid_t)-1) < 0 ||
+        listen(server->listen_fd, CLIENT_LIMIT) < 0)
+        return argus_error_os(errno, "cannot listen at " PROTOCOL_SOCKET);
+    return NULL;
+}
+
+static struct argus_error *open_signals(struct server *server)
+{
+    server->signal_fd = platform_watch_signals();
+    return server->signal_fd < 0 ? argus_error_os(errno, "cannot wait for signals") : NULL;
+}
+
+struct argus_error *server_create_unlisted(uid_t starter, struct server **ret)
+{
+    struct server *server = calloc(1, sizeof(*server));
+    if (!server)
+        return argus_error_memory();
+    server->starter = starter;
+    server->lock_fd = server->listen_fd = server->signal_fd = -1;
+    for (size_t i = 0; i < CLIENT_LIMIT; i++)
+        server->clients[i].fd = -1;
+    *ret = server;
+    return NULL;
+}
+
+struct argus_error *server_create(uid_t starter, struct server **ret)
+{
+    struct server *server = NULL;
+    struct argus_error *error = server_create_unlisted(starter, &server);
+    if (error)
+        return error;
+    error = open_directory();
+    if (!error)
+        error = take_lock(server);
+    if (!error)
+        error = listen_at_socket(server);
+    if (!error)
+        error = open_signals(server);
+    if (error) {
+        server_destroy(server);
+        return error;
+    }
+    *ret = server;
+    return NULL;
+}
+
+void server_finish(struct server *server)
+{
+    server->finished = true;
+    if (server->listen_fd < 0)
+        return;
+    unlink(PROTOCOL_SOCKET);
+    close(server->listen_fd);
+    server->listen_fd = -1;
+}
+
+static void client_close(struct server *server, struct client *client)
+{
+    if (client->fd >= 0)
+        close(client->fd);
+    client->fd = -1;
+    if (server->owner == client)
+        server->owner = NULL;
+    if (server->watcher == client)
+        server->watcher = NULL;
+}
+
+void server_destroy(struct server *server)
+{
+    if (!server)
+        return;
+    hangs_end(server);
+    argus_error_destroy(server->failure);
+    recording_destroy(server->recording);
+    probe_list_deinit(&server->probes);
+    for (size_t i = 0; i < CLIENT_LIMIT; i++)
+        client_close(server, &server->clients[i]);
+    server_finish(server);
+    if (server->signal_fd >= 0)
+        close(server->signal_fd);
+    if (server->lock_fd >= 0)
+        close(server->lock_fd);
+    free(server);
+}
+
+static void client_gone(struct server *server, struct client *client)
+{
+    bool ends_it = server->owner == client && !server->finished;
+    client_close(server, client);
+    if (!ends_it)
+        return;
+    server_finish(server);
+    argus_error_destroy(recording_stop(server->recording));
+}
+
+static bool is_allowed(const struct server *server, const struct client *client)
+{
+    return client->who.uid == 0 || client->who.uid == server->starter;
+}
+
+static struct argus_error *check_allowed(const struct server *server, const struct client *client)
+{
+    if (is_allowed(server, client))
+        return NULL;
+    return argus_error_create(
+        ARGUS_ERROR_PERMISSION,
+        "the recorder serves only root and uid %u, who started it; run argus with "
+        "sudo",
+        server->starter);
+}
+
+/* A recorder is started for one START: if that is refused, the recorder ends. */
+static bool is_refused_start(const struct server *server, const void *bytes, size_t length,
+                             const struct client *client)
+{
+    struct request request;
+    if (server->recording || server->failure || !is_allowed(server, client) ||
+        length < offsetof(struct request, flags))
+        return false;
+    memcpy(&request, bytes, offsetof(struct request, flags));
+    return request.magic == PROTOCOL_MAGIC && request.verb == REQUEST_START;
+}
+
+static void client_serve(struct server *server, struct client *client)
+{
+    char bytes[sizeof(struct request) + 1];
+    size_t length = 0;
+    int fd = -1;
+    struct request request = {0};
+    struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
+    if (error || length == 0) {
+        argus_error_destroy(error);
+        if (fd >= 0) /* an empty message can carry a descriptor, too */
+            close(fd);
+        client_gone(server, client);
+        return;
+    }
+    struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
+    client->turn = ++server->turns;
+    error = check_allowed(server, client);
+    if (!error)
+        error = request_parse(bytes, length, &request);
+    if (!error) {
+        error = request_handle(server, client, &request, fd, &reply);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (error && is_refused_start(server, bytes, length, client))
+        server_finish(server);
+    if (!reply_send(client, &reply, error))
+        client_gone(server, client);
+}
+
+/* Whether `client` should be closed rather than `other`: first clients that are not served, then
+ * the one that has been silent longest. */
+static bool goes_first(const struct server *server, const struct client *client,
+                       const struct client *other)
+{
+    bool allowed = is_allowed(server, client), other_allowed = is_allowed(server, other);
+    return allowed != other_allowed ? other_allowed : client->turn < other->turn;
+}
+
+/* Finds a free slot; or takes one from a client that loses nothing, so that idle clients cannot
+ * keep others out. */
+static struct client *find_place(struct server *server)
+{
+    struct client *place = NULL;
+    for (size_t i = 0; i < CLIENT_LIMIT; i++) {
+        struct client *client = &server->clients[i];
+        if (client->fd < 0)
+            return client;
+        bool stays = client == server->owner || client == server->watcher;
+        if (!stays && (!place || goes_first(server, client, place)))
+            place = client;
+    }
+    if (place)
+        client_close(server, place);
+    return place;
+}
+
+void server_adopt(struct server *server, int fd, const struct peer *who)
+{
+    struct client *place = find_place(server);
+    if (!place) {
+        close(fd);
+        return;
+    }
+    *place = (struct client){.fd = fd, .who = *who, .turn = ++server->turns};
+}
+
+/* No client may delay the server, so its socket never blocks. */
+static void client_accept(struct server *server)
+{
+    struct peer who;
+    int fd = platform_accept(server->listen_fd, &who);
+    if (fd >= 0)
+        server_adopt(server, fd, &who);
+}
+
+/* --- the loop --- */
+
+/* The recording cannot continue (a full disk). The data written so far stays readable. The owner is
+ * told unasked. Without an owner the reason is kept for the next request, and everything is
+ * detached. */
+static void fail_recording(struct server *server, struct argus_error *error)
+{
+    if (!server->owner) {
+        recording_give_up(server->recording, error->message);
+        server->failure = error;
+        return;
+    }
+    struct reply reply = reply_make(server, REQUEST_STOP);
+    reply_send(server->owner, &reply, error);
+    server_finish(server);
+}
+
+static void handle_signal(struct server *server)
+{
+    uint32_t signal = platform_next_signal(server->signal_fd);
+    if (signal == 0)
+        return;
+    server_finish(server);
+    bool recording = server->recording && !server->failure;
+    struct argus_error *error = recording ? recording_stop(server->recording) : NULL;
+    if (!error && server->owner)
+        error = argus_error_create(ARGUS_ERROR_INTERRUPTED,
+                                   "the recorder was ended by signal %u: the trace is complete up "
+                                   "to then",
+                                   signal);
+    if (error && server->owner)
+        fail_recording(server, error);
+    else
+        argus_error_destroy(error);
+}
+
+static void wait_and_serve(struct server *server, int wait_ms)
+{
+    struct pollfd polled[2 + CLIENT_LIMIT] = {
+        {.fd = server->listen_fd, .events = POLLIN},
+        {.fd = server->signal_fd, .events = POLLIN},
+    };
+    for (size_t i = 0; i < CLIENT_LIMIT; i++)
+        polled[2 + i] = (struct pollfd){.fd = server->clients[i].fd, .events = POLLIN};
+    if (poll(polled, 2 + CLIENT_LIMIT, wait_ms) <= 0)
+        return;
+    if (polled[1].revents)
+        handle_signal(server);
+    for (size_t i = 0; i < CLIENT_LIMIT && !server->finished; i++) {
+        if (polled[2 + i].revents && server->clients[i].fd == polled[2 + i].fd)
+            client_serve(server, &server->clients[i]);
+    }
+    if (polled[0].revents && !server->finished)
+        client_accept(server);
+}
+
+static bool has_clients(const struct server *server)
+{
+    for (size_t i = 0; i < CLIENT_LIMIT; i++) {
+        if (server->clients[i].fd >= 0)
+            return true;
+    }
+    return false;
+}
+
+bool server_turn(struct server *server, int longest_ms)
+{
+    int wait_ms = longest_ms;
+    bool recording = server->recording && !server->failure;
+    struct argus_error *error = recording ? recording_step(server->recording, &wait_ms) : NULL;
+    if (!error && recording)
+        error = hangs_step(server);
+    if (error)
+        fail_recording(server, error);
+    else
+        wait_and_serve(server, wait_ms < longest_ms ? wait_ms : longest_ms);
+    return !server->finished;
+}
+
+struct argus_error *server_run(struct server *server)
+{
+    uint64_t idle_since_ns = clock_ns(TRACE_CLOCK);
+    while (server_turn(server, 500)) {
+        if (server->recording || has_clients(server))
+            idle_since_ns = clock_ns(TRACE_CLOCK);
+        else if (clock_ns(TRACE_CLOCK) - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)
+            break;
+    }
+    return NULL;
+}
