@@ -417,11 +417,21 @@ static bool bpf_held_locks(const struct backend *base, record_list *ret)
     return !backend->records_calls || held_locks_read(clock_ns(TRACE_CLOCK), ret);
 }
 
-/* They are looked up for waits in system calls. */
-static bool bpf_open_ends(const struct backend *base, record_list *ret)
+/* What threads wait for now, and who could end it. Open ends are looked up for waits in system
+ * calls. */
+static bool bpf_read_last(const struct backend *base, record_list *ret)
 {
     const struct bpf_backend *backend = (const struct bpf_backend *)base;
-    return !backend->records_calls || open_ends_read(clock_ns(TRACE_CLOCK), ret);
+    uint64_t now_ns = clock_ns(TRACE_CLOCK);
+    if (backend->records_calls && !open_ends_read(now_ns, ret))
+        return false;
+    for (size_t i = 0; i < backend->waiting.records.length; i++) {
+        struct argus_record record = backend->waiting.records.data[i];
+        record.timestamp = now_ns; /* in order with those before */
+        if (!vec_push(ret, record))
+            return false;
+    }
+    return true;
 }
 
 const struct backend_ops bpf_backend_ops = {
@@ -459,7 +469,7 @@ const struct backend_ops bpf_backend_ops = {
     .write_flags = bpf_write_flags,
     .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,
-    .open_ends = bpf_open_ends,
+    .read_last = bpf_read_last,
     .offer_names = bpf_offer_names,
     .release = bpf_release,
 };

@@ -61,13 +61,14 @@ static void look_at(struct looking *looking, int folder, const char *name)
     uint64_t inode = target[0] == '/' ? fifo_inode(folder, name) : open_ends_parse(target);
     if (!inode)
         return;
-    looking->good = vec_push(
-        looking->found, ((struct argus_record){
-                            .timestamp = looking->time_ns,
-                            .tid = looking->pid,
-                            .debugid = ARGUS_ID_OPEN_END,
-                            .arg = {inode, access_of(folder, name), strtoull(name, NULL, 10), 0},
-                        }));
+    looking->good = vec_push(looking->found,
+                             ((struct argus_record){
+                                 .timestamp = looking->time_ns,
+                                 .tid = looking->pid,
+                                 .debugid = ARGUS_ID_OPEN_END,
+                                 .arg = {inode, access_of(folder, name), strtoull(name, NULL, 10),
+                                         target[0] == 's' ? S_IFSOCK : S_IFIFO},
+                             }));
 }
 
 /* A process that ends meanwhile has no descriptors any more. */

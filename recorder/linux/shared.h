@@ -236,9 +236,14 @@ struct bpf_code {
 };
 
 /* What bpf/lasting.h reports of a blocked thread. */
+#define BPF_CALL_UNKNOWN UINT32_MAX
+
 struct bpf_waiting {
     uint32_t pid, tid;
-    uint64_t since_ns, first_ns; /* as in struct bpf_wait */
+    uint64_t since_ns, first_ns; /* as in struct bpf_wait; 0: since before the recording */
+    uint64_t argument[2];        /* of the system call: the first two */
+    uint32_t call;               /* its number; BPF_CALL_UNKNOWN: 32-bit call, or none */
+    uint32_t state;              /* of the task, as the scheduler names it */
     uint64_t end;                /* of the stack; 0: not known */
     uint64_t thread_pointer;
     struct bpf_ranges ranges;

@@ -31,7 +31,7 @@ static void clear(struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->snapshots.length; i++)
         free((void *)waiting->snapshots.data[i].stack);
-    waiting->interpreted.length = 0;
+    waiting->interpreted.length = waiting->records.length = 0;
     waiting->snapshots.length = waiting->late.length = 0;
 }
 
@@ -41,6 +41,7 @@ void waiting_deinit(struct waiting *waiting)
     vec_deinit(&waiting->snapshots);
     vec_deinit(&waiting->late);
     vec_deinit(&waiting->interpreted);
+    vec_deinit(&waiting->records);
 }
 
 /* Where the copy begins: a 32-bit program's stack pointer may not be 8-aligned. */
@@ -63,8 +64,11 @@ static bool waits_still(int waits_fd, const struct bpf_waiting *found)
 {
     uint32_t key = found->tid & (BPF_WAITS - 1);
     struct bpf_wait wait;
-    return bpf_map_lookup_elem(waits_fd, &key, &wait) == 0 && wait.tid == found->tid &&
-           wait.since_ns == found->since_ns;
+    if (bpf_map_lookup_elem(waits_fd, &key, &wait) != 0)
+        return false;
+    if (!found->since_ns)
+        return wait.tid != found->tid;
+    return wait.tid == found->tid && wait.since_ns == found->since_ns;
 }
 
 /* An ID that is unlikely to equal the hash of another snapshot: thread and time are unique. */
@@ -81,6 +85,27 @@ static enum argus_snapshot_end end_of(const struct bpf_waiting *found, size_t wa
         return ARGUS_SNAPSHOT_MISSING;
     bool whole = found->end && found->end - copy_start(found) <= most;
     return whole ? ARGUS_SNAPSHOT_WHOLE : ARGUS_SNAPSHOT_CUT;
+}
+
+static bool add_record(struct waiting *waiting, const struct bpf_waiting *found, uint64_t now_ns,
+                       uint64_t stack)
+{
+    const struct argus_record record = {
+        .timestamp = now_ns,
+        .tid = found->tid,
+        .debugid = ARGUS_ID_WAITING,
+        .arg = {ARGUS_WAITING(found->call, found->state), found->argument[0], found->argument[1],
+                stack},
+    };
+    return vec_push(&waiting->records, record);
+}
+
+/* A stack of a wait that began before the recording belongs to no wait in it but this one. */
+static struct argus_late_stack late_of(const struct bpf_waiting *found, uint64_t now_ns,
+                                       uint64_t id)
+{
+    return (struct argus_late_stack){found->tid, found->first_ns ? found->first_ns : now_ns, now_ns,
+                                     found->registers[BPF_REGISTER_SP], id};
 }
 
 static struct argus_error *take(struct waiting *waiting, const struct bpf_waiting *found,
@@ -101,13 +126,17 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
         .stack = stack,
         .stack_bytes = (uint32_t)copy_stack(found, stack, wanted),
     };
-    struct argus_late_stack late = {found->tid, found->first_ns, now_ns,
-                                    found->registers[BPF_REGISTER_SP], snapshot.id};
+    struct argus_late_stack late = late_of(found, now_ns, snapshot.id);
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
     snapshot_set_registers(&snapshot, found->registers, found->ranges.is_32_bit);
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
     interpreters_read(looking->interpreters, found, &interpreted);
-    bool good = snapshot.stack_bytes && waits_still(looking->waits_fd, found);
+    bool is_same = waits_still(looking->waits_fd, found);
+    bool good = snapshot.stack_bytes && is_same;
+    if (is_same && !add_record(waiting, found, now_ns, good ? snapshot.id : 0)) {
+        free(stack);
+        return argus_error_memory();
+    }
     if (good && vec_push(&waiting->interpreted, interpreted) &&
         vec_reserve(&waiting->snapshots, 1) && vec_push(&waiting->late, late)) {
         vec_push(&waiting->snapshots, snapshot);

@@ -15,6 +15,7 @@ struct waiting {
     VEC(struct argus_snapshot) snapshots; /* their stacks are owned */
     VEC(struct argus_late_stack) late;    /* of each of them */
     VEC(struct bpf_stack) interpreted;    /* the interpreter frames of each; count 0: none */
+    VEC(struct argus_record) records;     /* ARGUS_ID_WAITING, also of waits without a stack */
 };
 
 /* Replaces the result by a new look, while the programs run: copies at most `stack_bytes` of each

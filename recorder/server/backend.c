@@ -244,9 +244,9 @@ struct argus_error *backend_write_waits(const struct backend *backend, struct ar
     return backend->ops->write_waits ? backend->ops->write_waits(backend, writer) : NULL;
 }
 
-struct argus_error *backend_open_ends(const struct backend *backend, record_list *ret)
+struct argus_error *backend_read_last(const struct backend *backend, record_list *ret)
 {
-    bool done = !backend->ops->open_ends || backend->ops->open_ends(backend, ret);
+    bool done = !backend->ops->read_last || backend->ops->read_last(backend, ret);
     return done ? NULL : argus_error_memory();
 }
 

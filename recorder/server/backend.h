@@ -126,8 +126,9 @@ struct backend_ops {
      * for; false without memory. */
     bool (*held_locks)(const struct backend *backend, record_list *ret);
     /* Optional: appends a record (ARGUS_ID_OPEN_END) for each end of a pipe or socket that a process
-     * has open; false without memory. */
-    bool (*open_ends)(const struct backend *backend, record_list *ret);
+     * has open, then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
+     * look_at_waits(); false without memory. */
+    bool (*read_last)(const struct backend *backend, record_list *ret);
     /* Optional: passes the names of all threads that the backend has seen to `search`. */
     struct argus_error *(*offer_names)(struct backend *backend, struct name_search *search);
 };
@@ -219,8 +220,9 @@ struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64
 /* Appends records (ARGUS_ID_FILE_LOCK, held) of the file locks held or waited for now; none if the
  * backend cannot tell. The CPU of these records has no meaning. */
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
-/* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END). */
-struct argus_error *backend_open_ends(const struct backend *backend, record_list *ret);
+/* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END), and for what
+ * threads wait for (ARGUS_ID_WAITING), after backend_look_at_waits(). */
+struct argus_error *backend_read_last(const struct backend *backend, record_list *ret);
 
 /* Whether more threads are runnable now than there are CPUs; false if unknown. */
 bool backend_is_overloaded(const struct backend *backend);

@@ -67,7 +67,7 @@ static struct argus_error *look_at_locks(struct recording *recording, bool at_en
     size_t before = recording->held.length;
     struct argus_error *error = backend_held_locks(recording->backend, &recording->held);
     if (!error && at_end)
-        error = backend_open_ends(recording->backend, &recording->held);
+        error = backend_read_last(recording->backend, &recording->held);
     return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
 }
 
@@ -302,7 +302,7 @@ static struct argus_error *copy_locks(struct recording *recording, struct sink *
     struct argus_error *error =
         recording->stopped_ns ? NULL : backend_held_locks(recording->backend, &recording->held);
     if (!error && !recording->stopped_ns)
-        error = backend_open_ends(recording->backend, &recording->held);
+        error = backend_read_last(recording->backend, &recording->held);
     while (first < recording->held.length && recording->held.data[first].timestamp < oldest_ns)
         first++;
     if (!error)

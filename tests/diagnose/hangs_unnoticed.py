@@ -1,6 +1,7 @@
 """Delays that no user noticed, starts of programs, and the input pending meanwhile."""
 from hang_scene import Loop, hang, scene
 from hangs_in_handlers import AT_HOME, inside
+from scene import Scene
 
 
 def loop_that_is_told(s):
@@ -233,6 +234,36 @@ def window_that_does_not_come():
         s.thread(90, "bystander")
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
+
+
+def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
+    """A viewer that waits from before the first record to the end. The display server may send it something."""
+    s = Loop()
+    s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+    s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {path}")
+    s.tables.append('thread 40 pid 40 ppid 1 name "viewer"')
+    loop_that_is_told(s)
+    s.thread(70, "display")
+    s.busy(200)
+    if sends:
+        Scene.message(s, 70, 55, position=900)
+    s.busy(after_ms)
+    s.thread(90, "bystander")
+    s._record(s.cpus[90], owner, "open_end inode=55 access=3 fd=3 mode=socket")
+    s._record(s.cpus[90], 40, "open_end inode=77 access=1 fd=7 mode=fifo")
+    s._record(s.cpus[90], 40, "waiting call=0x100000000 arg1=7")
+    return s
+
+
+@scene
+def viewer_froze_before():
+    """It counts if something sent to it stays unread for a while. A tool without windows, and a socket that several processes have, do not
+    show a freeze."""
+    shared = frozen_before()
+    shared._record(shared.cpus[90], 70, "open_end inode=55 access=3 fd=9 mode=socket")
+    frozen = hang("viewer", type="LongWait", ongoing=True, indicators=["did not run, and left messages unread"])
+    return [frozen_before(), frozen_before(sends=False), frozen_before(path="/lib/other.so"), frozen_before(after_ms=1500), shared], \
+        [([], [frozen])] + [([], [])] * 4
 
 
 @scene

@@ -108,6 +108,9 @@ uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
  * tells. */
 uint64_t start_up_end(const struct view *view, uint32_t thread);
 
+/* Whether the process has mapped the library of a toolkit, which has a probe for UI events. */
+bool process_has_toolkit(const struct view *view, uint32_t process);
+
 /* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it in
  * one wait. */
 bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns);

@@ -196,8 +196,7 @@ void pairing_settle(struct pairing *pairing, uint32_t channel, enum pairing_side
         return;
     if (at->shaky && reason != ARGUS_UNPAIRED_DROPPED && reason != ARGUS_UNPAIRED_KIND)
         reason = ARGUS_UNPAIRED_LOST;
-    if (side == SIDE_SEND && reason == ARGUS_UNPAIRED_UNREAD && pairing->ending &&
-        pairing->unread && at->seen.receiver_count)
+    if (side == SIDE_SEND && reason == ARGUS_UNPAIRED_UNREAD && pairing->ending && pairing->unread)
         pairing->unread(pairing->context, &at->seen, &part->message);
     if (side == SIDE_SEND)
         at->seen.counts.unpaired_sends[reason]++;

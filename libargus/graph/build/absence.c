@@ -7,12 +7,14 @@
  * because no analysis looks for absences that short.
  *
  * A message that was not received before the trace ended has no pair and so no edge. Its intended
- * receiver is known if a thread had received from the same channel before.
+ * receiver is known if a thread had received from the same channel before, or if one process alone
+ * had the receiving end open when the recording ended; then it is that process's main thread.
  */
 #include "graph/build/absence.h"
 
 #include <stdlib.h>
 
+#include "graph/build/on_open_end.h"
 #include "graph/build/thread_state.h"
 
 /* At most so many kinds of poll that returned at once are kept since the thread last blocked in
@@ -129,18 +131,26 @@ void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[
         builder->no_memory = true;
 }
 
+static void add_unread(struct builder *builder, const struct argus_message_channel *channel,
+                       const struct message *message, uint32_t receiver)
+{
+    struct argus_unread unread = {.sent_ns = message->record_ns,
+                                  .sender = message->thread,
+                                  .receiver = receiver,
+                                  .channel_kind = channel->kind};
+    if (!vec_push(&builder->graph->unread, unread))
+        builder->no_memory = true;
+}
+
 void absence_unread(void *context, const struct argus_message_channel *channel,
                     const struct message *message)
 {
     struct builder *builder = context;
-    for (uint8_t i = 0; i < channel->receiver_count; i++) {
-        struct argus_unread unread = {.sent_ns = message->record_ns,
-                                      .sender = message->thread,
-                                      .receiver = channel->receivers[i],
-                                      .channel_kind = channel->kind};
-        if (!vec_push(&builder->graph->unread, unread))
-            builder->no_memory = true;
-    }
+    for (uint8_t i = 0; i < channel->receiver_count; i++)
+        add_unread(builder, channel, message, channel->receivers[i]);
+    uint32_t owner = channel->receiver_count ? ARGUS_NONE : open_end_owner(builder, channel->id);
+    if (owner != ARGUS_NONE)
+        add_unread(builder, channel, message, owner);
 }
 
 static int by_thread(const void *left, const void *right)

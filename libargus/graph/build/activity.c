@@ -144,6 +144,16 @@ void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state)
     state->undo_early = true;
 }
 
+void thread_begin_waiting(struct builder *builder, uint32_t thread, uint64_t os_state)
+{
+    begin_first(builder, thread);
+    struct thread_state *state = thread_at(builder, thread);
+    if (state->slot == ARGUS_NONE)
+        return;
+    wait_begin(builder, thread, os_state);
+    set_activity(state, THREAD_WAITING, builder->now_ns);
+}
+
 /* A second wake-up of a thread that an early one had made runnable: it was waiting until now. */
 static void redo_early(struct builder *builder, uint32_t thread, const struct cause *cause)
 {

@@ -14,6 +14,8 @@ void thread_account(struct builder *builder, uint32_t thread, uint64_t now_ns);
 void thread_run(struct builder *builder, uint32_t thread, struct cpu_state *cpu, bool seen);
 void thread_preempt(struct builder *builder, uint32_t thread);
 void thread_block(struct builder *builder, uint32_t thread, uint64_t os_state);
+/* `thread`, which has no vertex, waits now. */
+void thread_begin_waiting(struct builder *builder, uint32_t thread, uint64_t os_state);
 /* `thread` has left the system call in which it could send or receive, or sleeps in it. */
 void thread_rests(struct builder *builder, uint32_t thread);
 /* `thread` was made runnable; `cause` may say by which thread or device. */

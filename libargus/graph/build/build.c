@@ -53,7 +53,8 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
-           id == TRACEPOINT_open_end || id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_suspended ||
+           id == TRACEPOINT_clock_step;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the
@@ -183,6 +184,7 @@ static struct argus_error *finish(struct builder *builder)
         return error;
     if (!builder_add_threads(builder))
         return argus_error_memory();
+    finish_open_ends(builder);
     pairing_finish(&builder->cut_points->pairing);
     builder->graph->messages = builder->cut_points->pairing.counts;
     if (builder_close_all(builder) && !finish_vertices(builder)) {
@@ -190,7 +192,6 @@ static struct argus_error *finish(struct builder *builder)
         return error ? error : argus_error_memory();
     }
     finish_uses(builder);
-    finish_open_ends(builder);
     if (!absence_finish(builder))
         return argus_error_memory();
     return check_state(builder);

@@ -74,6 +74,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_FILE_LOCK        ARGUS_DEBUGID(ARGUS_CLASS, 2, 9)
 #define ARGUS_ID_FILE_LOCK_NAME   ARGUS_DEBUGID(ARGUS_CLASS, 2, 10)
 #define ARGUS_ID_OPEN_END         ARGUS_DEBUGID(ARGUS_CLASS, 2, 11)
+#define ARGUS_ID_WAITING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 12)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -258,6 +259,12 @@ enum argus_mapping_why {
 /* arg2 of ARGUS_ID_OPEN_END: for what the process has the pipe or socket open. */
 #define ARGUS_OPEN_END_READS  1u
 #define ARGUS_OPEN_END_WRITES 2u
+
+/* arg1 of ARGUS_ID_WAITING: the number of the system call, and the state of the task. */
+#define ARGUS_WAITING(call, state) ((uint64_t)(uint32_t)(call) | (uint64_t)(state) << 32)
+#define ARGUS_WAITING_CALL(arg)    ((uint32_t)(arg))
+#define ARGUS_WAITING_STATE(arg)   ((arg) >> 32)
+#define ARGUS_WAITING_CALL_UNKNOWN UINT32_MAX
 
 /* arg2 of ARGUS_ID_FILE_LOCK: the file's device (major << 20 | minor), what happened, the kind of
  * lock, flags. */

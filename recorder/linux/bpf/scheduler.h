@@ -12,6 +12,13 @@
 #include "ring.h"
 #include "stack.h"
 
+static __always_inline uint64_t state_of(struct task_struct *task)
+{
+    if (bpf_core_field_exists(struct task_struct, __state))
+        return task->__state;
+    return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+}
+
 /* The state that `task` is left in; 0 if it was preempted, even if it was about to block. */
 static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
                                            struct task_struct *task)
@@ -20,9 +27,7 @@ static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
         return 0;
     if (settings.state_is_argument)
         return (uint32_t)ctx->args[3];
-    if (bpf_core_field_exists(struct task_struct, __state))
-        return task->__state;
-    return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+    return state_of(task);
 }
 
 /* The stack of a preempted thread: it shows the progress of a program that makes few system

@@ -10,13 +10,14 @@ message edges. It does not know function names either, by which a call stack can
 """
 import json
 import sys
+import types
 
 import finished
 import lives
 from call_records import CallRecords
 from callbacks import Callbacks
 from flag_accesses import FlagAccesses
-from parts import BLOCK, OP_FORK, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause, Cpu, Edge, Request, Signal, Timer
+from parts import BLOCK, NO_SYSCALL, OP_FORK, OP_WAKE, OP_WORK, READY, SIGNAL, Actor, Cause, Cpu, Edge, Request, Signal, Timer
 from splits import Message
 from threads import Threads
 from trace_input import LOST, UNKNOWN_CALL, Input, syscalls
@@ -24,7 +25,7 @@ from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
-NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "suspended", "clock_step"}  # may follow the switch of their thread
+NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "suspended", "clock_step"}  # may follow the switch of their thread
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -44,7 +45,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.now = self.last_lost = 0
         self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
-        self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
+        self.uses, self.messages, self.rules, self.flags, self.open_fds = {}, {}, {}, {}, {}
         self.edges, self.notes, self.samples, self.message_points = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
@@ -460,7 +461,30 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
     def on_suspended(self, cpu, record):
         pass
 
-    on_clock_step = on_file_lock = on_file_lock_name = on_open_end = on_cpu_limits = on_cpu_group = on_suspended
+    def on_open_end(self, cpu, record):
+        if self.lives.thread(record.tid) and record.arg[0]:
+            self.open_fds[record.tid, record.arg[2]] = [record.arg[0], record.arg[3]]
+
+    def on_waiting(self, cpu, record):
+        """A thread without any other record waited from before the first one on."""
+        thread = self.lives.thread(record.tid)
+        if not thread or thread.doing.state != "unseen":
+            return
+        now, self.now, doing = self.now, self.input.start, thread.doing
+        call, state = record.arg[0] & 0xFFFFFFFF, record.arg[0] >> 32
+        if call < NO_SYSCALL:
+            doing.syscall, doing.syscall_known, doing.op_open = call, True, True
+            doing.syscall_arg = [record.arg[1], record.arg[2], 0, 0]
+        self.begin_first(thread)
+        self.begin_wait(thread, state)
+        self.set_state(thread, "waiting")
+        self.note_stack(thread, self.stack(record.arg[3]), ())
+        fd = self.open_fds.get((thread.process.pid, record.arg[1]))
+        if fd and call < NO_SYSCALL and self.call(call).uses_descriptor:
+            self.on_object(cpu, types.SimpleNamespace(tid=record.tid, arg=[record.arg[1], fd[0], 0, fd[1]]))
+        self.now = now
+
+    on_clock_step = on_file_lock = on_file_lock_name = on_cpu_limits = on_cpu_group = on_suspended
 
 
 class Lines(dict):
