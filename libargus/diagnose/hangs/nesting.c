@@ -55,13 +55,30 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
+static bool takes_from(const struct habit *habit, uint64_t source)
+{
+    for (uint8_t i = 0; i < habit->source_count; i++)
+        if (habit->sources[i] == source)
+            return true;
+    return false;
+}
+
 static bool share(const struct habit *a, const struct habit *b, bool sets_only)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
-        for (uint8_t k = 0; (!sets_only || a->sets >> i & 1) && k < b->source_count; k++)
-            if (a->sources[i] == b->sources[k])
-                return true;
+        if ((!sets_only || a->sets >> i & 1) && takes_from(b, a->sources[i]))
+            return true;
     return false;
+}
+
+uint32_t habits_shared_ends(const struct habit *a, const struct habit *b)
+{
+    uint32_t ends = 0;
+    for (uint8_t i = 0; i < a->source_count; i++)
+        if (takes_from(b, a->sources[i]))
+            ends += a->source_counts[i];
+    /* with so many sources, not all of them are known */
+    return a->source_count == HABIT_SOURCES || ends > a->ended ? a->ended : ends;
 }
 
 bool habits_share_source(const struct habit *a, const struct habit *b)

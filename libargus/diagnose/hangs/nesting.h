@@ -10,6 +10,8 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
 
 /* Whether the waits at both places take from a common source. */
 bool habits_share_source(const struct habit *a, const struct habit *b);
+/* At most how many of the waits of `a` took something that those of `b` take as well. */
+uint32_t habits_shared_ends(const struct habit *a, const struct habit *b);
 /* Whether both look at a common set of descriptors. */
 bool habits_share_set(const struct habit *a, const struct habit *b);
 
