@@ -104,6 +104,9 @@ uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
 
 /* --- start_up.c --- */
 
+/* Whether the process has mapped a toolkit's library. */
+bool process_has_toolkit(const struct view *view, uint32_t process);
+
 /* When the thread first polled, or took a message of another process; 0: never, as far as the trace
  * tells. */
 uint64_t start_up_end(const struct view *view, uint32_t thread);

@@ -10,7 +10,8 @@
  *
  * A nested wait may still be a loop that does the home's work, as in a modal dialog. What it takes
  * from shows this, without answers: the same set of descriptors as the home wait, or descriptors
- * that both found ready (if none are known, the threads that wake both). A place that takes nothing
+ * that both found ready (if none are known, the threads that wake both); a condition that both wait
+ * for. A place that takes nothing
  * that the home takes is part of a handler. So is a place that takes from the same descriptors but
  * does not take what the home would have taken (ignored_pending.c). What such a place does not
  * share with a loop that serves the home and rests says nothing about that loop: both may be in the
@@ -22,7 +23,8 @@
  *
  * Some loops do not poll themselves: another thread polls, and the loop waits for a condition
  * (Tcl). Then the loop's handlers poll (for replies of the display server), and the condition
- * encloses them. This is assumed of main threads only: other threads wait for work like this.
+ * encloses them. Or no place of the thread polls (brought_input.c). This is assumed of main threads
+ * only: other threads wait for work like this.
  */
 #include "diagnose/hangs/nesting.h"
 
@@ -175,7 +177,9 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
                    struct verdict *verdict)
 {
     bool same = inner->kind == outer->kind;
-    bool shares = same && habits_share_source(inner, outer);
+    /* another thread may wake both the loop and, with an answer, its handler */
+    bool by_condition = outer->kind == ARGUS_WAIT_FUTEX;
+    bool shares = same && share(inner, outer, by_condition);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;
@@ -231,6 +235,9 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
     struct habit *outer[MOST_OUTER] = {NULL};
     bool nested[MOST_OUTER] = {false};
     size_t count = find_outer(habits, is_main, outer);
+    for (size_t k = 0; k < count; k++)
+        outer[k]->loop =
+            outer[k]->kind == ARGUS_WAIT_FUTEX && input_is_brought(view, thread, habits, outer[k]);
     judge(habits, outer, nested, count);
     judge_again(habits, outer, count);
     if (!ignored_pending_find(view, thread, habits))

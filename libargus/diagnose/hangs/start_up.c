@@ -55,8 +55,7 @@ static bool hands_ui_events(const struct argus_trace *trace, const char *path)
     return false;
 }
 
-/* Whether the process has mapped a toolkit's library. */
-static bool has_toolkit(const struct view *view, uint32_t process)
+bool process_has_toolkit(const struct view *view, uint32_t process)
 {
     const struct argus_trace *trace = argus_graph_trace(view->graph);
     const struct argus_image_entry *images;
@@ -82,5 +81,5 @@ bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint
     uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - view->vertices[hang->vertex].end_ns;
     return hang->wait_ns >= threshold_ns && wait_ns >= hang->wait_ns / 2 &&
            is_for_another(&view->vertices[hang->vertex].wait) &&
-           has_toolkit(view, view->threads[hang->thread].process);
+           process_has_toolkit(view, view->threads[hang->thread].process);
 }
