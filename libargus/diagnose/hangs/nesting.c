@@ -9,13 +9,13 @@
  *   poll ← library ← handler ← dispatch ← iterate ← run ← main    nested in it
  *
  * A nested wait may still be a loop that does the home's work, as in a modal dialog. What it takes
- * from shows this, without answers: the same set of descriptors as the home wait, or descriptors
- * that both found ready (if none are known, the threads that wake both); a condition that both wait
- * for. A place that takes nothing
- * that the home takes is part of a handler. So is a place that takes from the same descriptors but
- * does not take what the home would have taken (ignored_pending.c). What such a place does not
- * share with a loop that serves the home and rests says nothing about that loop: both may be in the
- * same handlers (replies of the display server, and a prompt that reads keys).
+ * from shows this, without answers: the same set of descriptors as the home wait, descriptors that
+ * both found ready (if none are known, the threads that wake both), or a condition that both wait
+ * for. A place that takes nothing that the home takes is part of a handler. So is a place that takes
+ * from the same descriptors but does not take what the home would have taken (ignored_pending.c).
+ * What such a place does not share with a loop that serves the home and rests says nothing about
+ * that loop: both may be in the same handlers (replies of the display server, and a prompt that
+ * reads keys).
  *
  * Two loops that follow each other also part somewhere, and the second may be the deeper one. The
  * second is not in a handler if the first place is never visited again, and if threads that the
