@@ -187,3 +187,75 @@ def writer_that_did_nothing():
     s = reads_a_pipe(lambda s: s.tables.append('thread 30 pid 30 ppid 1 name "holder"'))
     return s, "tool", {"type": "LongWait", "root": ("tool", "LongWait"), "only": {"tool"},
                        "why": "holder [30] has the other end open, and did nothing in this recording"}
+
+
+def stop(s, tid):
+    """The keyboard sends SIGSTOP."""
+    s.type()
+    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
+    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
+    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.rest()
+    s._comes_back(tid, -512)
+    s.raw(tid, "switch state=T next=0")
+
+
+def left_unread(stopped, passes_on=True, pieces=0, opens=None):
+    """The editor's request reaches the server, which passes it on; or a server that does not accept the connection. The receiver has not
+    used its end in this recording."""
+    s = Loop(frames=AT_HOME)
+    for tid, name in ((SERVER, "server"), (STORE, "store"), (OTHER, "other")):
+        s.thread(tid, name)
+    idles(s)
+    s.wait(STORE, "read")
+    s.wait(OTHER, "read")
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    for tid in stopped:
+        stop(s, tid)
+    s.key()
+    if passes_on:
+        forwards(s, s.editor, ASKS, 6)
+        idles(s)
+    else:
+        sends(s, s.editor, 0, 6)
+        s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    for _ in range(pieces):
+        s.key(100)
+        s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    if opens:
+        s._record(s.cpus[90], opens, f"open_end inode={FORWARDS} access=3 fd=4")
+    return s
+
+
+STOPPED = {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "why": "stopped"}
+
+
+@scene
+def request_passed_on_to_a_stopped_process():
+    return left_unread([STORE]), "editor", STOPPED
+
+
+@scene
+def request_passed_on_before_an_earlier_wait():
+    """The editor has waited six times since its request, because keys arrive."""
+    return left_unread([STORE], pieces=6), "editor", {"type": "LongWait", "root": ("store", "LongWait"), "why": "stopped"}
+
+
+@scene
+def server_stopped_before_it_accepted():
+    return left_unread([STORE], passes_on=False), "editor", STOPPED
+
+
+@scene
+def request_passed_on_with_two_stopped_processes():
+    """Nothing says which of them should have received it."""
+    return left_unread([STORE, OTHER]), "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"}}
+
+
+@scene
+def request_passed_on_to_an_open_end():
+    """Two processes are stopped, and one of them has the receiving end open."""
+    return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED

@@ -90,8 +90,14 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
     const struct view *view = &search->shared.d->view;
     uint32_t taker =
         find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread);
-    uint32_t requester = search->position->requester;
+    uint32_t requester = search->position->requester, asker = first_piece(&search->shared);
     uint64_t since_ns = search->shared.d->hang.start_ns;
+    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < NEAR_VERTICES &&
+                    view->vertices[asker].end_ns >= since_ns;
+         i++) {
+        taker = find_taker_of(view, asker, thread);
+        asker = argus_graph_previous(view->graph, asker);
+    }
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
@@ -122,6 +128,16 @@ static bool follow_request(struct search *search, uint32_t taker, bool *ret_pass
             search->suspects.data[before].via = taker;
     }
     return true;
+}
+
+/* Adds the threads to which `taker` sent something that they have not received. */
+static struct argus_error *follow_unread(struct search *search, uint32_t taker)
+{
+    size_t before = search->suspects.length;
+    struct argus_error *error = find_unreceived(&search->shared, taker);
+    for (size_t i = before; i < search->suspects.length; i++)
+        search->suspects.data[i].via = taker;
+    return error;
 }
 
 /* Whether `thread` sent anything in the vertices from `first` to `last`. */
@@ -193,9 +209,12 @@ static struct argus_error *follow_idle_suspect(struct search *search, uint32_t t
     if (taker == ARGUS_NONE && !add_exclusive_client(search, thread))
         return argus_error_memory();
     struct window wait = wait_window(view, search->position->vertex, search->position->window);
+    size_t before = search->suspects.length;
     for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
-        if (!follow_request(search, taker, &passed_on))
-            return argus_error_memory();
+        struct argus_error *error = i < NEAR_VERTICES ? follow_unread(search, taker) : NULL;
+        if (error || !follow_request(search, taker, &passed_on))
+            return error ? error : argus_error_memory();
+        passed_on |= search->suspects.length > before;
         if (passed_on)
             return NULL;
         if (timeline_wait_end(view, taker) >= wait.end_ns)
