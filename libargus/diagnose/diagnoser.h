@@ -185,6 +185,7 @@ struct suspect {
     uint32_t thread;
     /* the vertex that handed on the request that it had taken; ARGUS_NONE: none did */
     uint32_t via;
+    bool woken;      /* it handed it on without a message */
     const char *why; /* static; completes "… because" */
     bool guess;      /* the suspect is a guess, even if the evidence that led to it is sure */
 };

@@ -259,3 +259,50 @@ def request_passed_on_with_two_stopped_processes():
 def request_passed_on_to_an_open_end():
     """Two processes are stopped, and one of them has the receiving end open."""
     return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED
+
+
+def passed_on_and_forgotten(receivers, worker):
+    """The server sends something to the receivers, which take it and go back to their idle waits. The server may also wake a worker, which
+    then waits at a condition."""
+    s = Loop(frames=AT_HOME)
+    s.thread(SERVER, "server")
+    s.thread(31, "idler", pid=SERVER)
+    idles(s)
+    s.wait(31, "futex", fd=0x9000)
+    for tid, name in receivers:
+        s.thread(tid, name)
+        s.wait(tid, "read")
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    takes(s, SERVER, ASKS, 6)
+    if worker:
+        s.wake(SERVER, 31, call="futex", result=0)
+        s.wait(31, "futex", fd=0xa000)
+    for channel, (tid, _) in enumerate(receivers, FORWARDS):
+        sends(s, SERVER, channel, 3000 + tid)
+        s.wake(SERVER, tid)
+        takes(s, tid, channel, 3000 + tid)
+        s.wait(tid, "read")
+    idles(s)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s
+
+
+@scene
+def request_passed_on_and_forgotten():
+    """What was sent shows where the request is, and not what was woken."""
+    return passed_on_and_forgotten([(STORE, "store")], True), "editor", {
+        "type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "path": ["editor", "server", "store"],
+        "why": "without an answer"}
+
+
+@scene
+def something_passed_on_to_two():
+    """Neither is known to have the request: a server also tells others what happens."""
+    s = passed_on_and_forgotten([(STORE, "store"), (OTHER, "other")], False)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
