@@ -306,3 +306,45 @@ def something_passed_on_to_two():
     """Neither is known to have the request: a server also tells others what happens."""
     s = passed_on_and_forgotten([(STORE, "store"), (OTHER, "other")], False)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
+
+
+def busy_until_answered(late_ms, goes_on_ms):
+    """The editor computes. It has asked the server, which asks the store; the store sleeps until late."""
+    s = Loop(frames=AT_HOME)
+    s.thread(SERVER, "server")
+    s.thread(STORE, "store")
+    idles(s)
+    s.wait(STORE, "clock_nanosleep", timeout=True)
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    takes(s, SERVER, ASKS, 6)
+    sends(s, SERVER, FORWARDS, 3006)
+    idles(s)
+    s.busy(late_ms)
+    s.timer(STORE)
+    takes(s, STORE, FORWARDS, 3006)
+    sends(s, STORE, STORED, 4006)
+    s.wake(STORE, SERVER)
+    s.wait(STORE, "read")
+    takes(s, SERVER, STORED, 4006)
+    sends(s, SERVER, ANSWERS, 1006)
+    idles(s)
+    takes(s, s.editor, ANSWERS, 1006)
+    s.busy(goes_on_ms)
+    s.end()
+    return s
+
+
+@scene
+def answer_that_is_polled_for():
+    """It ends as soon as the answer has come: it polled for that, without a system call."""
+    return busy_until_answered(3000, 5), "editor", {"type": "LongRunning", "root": ("store", "LongWait"), "only": {"store", "editor"}}
+
+
+@scene
+def answer_in_the_middle_of_a_run():
+    """It does not end with the answer: it had something else to do."""
+    return busy_until_answered(2000, 1500), "editor", {"type": "LongRunning", "root": ("editor", "LongRunning"), "only": {"editor"}}

@@ -98,6 +98,10 @@ struct answer_hold {
  * at `from_ns` or later. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret);
+/* The same for a hang whose thread was busy until soon after the answer to its request had come, and
+ * if that took most of the hang: it polled for the answer without waiting. */
+bool busy_answer_holder(const struct view *view, const struct argus_hang *hang,
+                        struct answer_hold *ret);
 /* The vertex in the hang whose wait was ended by the answer to a request of the thread, if waiting
  * for that answer took most of the hang; ARGUS_NONE. */
 uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
