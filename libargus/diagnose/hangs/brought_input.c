@@ -14,8 +14,6 @@
 
 struct search {
     const struct view *view;
-    const struct habits *habits;
-    const struct habit *habit;
     uint32_t asked; /* the process that was asked last for windows; ARGUS_NONE: none */
     bool answer;
 };
@@ -60,15 +58,19 @@ static bool is_brought(struct search *search, uint32_t vertex)
            view->threads[other].process == thread->process && receives(search, waker);
 }
 
-bool input_is_brought(const struct view *view, uint32_t thread, const struct habits *habits,
-                      const struct habit *habit)
+void brought_input_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
-    struct search search = {
-        .view = view, .habits = habits, .habit = habit, .asked = ARGUS_NONE, .answer = false};
+    struct search search = {.view = view, .asked = ARGUS_NONE};
     const struct argus_thread *t = &view->threads[thread];
-    unsigned brought = 0;
-    for (uint32_t v = t->first_vertex;
-         v < t->first_vertex + t->vertex_count && brought < LEAST_BROUGHT; v++)
-        brought += habits_of(habits, &view->vertices[v]) == habit && is_brought(&search, v);
-    return brought == LEAST_BROUGHT;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct habit *habit = habits_of(habits, &view->vertices[v]);
+        if (habit && habit->kind == ARGUS_WAIT_FUTEX && habit->brought < LEAST_BROUGHT &&
+            is_brought(&search, v))
+            habits->items.data[habit - habits->items.data].brought++;
+    }
+}
+
+bool input_is_brought(const struct habit *habit)
+{
+    return habit->brought == LEAST_BROUGHT;
 }

@@ -36,7 +36,8 @@ struct habit {
     uint32_t user_stack;                   /* of one of the waits; ARGUS_NONE: not known */
     uint16_t sets; /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
-    uint8_t kind; /* enum argus_wait_kind */
+    uint8_t brought; /* ended by a thread that had received input; only some are counted */
+    uint8_t kind;    /* enum argus_wait_kind */
     bool home;
     bool answers; /* mostly replies */
     bool nested;  /* inside a handler of a home, and takes nothing that this home takes */

@@ -229,15 +229,27 @@ static void judge_again(struct habits *habits, struct habit *const *outer, size_
     judge(habits, outer, nested, count);
 }
 
+/* Marks the loops among `outer` that wait for a condition and whose input is brought to them. */
+static void find_brought(const struct view *view, uint32_t thread, struct habits *habits,
+                         struct habit *const *outer, size_t count)
+{
+    bool any = false;
+    for (size_t k = 0; k < count; k++)
+        any |= outer[k]->kind == ARGUS_WAIT_FUTEX;
+    if (!any)
+        return;
+    brought_input_find(view, thread, habits);
+    for (size_t k = 0; k < count; k++)
+        outer[k]->loop |= input_is_brought(outer[k]);
+}
+
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
     bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
     struct habit *outer[MOST_OUTER] = {NULL};
     bool nested[MOST_OUTER] = {false};
     size_t count = find_outer(habits, is_main, outer);
-    for (size_t k = 0; k < count; k++)
-        outer[k]->loop =
-            outer[k]->kind == ARGUS_WAIT_FUTEX && input_is_brought(view, thread, habits, outer[k]);
+    find_brought(view, thread, habits, outer, count);
     judge(habits, outer, nested, count);
     judge_again(habits, outer, count);
     if (!ignored_pending_find(view, thread, habits))
