@@ -185,6 +185,7 @@ struct suspect {
     uint32_t thread;
     /* the vertex that handed on the request that it had taken; ARGUS_NONE: none did */
     uint32_t via;
+    bool woken;      /* it handed it on without a message */
     const char *why; /* static; completes "… because" */
     bool guess;      /* the suspect is a guess, even if the evidence that led to it is sure */
 };
@@ -264,6 +265,10 @@ struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
 struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
                                                       struct walk_position *position,
                                                       uint32_t thread, const char *why);
+/* Explains what the thread that had a request for long did instead of answering. long_wait.c. */
+struct answer_hold;
+struct argus_error *diagnoser_explain_hold(struct diagnoser *d, struct walk_position *position,
+                                           const struct answer_hold *hold);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
 /* Blames a wait that is itself the root cause. */

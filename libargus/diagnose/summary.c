@@ -166,13 +166,15 @@ static void sentence_add_path(struct sentence *sentence, const struct argus_diag
                               const struct view *view)
 {
     uint32_t last = found->hang.thread;
-    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING) /* the path says what set it off */
+    bool ran = found->hang.type == ARGUS_TYPE_LONG_RUNNING;
+    if (ran && found->culprits[0].type != ARGUS_TYPE_LONG_WAIT) /* the path says what set it off */
         return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
         if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
             continue;
-        sentence_add(sentence, "waited for ");
+        bool polled = ran && last == found->hang.thread;
+        sentence_add(sentence, polled ? "polled for an answer from " : "waited for ");
         sentence_add_thread(sentence, view, thread, last);
         sentence_add(sentence, ", which ");
         last = thread;

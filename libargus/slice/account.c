@@ -15,7 +15,8 @@
  * A server that got a request at time t and answered at time e is responsible for all of [t, e),
  * even if the client woke up meanwhile for another reason. So if the waiting thread itself started
  * the vertex that answered, inside the window, that vertex explains everything since then
- * (asked_since()).
+ * (asked_since()). The thread that receives the answer may be another one of the client's process
+ * (asked_for_process()).
  *
  * A thread that polls many sources is woken by all of them, but only the last wake-up led to the
  * event that the window is about. So the earlier poll waits of such a thread are explained by the
@@ -191,6 +192,24 @@ static uint64_t asked_since(const struct walk *walk, uint32_t asker, const struc
     return UINT64_MAX;
 }
 
+/* The same for a thread that polls many sources: what it received may have been the answer to a
+ * request of another thread of its process, which waits for it on this path. */
+static uint64_t asked_for_process(const struct walk *walk, const struct frame *frame,
+                                  const struct argus_edge *edge, uint64_t hi)
+{
+    const struct view *view = &walk->view;
+    uint64_t asked = asked_since(walk, frame->thread, edge, frame->lo, hi, MAX_LOOK_BACK);
+    uint32_t link = frame->link;
+    while (asked == UINT64_MAX && walk->links.data[link].edge != ARGUS_NONE) {
+        uint32_t asker = view->vertices[view->edges[walk->links.data[link].edge].to].thread;
+        if (view->threads[asker].process != view->threads[frame->thread].process)
+            break;
+        asked = asked_since(walk, asker, edge, frame->lo, hi, MAX_LOOK_BACK);
+        link = walk->links.data[link].parent;
+    }
+    return asked;
+}
+
 /* Moves the cursor back to `time_ns` in the same thread. */
 static void move_to(const struct walk *walk, struct cursor *cursor, uint64_t time_ns)
 {
@@ -303,7 +322,8 @@ static bool explain_wake(struct walk *walk, struct cursor *cursor, uint32_t vert
     uint64_t caused = e->from_ns < to ? e->from_ns : to;
     if (caused < from)
         caused = from;
-    uint64_t asked = asked_since(walk, frame->thread, e, frame->lo, from, many ? MAX_LOOK_BACK : 1);
+    uint64_t asked = many ? asked_for_process(walk, frame, e, from)
+                          : asked_since(walk, frame->thread, e, frame->lo, from, 1);
     struct frame waker;
     bool idles = many && (asked == UINT64_MAX ||
                           has_rhythm(walk, vertex, walk->view.vertices[e->from].thread, frame->lo));

@@ -390,3 +390,34 @@ def busy_from_the_beginning(windows, sends):
 def recording_begins_in_the_freeze():
     scenes = [busy_from_the_beginning(True, True), busy_from_the_beginning(True, False), busy_from_the_beginning(False, True)]
     return scenes, [([], [hang()]), ([], []), ([], [])]
+
+
+@scene
+def last_turn_does_not_end():
+    """A toolkit that reports its turns. After a handler, the loop begins a turn and computes in it until the recording ends, or until the
+    thread ends."""
+    scenes = []
+    for exits in False, True:
+        s = Loop()
+        s.tables.append('probe 2 0 "Toolkit" shape begin')
+        s.tables.append('probe 3 0 "Toolkit" shape turn')
+        for _ in range(4):
+            s.key()
+            turn(s, 10)
+            s.home()
+        s.key()
+        turn(s, 10)
+        s.busy(3000)
+        s.raw(s.editor, "syscall_start nr=getpid")
+        s.raw(s.editor, "syscall_end nr=getpid result=10")
+        if exits:
+            s.exit(s.editor)
+        scenes.append(s)
+    return scenes, [([], [hang(ongoing=True)]), ([], [hang(ongoing=False)])]
+
+
+def turn(s, ms):
+    """The loop calls a handler and begins its next turn."""
+    s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+    s.busy(ms)
+    s.raw(s.editor, "callback_end key=0 probe=3 sp=0x8000")

@@ -28,6 +28,35 @@ def command_is_polled_for():
 
 
 @scene
+def command_speaks_meanwhile():
+    """In one of twelve turns the command says something, and twice in all there is a key, which the editor keeps. If keys come in one of
+    twelve turns, the place is not a search: it takes what the loop takes."""
+    scenes = []
+    for speaker in "command", "keyboard":
+        s = Loop(frames=HOME)
+        s.thread(30, "command")
+        s.wait(30, "clock_nanosleep", timeout=True)
+        s.key()
+        for turn in range(300):
+            searches(s, 1)
+            if turn % 12 == 0:
+                s.wait(s.editor, "select", fd=9, timeout=True, frames=SEARCH)
+                s.key() if turn in (96, 192) or speaker == "keyboard" else speaks(s, 30)
+        s.home()
+        s.key()
+        s.home()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="RepeatedYield")]), ([], [])]
+
+
+def speaks(s, tid):
+    s.timer(tid)
+    s.wake(tid, s.editor)
+    s.wait(tid, "clock_nanosleep", timeout=True)
+
+
+@scene
 def command_is_polled_for_to_the_end():
     """The trace ends before the loop is visited again. It had been the thread's loop for a long time, and the search is as deep as the
     loop."""

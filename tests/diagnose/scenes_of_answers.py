@@ -187,3 +187,164 @@ def writer_that_did_nothing():
     s = reads_a_pipe(lambda s: s.tables.append('thread 30 pid 30 ppid 1 name "holder"'))
     return s, "tool", {"type": "LongWait", "root": ("tool", "LongWait"), "only": {"tool"},
                        "why": "holder [30] has the other end open, and did nothing in this recording"}
+
+
+def stop(s, tid):
+    """The keyboard sends SIGSTOP."""
+    s.type()
+    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
+    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
+    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.rest()
+    s._comes_back(tid, -512)
+    s.raw(tid, "switch state=T next=0")
+
+
+def left_unread(stopped, passes_on=True, pieces=0, opens=None):
+    """The editor's request reaches the server, which passes it on; or a server that does not accept the connection. The receiver has not
+    used its end in this recording."""
+    s = Loop(frames=AT_HOME)
+    for tid, name in ((SERVER, "server"), (STORE, "store"), (OTHER, "other")):
+        s.thread(tid, name)
+    idles(s)
+    s.wait(STORE, "read")
+    s.wait(OTHER, "read")
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    for tid in stopped:
+        stop(s, tid)
+    s.key()
+    if passes_on:
+        forwards(s, s.editor, ASKS, 6)
+        idles(s)
+    else:
+        sends(s, s.editor, 0, 6)
+        s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    for _ in range(pieces):
+        s.key(100)
+        s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    if opens:
+        s._record(s.cpus[90], opens, f"open_end inode={FORWARDS} access=3 fd=4")
+    return s
+
+
+STOPPED = {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "why": "stopped"}
+
+
+@scene
+def request_passed_on_to_a_stopped_process():
+    return left_unread([STORE]), "editor", STOPPED
+
+
+@scene
+def request_passed_on_before_an_earlier_wait():
+    """The editor has waited six times since its request, because keys arrive."""
+    return left_unread([STORE], pieces=6), "editor", {"type": "LongWait", "root": ("store", "LongWait"), "why": "stopped"}
+
+
+@scene
+def server_stopped_before_it_accepted():
+    return left_unread([STORE], passes_on=False), "editor", STOPPED
+
+
+@scene
+def request_passed_on_with_two_stopped_processes():
+    """Nothing says which of them should have received it."""
+    return left_unread([STORE, OTHER]), "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"}}
+
+
+@scene
+def request_passed_on_to_an_open_end():
+    """Two processes are stopped, and one of them has the receiving end open."""
+    return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED
+
+
+def passed_on_and_forgotten(receivers, worker):
+    """The server sends something to the receivers, which take it and go back to their idle waits. The server may also wake a worker, which
+    then waits at a condition."""
+    s = Loop(frames=AT_HOME)
+    s.thread(SERVER, "server")
+    s.thread(31, "idler", pid=SERVER)
+    idles(s)
+    s.wait(31, "futex", fd=0x9000)
+    for tid, name in receivers:
+        s.thread(tid, name)
+        s.wait(tid, "read")
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    s.wait(s.editor, "read", fd=9, frames=HANDLER)
+    takes(s, SERVER, ASKS, 6)
+    if worker:
+        s.wake(SERVER, 31, call="futex", result=0)
+        s.wait(31, "futex", fd=0xa000)
+    for channel, (tid, _) in enumerate(receivers, FORWARDS):
+        sends(s, SERVER, channel, 3000 + tid)
+        s.wake(SERVER, tid)
+        takes(s, tid, channel, 3000 + tid)
+        s.wait(tid, "read")
+    idles(s)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s
+
+
+@scene
+def request_passed_on_and_forgotten():
+    """What was sent shows where the request is, and not what was woken."""
+    return passed_on_and_forgotten([(STORE, "store")], True), "editor", {
+        "type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "path": ["editor", "server", "store"],
+        "why": "without an answer"}
+
+
+@scene
+def something_passed_on_to_two():
+    """Neither is known to have the request: a server also tells others what happens."""
+    s = passed_on_and_forgotten([(STORE, "store"), (OTHER, "other")], False)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
+
+
+def busy_until_answered(late_ms, goes_on_ms):
+    """The editor computes. It has asked the server, which asks the store; the store sleeps until late."""
+    s = Loop(frames=AT_HOME)
+    s.thread(SERVER, "server")
+    s.thread(STORE, "store")
+    idles(s)
+    s.wait(STORE, "clock_nanosleep", timeout=True)
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    takes(s, SERVER, ASKS, 6)
+    sends(s, SERVER, FORWARDS, 3006)
+    idles(s)
+    s.busy(late_ms)
+    s.timer(STORE)
+    takes(s, STORE, FORWARDS, 3006)
+    sends(s, STORE, STORED, 4006)
+    s.wake(STORE, SERVER)
+    s.wait(STORE, "read")
+    takes(s, SERVER, STORED, 4006)
+    sends(s, SERVER, ANSWERS, 1006)
+    idles(s)
+    takes(s, s.editor, ANSWERS, 1006)
+    s.busy(goes_on_ms)
+    s.end()
+    return s
+
+
+@scene
+def answer_that_is_polled_for():
+    """It ends as soon as the answer has come: it polled for that, without a system call."""
+    return busy_until_answered(3000, 5), "editor", {"type": "LongRunning", "root": ("store", "LongWait"), "only": {"store", "editor"}}
+
+
+@scene
+def answer_in_the_middle_of_a_run():
+    """It does not end with the answer: it had something else to do."""
+    return busy_until_answered(2000, 1500), "editor", {"type": "LongRunning", "root": ("editor", "LongRunning"), "only": {"editor"}}

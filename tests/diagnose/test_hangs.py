@@ -10,6 +10,7 @@ import sys
 
 import hangs_in_handlers  # noqa: F401
 import hangs_nested  # noqa: F401
+import hangs_of_conditions  # noqa: F401
 import hangs_of_loops  # noqa: F401
 import hangs_on_macos
 import hangs_searching  # noqa: F401

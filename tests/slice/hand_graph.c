@@ -45,6 +45,13 @@ uint32_t hand_thread(struct argus_graph *graph, const char *name)
     return index;
 }
 
+uint32_t hand_thread_beside(struct argus_graph *graph, uint32_t first, const char *name)
+{
+    uint32_t index = hand_thread(graph, name);
+    graph->threads[index].process = graph->threads[first].process;
+    return index;
+}
+
 uint32_t hand_vertex(struct argus_graph *graph, uint64_t start_ns, uint64_t end_ns,
                      enum argus_wait_kind kind)
 {

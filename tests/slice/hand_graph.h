@@ -15,6 +15,9 @@ struct argus_graph *hand_graph_create(void);
 /* A new process with one thread of the same name and id; the thread's index. */
 uint32_t hand_thread(struct argus_graph *graph, const char *name);
 
+/* The same as a further thread of the process of `first`. */
+uint32_t hand_thread_beside(struct argus_graph *graph, uint32_t first, const char *name);
+
 /* A vertex of the latest thread that runs for all of [start, end) and ends in a wait of `kind`. */
 uint32_t hand_vertex(struct argus_graph *graph, uint64_t start_ns, uint64_t end_ns,
                      enum argus_wait_kind kind);

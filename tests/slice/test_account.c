@@ -111,6 +111,40 @@ static void bystander_is_not_blamed(void **state)
     argus_graph_destroy(graph);
 }
 
+/* The client asks a server itself, but its I/O thread receives the answer. A bystander wakes that
+ * thread while the server's backend works. */
+static void answer_comes_to_another_thread(void **state)
+{
+    (void)state;
+    struct argus_graph *graph = hand_graph_create();
+    uint32_t client = hand_thread(graph, "client");
+    uint32_t asks = hand_vertex(graph, 0, 100, ARGUS_WAIT_FUTEX);
+    uint32_t answered = hand_vertex(graph, 1000, 1010, ARGUS_WAIT_NONE);
+    hand_thread_beside(graph, client, "input");
+    hand_vertex(graph, 0, 10, ARGUS_WAIT_POLL);
+    uint32_t ticked = hand_vertex(graph, 500, 505, ARGUS_WAIT_POLL);
+    uint32_t passes_on = hand_vertex(graph, 990, 1001, ARGUS_WAIT_POLL);
+    hand_thread(graph, "server");
+    uint32_t served = hand_vertex(graph, 95, 110, ARGUS_WAIT_POLL);
+    uint32_t reply = hand_vertex(graph, 980, 995, ARGUS_WAIT_POLL);
+    hand_thread(graph, "backend");
+    uint32_t backend = hand_vertex(graph, 105, 985, ARGUS_WAIT_READ);
+    hand_thread(graph, "bystander");
+    uint32_t ticks = hand_vertex(graph, 498, 502, ARGUS_WAIT_SLEEP);
+    hand_edge(graph, ARGUS_EDGE_WAKE, asks, served, 95);
+    hand_edge(graph, ARGUS_EDGE_WAKE, served, backend, 105);
+    hand_edge(graph, ARGUS_EDGE_WAKE, ticks, ticked, 500);
+    hand_edge(graph, ARGUS_EDGE_WAKE, backend, reply, 980);
+    hand_edge(graph, ARGUS_EDGE_WAKE, reply, passes_on, 990);
+    hand_edge(graph, ARGUS_EDGE_WAKE, passes_on, answered, 1000);
+    hand_graph_finish(graph, 2000);
+
+    struct argus_account account = account_of(graph, client, 100, 1000);
+    assert_int_equal(sum(&account, backend, ARGUS_STRETCH_RUNNING), 875);
+    argus_account_deinit(&account);
+    argus_graph_destroy(graph);
+}
+
 /* A wait ended by the waiter's own timer is charged to the waiter; one ended by another thread's
  * timer is charged to that thread from the time of arming. */
 static void timers(void **state)
@@ -292,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_two_hops_away),
         cmocka_unit_test(bystander_is_not_blamed),
+        cmocka_unit_test(answer_comes_to_another_thread),
         cmocka_unit_test(timers),
         cmocka_unit_test(disks),
         cmocka_unit_test(kernel_work),

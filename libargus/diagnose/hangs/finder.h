@@ -98,11 +98,18 @@ struct answer_hold {
  * at `from_ns` or later. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret);
+/* The same for a hang whose thread was busy until soon after the answer to its request had come, and
+ * if that took most of the hang: it polled for the answer without waiting. */
+bool busy_answer_holder(const struct view *view, const struct argus_hang *hang,
+                        struct answer_hold *ret);
 /* The vertex in the hang whose wait was ended by the answer to a request of the thread, if waiting
  * for that answer took most of the hang; ARGUS_NONE. */
 uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
 
 /* --- start_up.c --- */
+
+/* Whether the process has mapped a toolkit's library. */
+bool process_has_toolkit(const struct view *view, uint32_t process);
 
 /* When the thread first polled, or took a message of another process; 0: never, as far as the trace
  * tells. */

@@ -159,13 +159,16 @@ bool is_answered_wait(const struct view *view, uint32_t vertex)
 
 static void add_source(struct habit *habit, uint64_t source, bool is_set)
 {
-    for (uint8_t i = 0; i < habit->source_count; i++)
-        if (habit->sources[i] == source)
-            return;
-    if (habit->source_count == HABIT_SOURCES)
+    uint8_t at = 0;
+    while (at < habit->source_count && habit->sources[at] != source)
+        at++;
+    if (at == HABIT_SOURCES)
         return;
-    habit->sets |= (uint16_t)(is_set << habit->source_count);
-    habit->sources[habit->source_count++] = source;
+    if (at == habit->source_count) {
+        habit->sets |= (uint16_t)(is_set << at);
+        habit->sources[habit->source_count++] = source;
+    }
+    habit->source_counts[at]++;
 }
 
 /* Adds the descriptors that a poll found ready; false if they are not known. */

@@ -31,11 +31,13 @@ struct habit {
     uint32_t replies;           /* of these: ended by a thread that this one had just made run */
     uint32_t child_asks;        /* time-outs of polls after which it asked for the end of a child */
     uint64_t first_ns, last_ns; /* when the first and the last of them began */
-    uint64_t sources[HABIT_SOURCES]; /* what they take from, without answers (nesting.c) */
-    uint32_t user_stack;             /* of one of the waits; ARGUS_NONE: not known */
-    uint16_t sets;                   /* bit i: source i is a set of descriptors or a condition */
+    uint64_t sources[HABIT_SOURCES];       /* what they take from, without answers (nesting.c) */
+    uint32_t source_counts[HABIT_SOURCES]; /* how many of the waits take from each of them */
+    uint32_t user_stack;                   /* of one of the waits; ARGUS_NONE: not known */
+    uint16_t sets; /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
-    uint8_t kind; /* enum argus_wait_kind */
+    uint8_t brought; /* ended by a thread that had received input; only some are counted */
+    uint8_t kind;    /* enum argus_wait_kind */
     bool home;
     bool answers; /* mostly replies */
     bool nested;  /* inside a handler of a home, and takes nothing that this home takes */

@@ -294,6 +294,18 @@ static void note_handler(struct scan *scan, uint32_t v, bool back)
     scan->in_handler = !back && (scan->in_handler || (habit && habit->nested));
 }
 
+/* Adds the stretch with which the thread's records end, if its loop's last turn begins in its last
+ * vertex: the thread never came back from that turn. */
+static bool add_last_turn(struct scan *scan, struct argus_hang hang, uint32_t first)
+{
+    const struct argus_thread *t = &scan->view->threads[hang.thread];
+    if (first != t->first_vertex + t->vertex_count - 1)
+        return true;
+    hang.end_ns = timeline_wait_end(scan->view, first);
+    hang.ongoing = !(scan->view->vertices[first].flags & ARGUS_VERTEX_EXITED);
+    return add_parts(scan, &hang, first, true);
+}
+
 static bool scan_thread(struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
@@ -319,6 +331,8 @@ static bool scan_thread(struct scan *scan, uint32_t thread)
         from_home = stop.home;
         hang.start_ns = stop.start_ns;
     }
+    if (done && away && from_home)
+        done = add_last_turn(scan, hang, first);
     return done && end_starved(scan);
 }
 

@@ -18,6 +18,10 @@
 /* Waits that are looked at in one stretch, from its end. */
 #define MOST_ENDS 64
 
+/* A busy thread polled for an answer if it came in the last such part of the hang, and was asked for
+ * before the end of the first one. */
+#define SPAN_PART 10
+
 #define NO_STEP SIZE_MAX
 
 struct step {
@@ -81,28 +85,33 @@ static void go_back(struct answer_path *path, size_t at)
     }
 }
 
-/* Finds the path back from the end of the wait of `vertex`; false if it does not lead to a request
- * of its thread. */
-static bool find_path(struct answer_path *path, const struct view *view, uint32_t vertex,
-                      uint64_t from_ns)
+/* Finds the path back from what `edge` brought to `thread`; false if it does not lead to a request of
+ * that thread. */
+static bool find_path_of(struct answer_path *path, const struct view *view, uint32_t thread,
+                         const struct argus_edge *edge, uint64_t from_ns)
 {
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
     path->view = view;
     path->count = 0;
     path->from_ns = from_ns;
     path->asked_ns = UINT64_MAX;
-    path->thread = view->vertices[vertex].thread;
-    if (cause == ARGUS_NONE || !carries_answer(&view->edges[cause]))
-        return false;
-    const struct argus_edge *edge = &view->edges[cause];
-    if (view->vertices[edge->from].thread == path->thread)
+    path->thread = thread;
+    if (!carries_answer(edge) || view->vertices[edge->from].thread == thread)
         return false;
     path->steps[path->count++] =
         (struct step){.before_ns = edge->from_ns, .next = NO_STEP, .vertex = edge->from};
     for (size_t i = 0; i < path->count; i++)
         go_back(path, i);
     return path->asked_ns != UINT64_MAX;
+}
+
+/* The same for the end of the wait of `vertex`. */
+static bool find_path(struct answer_path *path, const struct view *view, uint32_t vertex,
+                      uint64_t from_ns)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    return cause != ARGUS_NONE &&
+           find_path_of(path, view, view->vertices[vertex].thread, &view->edges[cause], from_ns);
 }
 
 uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from_ns)
@@ -112,25 +121,54 @@ uint64_t answer_asked_ns(const struct view *view, uint32_t vertex, uint64_t from
 }
 
 /* Consecutive steps of one thread are one hold: it continued the same work after a short wait. */
-bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
-                   struct answer_hold *ret)
+static bool longest_hold(const struct answer_path *path, struct answer_hold *ret)
 {
-    struct answer_path path;
-    if (!find_path(&path, view, vertex, from_ns))
-        return false;
-    struct answer_hold hold = {.end_ns = path.asked_ns, .thread = ARGUS_NONE};
+    struct answer_hold hold = {.end_ns = path->asked_ns, .thread = ARGUS_NONE};
     *ret = (struct answer_hold){.thread = ARGUS_NONE};
-    for (size_t i = path.asked; i != NO_STEP; i = path.steps[i].next) {
-        uint32_t thread = view->vertices[path.steps[i].vertex].thread;
+    for (size_t i = path->asked; i != NO_STEP; i = path->steps[i].next) {
+        uint32_t thread = path->view->vertices[path->steps[i].vertex].thread;
         if (thread != hold.thread)
             hold.start_ns = hold.end_ns;
         hold.thread = thread;
-        hold.vertex = path.steps[i].vertex;
-        hold.end_ns = path.steps[i].before_ns;
+        hold.vertex = path->steps[i].vertex;
+        hold.end_ns = path->steps[i].before_ns;
         if (hold.end_ns - hold.start_ns > ret->end_ns - ret->start_ns)
             *ret = hold;
     }
     return ret->end_ns > ret->start_ns;
+}
+
+bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
+                   struct answer_hold *ret)
+{
+    struct answer_path path;
+    return find_path(&path, view, vertex, from_ns) && longest_hold(&path, ret);
+}
+
+/* Whether the answer that `edge` brought came at the end of a hang, and was asked for before most of
+ * it. */
+static bool spans(const struct argus_hang *hang, const struct argus_edge *edge, uint64_t asked_ns)
+{
+    uint64_t part_ns = (hang->end_ns - hang->start_ns) / SPAN_PART;
+    return edge->from_ns + part_ns >= hang->end_ns && edge->from_ns <= hang->end_ns &&
+           asked_ns <= hang->start_ns + part_ns;
+}
+
+bool busy_answer_holder(const struct view *view, const struct argus_hang *hang,
+                        struct answer_hold *ret)
+{
+    struct answer_path path;
+    const struct argus_edge *edges;
+    uint64_t length_ns = hang->end_ns - hang->start_ns;
+    uint64_t from_ns = hang->start_ns > length_ns / 2 ? hang->start_ns - length_ns / 2 : 0;
+    size_t count = argus_graph_in_edges(view->graph, hang->vertex, &edges);
+    for (size_t i = 0; i < count; i++)
+        if (spans(hang, &edges[i], 0) &&
+            find_path_of(&path, view, hang->thread, &edges[i], from_ns) &&
+            spans(hang, &edges[i], path.asked_ns) && longest_hold(&path, ret) &&
+            ret->end_ns - ret->start_ns >= length_ns / 2)
+            return true;
+    return false;
 }
 
 uint32_t late_answer(const struct view *view, const struct argus_hang *hang)

@@ -9,12 +9,13 @@
  *   poll ← library ← handler ← dispatch ← iterate ← run ← main    nested in it
  *
  * A nested wait may still be a loop that does the home's work, as in a modal dialog. What it takes
- * from shows this, without answers: the same set of descriptors as the home wait, or descriptors
- * that both found ready (if none are known, the threads that wake both). A place that takes nothing
- * that the home takes is part of a handler. So is a place that takes from the same descriptors but
- * does not take what the home would have taken (ignored_pending.c). What such a place does not
- * share with a loop that serves the home and rests says nothing about that loop: both may be in the
- * same handlers (replies of the display server, and a prompt that reads keys).
+ * from shows this, without answers: the same set of descriptors as the home wait, descriptors that
+ * both found ready (if none are known, the threads that wake both), or a condition that both wait
+ * for. A place that takes nothing that the home takes is part of a handler. So is a place that takes
+ * from the same descriptors but does not take what the home would have taken (ignored_pending.c).
+ * What such a place does not share with a loop that serves the home and rests says nothing about
+ * that loop: both may be in the same handlers (replies of the display server, and a prompt that
+ * reads keys).
  *
  * Two loops that follow each other also part somewhere, and the second may be the deeper one. The
  * second is not in a handler if the first place is never visited again, and if threads that the
@@ -22,7 +23,8 @@
  *
  * Some loops do not poll themselves: another thread polls, and the loop waits for a condition
  * (Tcl). Then the loop's handlers poll (for replies of the display server), and the condition
- * encloses them. This is assumed of main threads only: other threads wait for work like this.
+ * encloses them. Or no place of the thread polls (brought_input.c). This is assumed of main threads
+ * only: other threads wait for work like this.
  */
 #include "diagnose/hangs/nesting.h"
 
@@ -55,13 +57,30 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
+static bool takes_from(const struct habit *habit, uint64_t source)
+{
+    for (uint8_t i = 0; i < habit->source_count; i++)
+        if (habit->sources[i] == source)
+            return true;
+    return false;
+}
+
 static bool share(const struct habit *a, const struct habit *b, bool sets_only)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
-        for (uint8_t k = 0; (!sets_only || a->sets >> i & 1) && k < b->source_count; k++)
-            if (a->sources[i] == b->sources[k])
-                return true;
+        if ((!sets_only || a->sets >> i & 1) && takes_from(b, a->sources[i]))
+            return true;
     return false;
+}
+
+uint32_t habits_shared_ends(const struct habit *a, const struct habit *b)
+{
+    uint32_t ends = 0;
+    for (uint8_t i = 0; i < a->source_count; i++)
+        if (takes_from(b, a->sources[i]))
+            ends += a->source_counts[i];
+    /* with so many sources, not all of them are known */
+    return a->source_count == HABIT_SOURCES || ends > a->ended ? a->ended : ends;
 }
 
 bool habits_share_source(const struct habit *a, const struct habit *b)
@@ -158,7 +177,9 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
                    struct verdict *verdict)
 {
     bool same = inner->kind == outer->kind;
-    bool shares = same && habits_share_source(inner, outer);
+    /* another thread may wake both the loop and, with an answer, its handler */
+    bool by_condition = outer->kind == ARGUS_WAIT_FUTEX;
+    bool shares = same && share(inner, outer, by_condition);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;
@@ -208,12 +229,27 @@ static void judge_again(struct habits *habits, struct habit *const *outer, size_
     judge(habits, outer, nested, count);
 }
 
+/* Marks the loops among `outer` that wait for a condition and whose input is brought to them. */
+static void find_brought(const struct view *view, uint32_t thread, struct habits *habits,
+                         struct habit *const *outer, size_t count)
+{
+    bool any = false;
+    for (size_t k = 0; k < count; k++)
+        any |= outer[k]->kind == ARGUS_WAIT_FUTEX;
+    if (!any)
+        return;
+    brought_input_find(view, thread, habits);
+    for (size_t k = 0; k < count; k++)
+        outer[k]->loop |= input_is_brought(outer[k]);
+}
+
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
     bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
     struct habit *outer[MOST_OUTER] = {NULL};
     bool nested[MOST_OUTER] = {false};
     size_t count = find_outer(habits, is_main, outer);
+    find_brought(view, thread, habits, outer, count);
     judge(habits, outer, nested, count);
     judge_again(habits, outer, count);
     if (!ignored_pending_find(view, thread, habits))

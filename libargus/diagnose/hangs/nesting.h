@@ -10,6 +10,8 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
 
 /* Whether the waits at both places take from a common source. */
 bool habits_share_source(const struct habit *a, const struct habit *b);
+/* At most how many of the waits of `a` took something that those of `b` take as well. */
+uint32_t habits_shared_ends(const struct habit *a, const struct habit *b);
 /* Whether both look at a common set of descriptors. */
 bool habits_share_set(const struct habit *a, const struct habit *b);
 
@@ -17,6 +19,11 @@ bool habits_share_set(const struct habit *a, const struct habit *b);
  * something was pending for it. What its home does not take either does not count (the home is
  * known by `nested`). False without memory. */
 bool ignored_pending_find(const struct view *view, uint32_t thread, struct habits *habits);
+
+/* brought_input.c: sets `brought` of all waits for a condition. */
+void brought_input_find(const struct view *view, uint32_t thread, struct habits *habits);
+/* Whether such a wait is that of an event loop whose input another thread of the process receives. */
+bool input_is_brought(const struct habit *habit);
 
 /* searching.c: whether the thread looks there again and again, and other threads end hardly any of
  * these waits. */

@@ -67,7 +67,7 @@ static bool is_served(const struct habits *habits, const struct habit *habit)
 static bool takes_the_same(const struct habit *search, const struct habit *home)
 {
     return habits_share_set(search, home) ||
-           (search->ended * TURNS_PER_CHANCE > search->count && habits_share_source(search, home));
+           habits_shared_ends(search, home) * TURNS_PER_CHANCE > search->count;
 }
 
 /* The homes of a thread before it searched. */

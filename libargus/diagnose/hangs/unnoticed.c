@@ -13,7 +13,8 @@
  *   - a thread whose loop takes only from such processes: it does their work;
  *   - a thread that is not known for sure to have a loop;
  *   - a thread at a lock or condition that never rests in a poll: another thread polls for it. But
- *     it counts if it waited for a late answer to its own request;
+ *     it counts if it waited for a late answer to its own request, or in a handler of a loop that
+ *     waits for a condition;
  *   - a thread that sleeps by its own clock, if its timer or a child set off the stretch, unless
  *     the user names the thread;
  *   - a thread that was idle at a place which is not known as its loop (idle_stretch.c).
@@ -171,12 +172,23 @@ static bool sleeps(const struct view *view, const struct argus_hang *hang)
            (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
 }
 
+/* Whether the thread waits in a handler of a loop that waits for a condition. */
+static bool is_in_handler(const struct view *view, const struct habits *habits, uint32_t vertex)
+{
+    const struct habit *habit = habits_of(habits, &view->vertices[vertex]);
+    for (size_t i = 0; habit && habit->nested && i < habits->items.length; i++)
+        if (habits->items.data[i].loop && habits->items.data[i].kind == ARGUS_WAIT_FUTEX)
+            return true;
+    return false;
+}
+
 /* Whether the thread waits at a futex, and its polls were only for replies. */
 static bool is_polled_for(const struct view *view, const struct habits *habits,
                           const struct argus_hang *hang)
 {
     if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
-        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX)
+        view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_FUTEX ||
+        is_in_handler(view, habits, hang->vertex))
         return false;
     for (size_t i = 0; i < habits->items.length; i++)
         if (habits->items.data[i].kind == ARGUS_WAIT_POLL &&

@@ -7,11 +7,14 @@
  * intended receiver is known if that thread had received from the channel before (struct
  * argus_unread). If the channel was never received from, the records of the vertex are read again
  * for the channel, and the threads that use the other end of the socket are taken. If no thread
- * ever used it, the best guess is a thread that already waits on the path and has had no contact
- * with the sender: it would have had to receive on this channel, and does not get to it.
+ * ever used it, the processes that have it open are taken, or the process that was stopped
+ * meanwhile (stopped.c). Otherwise the best guess is a thread that already waits on the path and has
+ * had no contact with the sender: it would have had to receive on this channel, and does not get to
+ * it.
  */
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
 #include "diagnose/suspects/suspect_search.h"
 
 /* A vertex has more records than that only if it ran for long. The last chunks count. */
@@ -190,6 +193,76 @@ static bool add_openers(struct suspect_search *search, const struct sent *sent, 
     return true;
 }
 
+/* Whether a thread besides the sender was seen to use the receiving end. */
+static bool is_read(const struct view *view, uint32_t sender, uint64_t inode)
+{
+    const struct argus_object_use *uses;
+    size_t first, count = argus_graph_object_uses(view->graph, &uses);
+    LOWER_BOUND(first, count, uses[first].inode < inode);
+    for (size_t i = first; i < count && uses[i].inode == inode; i++)
+        if (uses[i].thread != sender)
+            return true;
+    return false;
+}
+
+/* Whether it was sent over a connection that the server had not accepted: its end has no inode. */
+static bool is_unaccepted(const struct sent *sent)
+{
+    return sent->channel == 0 &&
+           (sent->kind == ARGUS_CHANNEL_UNIX_STREAM || sent->kind == ARGUS_CHANNEL_UNIX_SEQPACKET);
+}
+
+/* The earliest message of the list whose receiving end no thread was seen to use; NULL: none. */
+static const struct sent *first_without_reader(const struct view *view, uint32_t sender,
+                                               const struct sent_list *list)
+{
+    const struct sent *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t inode = receiving_inode(view, &list->items[i]);
+        bool unread = is_unaccepted(&list->items[i]) || (inode && !is_read(view, sender, inode));
+        if (unread && (!first || list->items[i].time_ns < first->time_ns))
+            first = &list->items[i];
+    }
+    return first;
+}
+
+/* Adds the process that was stopped when something was sent whose receiver is not known. */
+static bool add_stopped(struct suspect_search *search, uint32_t sender,
+                        const struct sent_list *list)
+{
+    const struct sent *first = first_without_reader(&search->d->view, sender, list);
+    uint64_t end_ns = search->d->hang.end_ns;
+    uint32_t thread = first && first->time_ns < end_ns
+                          ? find_stopped(&search->d->view, (struct window){first->time_ns, end_ns})
+                          : ARGUS_NONE;
+    size_t before = search->list->length;
+    if (thread != ARGUS_NONE &&
+        !suspect_search_add(search, thread,
+                            "it was stopped, and a message was sent that no thread received"))
+        return false;
+    if (search->list->length > before)
+        search->list->data[before].guess = true;
+    return true;
+}
+
+struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vertex)
+{
+    const struct view *view = &search->d->view;
+    uint32_t sender = view->vertices[vertex].thread;
+    struct sent_list sent;
+    bool known = false;
+    if (!add_unread(search, vertex))
+        return argus_error_memory();
+    struct argus_error *error = read_sent(view, vertex, &sent);
+    if (error)
+        return error;
+    for (size_t i = 0; i < sent.count; i++)
+        if (!is_read(view, sender, receiving_inode(view, &sent.items[i])) &&
+            !add_openers(search, &sent.items[i], &known))
+            return argus_error_memory();
+    return known || add_stopped(search, sender, &sent) ? NULL : argus_error_memory();
+}
+
 /* Adds the threads on the path with which the waiter has never communicated. */
 static bool add_strangers(struct suspect_search *search)
 {
@@ -221,6 +294,8 @@ struct argus_error *find_asked(struct suspect_search *search)
     for (size_t i = 0; !known && i < sent.count; i++)
         if (!add_openers(search, &sent.items[i], &known))
             return argus_error_memory();
+    if (!known && !add_stopped(search, search->d->view.vertices[vertex].thread, &sent))
+        return argus_error_memory();
     if (!known && search->list->length == 0 && !add_strangers(search))
         return argus_error_memory();
     return NULL;

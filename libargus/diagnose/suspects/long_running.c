@@ -1,5 +1,6 @@
 /* Explains a hung thread that was busy itself (LongRunning). */
 #include "diagnose/diagnoser.h"
+#include "diagnose/hangs/finder.h"
 #include "diagnose/words.h"
 
 /* Steps of a run's origin: more do not help the user. */
@@ -59,15 +60,31 @@ static struct argus_error *find_origin(struct diagnoser *d)
     return argus_error_memory();
 }
 
+/* Explains a run that only ended when the answer to the thread's request had come: the thread polled
+ * for it. The answer's holder is blamed first. */
+static struct argus_error *explain_polling(struct diagnoser *d)
+{
+    struct answer_hold hold;
+    struct walk_position position = {.vertex = d->hang.vertex, .requester = ARGUS_NONE};
+    if (!busy_answer_holder(&d->view, &d->hang, &hold))
+        return NULL;
+    d->guessed = true;
+    return diagnoser_explain_hold(d, &position, &hold);
+}
+
 struct argus_error *diagnose_long_running(struct diagnoser *d)
 {
     struct window whole = {d->hang.start_ns, d->hang.end_ns};
     if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
-    struct argus_error *error =
-        diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
+    struct argus_error *error = explain_polling(d);
+    bool polled = d->culprits.length > 0;
     if (!error)
-        error = find_origin(d);
+        error =
+            diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
+    if (error || polled)
+        return error;
+    error = find_origin(d);
     /* In a run of many pieces, the largest piece is not the whole, and a vertex that is like it is
      * not, either. */
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];

@@ -263,6 +263,19 @@ static uint32_t released_by(const struct diagnoser *d, const struct answer_hold 
     return thread == d->hang.thread || thread == hold->thread ? ARGUS_NONE : thread;
 }
 
+struct argus_error *diagnoser_explain_hold(struct diagnoser *d, struct walk_position *position,
+                                           const struct answer_hold *hold)
+{
+    uint64_t start_ns = hold->start_ns > d->hang.start_ns ? hold->start_ns : d->hang.start_ns;
+    position->window = (struct window){start_ns, hold->end_ns};
+    uint32_t other = released_by(d, hold);
+    if (other != ARGUS_NONE)
+        return diagnoser_explain_missing_message(
+            d, position, other, "the request was read only after it had sent something");
+    return diagnoser_explain_missing_message(
+        d, position, hold->thread, "it had the request for most of the time before the reply came");
+}
+
 /* Explains several waits, the last of which ended with the answer that all of them were for: by the
  * thread that had the request for most of the time, if it had it for longer than that wait. */
 static struct argus_error *explain_answer(struct diagnoser *d, struct walk_position *position,
@@ -273,15 +286,7 @@ static struct argus_error *explain_answer(struct diagnoser *d, struct walk_posit
     *ret_done = answer_holder(&d->view, position->vertex, position->window.start_ns, &hold) &&
                 hold.end_ns - hold.start_ns >= window_ns(position->window) / 2 &&
                 hold.end_ns - hold.start_ns > window_ns(wait);
-    if (!*ret_done)
-        return NULL;
-    position->window = (struct window){hold.start_ns, hold.end_ns};
-    uint32_t other = released_by(d, &hold);
-    if (other != ARGUS_NONE)
-        return diagnoser_explain_missing_message(
-            d, position, other, "the request was read only after it had sent something");
-    return diagnoser_explain_missing_message(
-        d, position, hold.thread, "it had the request for most of the time before the reply came");
+    return *ret_done ? diagnoser_explain_hold(d, position, &hold) : NULL;
 }
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)

@@ -20,6 +20,10 @@ struct search {
     size_t tried;    /* the number of suspects that have been examined */
     uint32_t idle;   /* the first suspect found in its home wait; ARGUS_NONE */
     uint32_t silent; /* the vertex that took the request and did not answer; ARGUS_NONE */
+    /* the same for suspects to which another thread passed something on, perhaps not the request */
+    uint32_t passed_silent;
+    unsigned passed_silents;
+    struct suspect passed; /* the suspect of `passed_silent` */
     bool decided;
     uint32_t holder; /* of the lock on a file for which the thread waits; ARGUS_NONE */
 };
@@ -90,8 +94,14 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
     const struct view *view = &search->shared.d->view;
     uint32_t taker =
         find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread);
-    uint32_t requester = search->position->requester;
+    uint32_t requester = search->position->requester, asker = first_piece(&search->shared);
     uint64_t since_ns = search->shared.d->hang.start_ns;
+    for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < NEAR_VERTICES &&
+                    view->vertices[asker].end_ns >= since_ns;
+         i++) {
+        taker = find_taker_of(view, asker, thread);
+        asker = argus_graph_previous(view->graph, asker);
+    }
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
@@ -101,27 +111,57 @@ static uint32_t find_taker(const struct search *search, uint32_t thread)
     return taker;
 }
 
-/* Adds the threads that `taker` made run or sent something: one of them has the request now. False
- * without memory. `*ret_passed_on`: there is such a thread, even if it is the waiter, which got an
- * answer. */
-static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
+/* The vertex of a suspect that took the request: from the thread that passed it on, or from the
+ * waiter. */
+static uint32_t find_taker_in(const struct search *search, const struct suspect *suspect)
+{
+    uint32_t taker = ARGUS_NONE;
+    if (suspect->via != ARGUS_NONE)
+        taker = find_taker_of(&search->shared.d->view, suspect->via, suspect->thread);
+    return taker != ARGUS_NONE ? taker : find_taker(search, suspect->thread);
+}
+
+/* Adds the threads to which `taker` sent something, or which it only made run: one of them has the
+ * request now. False without memory. `*ret_passed_on`: there is such a thread, even if it is the
+ * waiter, which got an answer. */
+static bool follow_edges(struct search *search, uint32_t taker, bool messages, bool *ret_passed_on)
 {
     const struct view *view = &search->shared.d->view;
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, taker, &out);
     for (size_t i = 0; i < count && i < MAX_OUT; i++) {
         const struct argus_edge *edge = &view->edges[out[i]];
+        bool is_message = edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
         size_t before = search->suspects.length;
-        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER)
+        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
+            is_message != messages)
             continue;
         *ret_passed_on = true;
         if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
                                 "the request was passed on to it"))
             return false;
-        if (search->suspects.length > before)
+        if (search->suspects.length > before) {
             search->suspects.data[before].via = taker;
+            search->suspects.data[before].woken = !messages;
+        }
     }
     return true;
+}
+
+static bool follow_request(struct search *search, uint32_t taker, bool *ret_passed_on)
+{
+    return follow_edges(search, taker, true, ret_passed_on) &&
+           follow_edges(search, taker, false, ret_passed_on);
+}
+
+/* Adds the threads to which `taker` sent something that they have not received. */
+static struct argus_error *follow_unread(struct search *search, uint32_t taker)
+{
+    size_t before = search->suspects.length;
+    struct argus_error *error = find_unreceived(&search->shared, taker);
+    for (size_t i = before; i < search->suspects.length; i++)
+        search->suspects.data[i].via = taker;
+    return error;
 }
 
 /* Whether `thread` sent anything in the vertices from `first` to `last`. */
@@ -149,10 +189,10 @@ static bool has_sent(const struct view *view, uint32_t first, uint32_t last)
 /* Whether a suspect's wait at `vertex` is its wait for requests although it is too rare to be known
  * as its home: the request of the searched wait ended such a wait, and the suspect went back to it
  * without having sent anything. */
-static bool came_back(const struct search *search, uint32_t vertex)
+static bool came_back(const struct search *search, const struct suspect *suspect, uint32_t vertex)
 {
     const struct view *view = &search->shared.d->view;
-    uint32_t taker = find_taker(search, view->vertices[vertex].thread);
+    uint32_t taker = find_taker_in(search, suspect);
     uint32_t before = taker == ARGUS_NONE ? ARGUS_NONE : argus_graph_previous(view->graph, taker);
     if (before == ARGUS_NONE || vertex < taker || vertex - taker > MAX_STEPS)
         return false;
@@ -183,28 +223,51 @@ static bool add_exclusive_client(struct search *search, uint32_t server)
     return true;
 }
 
-static struct argus_error *follow_idle_suspect(struct search *search, uint32_t thread)
+/* Notes the vertex with which a suspect took a request and did not answer. */
+static void note_silent(struct search *search, const struct suspect *suspect, uint32_t taker)
+{
+    if (suspect->via == ARGUS_NONE) {
+        search->silent = search->silent == ARGUS_NONE ? taker : search->silent;
+        return;
+    }
+    search->passed_silent = taker;
+    search->passed = *suspect;
+    search->passed_silents++;
+}
+
+/* The vertex that took the request and did not answer; ARGUS_NONE. If something was passed on to
+ * several threads that did not answer, none of them is known to have the request. */
+static uint32_t find_silent(const struct search *search)
+{
+    if (search->silent != ARGUS_NONE)
+        return search->silent;
+    return search->passed_silents == 1 ? search->passed_silent : ARGUS_NONE;
+}
+
+static struct argus_error *follow_idle_suspect(struct search *search, const struct suspect *suspect)
 {
     const struct view *view = &search->shared.d->view;
-    uint32_t taker = find_taker(search, thread);
+    uint32_t thread = suspect->thread, taker = find_taker_in(search, suspect);
     bool passed_on = false;
     if (search->idle == ARGUS_NONE)
         search->idle = thread;
     if (taker == ARGUS_NONE && !add_exclusive_client(search, thread))
         return argus_error_memory();
     struct window wait = wait_window(view, search->position->vertex, search->position->window);
+    size_t before = search->suspects.length;
     for (int i = 0; taker != ARGUS_NONE && i < MAX_STEPS; i++) {
-        if (!follow_request(search, taker, &passed_on))
-            return argus_error_memory();
+        struct argus_error *error = i < NEAR_VERTICES ? follow_unread(search, taker) : NULL;
+        if (error || !follow_request(search, taker, &passed_on))
+            return error ? error : argus_error_memory();
+        passed_on |= search->suspects.length > before;
         if (passed_on)
             return NULL;
         if (timeline_wait_end(view, taker) >= wait.end_ns)
             break;
         taker = timeline_next(view, taker);
     }
-    if (taker != ARGUS_NONE && timeline_wait_end(view, taker) >= wait.end_ns &&
-        search->silent == ARGUS_NONE)
-        search->silent = taker;
+    if (taker != ARGUS_NONE && timeline_wait_end(view, taker) >= wait.end_ns)
+        note_silent(search, suspect, taker);
     return NULL;
 }
 
@@ -315,6 +378,13 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
     return !vague;
 }
 
+/* Whether a suspect was only woken by a thread that passed the request on in a message, to a thread
+ * that took it and did not answer. */
+static bool is_outdone(const struct search *search, const struct suspect *suspect)
+{
+    return suspect->woken && find_silent(search) != ARGUS_NONE;
+}
+
 /* Examines the new suspects, from `row` of the evidence; NULL: from other evidence. */
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
@@ -328,14 +398,14 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
         if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
-            examined.idle = came_back(search, examined.figures.vertex);
+            examined.idle = came_back(search, &suspect, examined.figures.vertex);
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
         if (suspect.thread == search->holder) /* … or the holder */
             examined.abnormal = true;
         if (examined.idle)
-            error = follow_idle_suspect(search, suspect.thread);
-        if (error || !examined.abnormal || examined.idle ||
+            error = follow_idle_suspect(search, &suspect);
+        if (error || !examined.abnormal || examined.idle || is_outdone(search, &suspect) ||
             only_waited(search, row, suspect.thread, &examined))
             continue;
         long at = diagnoser_find_step(d, suspect.thread);
@@ -421,14 +491,27 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
     return error;
 }
 
+/* Notes that the request was passed on to a thread that did not answer, which is a guess. */
+static struct argus_error *note_passed(struct search *search)
+{
+    struct diagnoser *d = search->shared.d;
+    d->guessed = true;
+    if (!diagnoser_add_step(d, search->passed.via, ARGUS_NONE, true))
+        return argus_error_memory();
+    return note_guess(d, search->position->vertex, &search->passed);
+}
+
 static struct argus_error *end_search(struct search *search)
 {
     struct diagnoser *d = search->shared.d;
     struct argus_error *error = NULL;
-    if (!search->decided && !d->stopped && search->silent != ARGUS_NONE)
-        error = blame_silent(d, search->silent, search->position);
-    else if (!search->decided)
+    uint32_t silent = find_silent(search);
+    if (!search->decided && !d->stopped && silent != ARGUS_NONE) {
+        error = search->silent == ARGUS_NONE ? note_passed(search) : NULL;
+        error = error ? error : blame_silent(d, silent, search->position);
+    } else if (!search->decided) {
         error = blame_nobody(search);
+    }
     vec_deinit(&search->suspects);
     return error;
 }
@@ -470,7 +553,7 @@ struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_p
     search.shared =
         (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && search.silent != ARGUS_NONE) ||
+        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && find_silent(&search) != ARGUS_NONE) ||
             is_enough(&search))
             break;
         if (applies(&search, &all_evidence[i]))

@@ -38,6 +38,17 @@ bool is_other_process(const struct suspect_search *search, uint32_t thread);
  * nothing in the recording; ARGUS_NONE. */
 uint32_t find_silent_opener(const struct view *view, uint32_t vertex);
 
+/* A thread of the only process that was stopped until the end of `window`, and for most of it;
+ * ARGUS_NONE. stopped.c. */
+uint32_t find_stopped(const struct view *view, struct window window);
+
+/* Adds the threads that should have received what `vertex` sent, and did not. asked.c. */
+struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vertex);
+
+/* The vertex in which the searched wait began: an earlier one if signals interrupted it, or if the
+ * hung thread waits in several pieces at one place. suspects.c. */
+uint32_t first_piece(const struct suspect_search *search);
+
 /* The thread that occupies `server`, so that a message of thread `client` stays unread during `wait`;
  * ARGUS_NONE: there is none, or it is not known. exclusive_client.c. */
 uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_t server,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/lower_bound.h"
+#include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/suspect_search.h"
 #include "graph/text/object_text.h"
 
@@ -161,6 +162,25 @@ static struct argus_error *find_object_users(struct suspect_search *search)
 
 /* --- the last request --- */
 
+uint32_t first_piece(const struct suspect_search *search)
+{
+    const struct view *view = &search->d->view;
+    uint32_t first = timeline_wait_begin(view, search->vertex);
+    const struct argus_vertex *v = &view->vertices[first];
+    bool clear = habit_is_clear(view->graph, v->wait.user_stack);
+    if (v->thread != search->d->hang.thread || !clear)
+        return first;
+    for (unsigned i = 0; i < MAX_LOOK_BACK; i++) {
+        uint32_t before = argus_graph_previous(view->graph, first);
+        if (before == ARGUS_NONE || view->vertices[before].end_ns < search->d->hang.start_ns ||
+            view->vertices[before].wait.kind != v->wait.kind ||
+            view->vertices[before].wait.user_stack != v->wait.user_stack)
+            break;
+        first = before;
+    }
+    return first;
+}
+
 /* Adds the thread that `vertex` made run last. */
 static bool add_asked(struct suspect_search *search, uint32_t vertex, const char *why)
 {
@@ -179,7 +199,7 @@ static bool add_asked(struct suspect_search *search, uint32_t vertex, const char
 
 static struct argus_error *find_last_asked(struct suspect_search *search)
 {
-    uint32_t v = search->vertex;
+    uint32_t v = first_piece(search);
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
         if (!add_asked(search, v, "the waiting thread had just caused it to run"))
             return argus_error_memory();
