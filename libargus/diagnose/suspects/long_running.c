@@ -59,6 +59,12 @@ static struct argus_error *find_origin(struct diagnoser *d)
     return argus_error_memory();
 }
 
+/* Whether another thread explains the run, which only polled a variable. */
+static bool is_explained(const struct diagnoser *d)
+{
+    return d->path.length > 1 && d->path.data[1].expected;
+}
+
 struct argus_error *diagnose_long_running(struct diagnoser *d)
 {
     struct window whole = {d->hang.start_ns, d->hang.end_ns};
@@ -66,7 +72,7 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
         return argus_error_memory();
     struct argus_error *error =
         diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
-    if (!error)
+    if (!error && !is_explained(d))
         error = find_origin(d);
     /* In a run of many pieces, the largest piece is not the whole, and a vertex that is like it is
      * not, either. */

@@ -156,7 +156,7 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
                                              struct window part)
 {
     struct argus_code_loop loop;
-    struct argus_error *error = read_code_loop(d, vertex, &loop);
+    struct argus_error *error = read_code_loop(d, vertex, part, &loop);
     return error ? error : diagnoser_blame_loop(d, vertex, part, &loop);
 }
 

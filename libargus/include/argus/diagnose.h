@@ -111,8 +111,10 @@ struct argus_culprit {
     /* owned; the one to look at first comes first, then by samples */
     struct argus_costly_function *functions;
     size_t function_count;
-    struct argus_code_loop loop; /* RepeatedYield */
-    char *why;                   /* owned: one sentence */
+    /* of a loop that polls: the culprit's own, or the one that it should have ended */
+    struct argus_code_loop loop;
+    bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
+    char *why;   /* owned: one sentence */
 };
 
 struct argus_path_step {
@@ -121,6 +123,7 @@ struct argus_path_step {
     uint32_t edge;
     bool expected; /* from the baseline: what should have happened, rather than what did */
     bool vague;    /* it only could have ended the wait of the previous step */
+    bool polled;   /* it did not wait, but polled a variable that the next step should have set */
 };
 
 /* The part of one thread (by the names of process and thread) in the hang and in the baseline's
