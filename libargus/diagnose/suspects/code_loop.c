@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/hangs/finder.h"
 #include "diagnose/suspects/flag_writers.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
@@ -175,15 +174,9 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct 
                                    struct argus_code_loop *ret)
 {
     struct loop_flags flags;
-    const struct argus_vertex *v = &d->view.vertices[vertex];
-    struct loop_stack stack = {.vertex = vertex};
-    uint32_t index = v->wait.user_stack;
+    struct loop_stack stack = {.vertex = vertex, .is_sample = is_loop_of_yields(&d->view, vertex)};
+    uint32_t index = find_loop_stack(d, vertex, part);
     *ret = (struct argus_code_loop){0};
-    /* A loop of sched_yield() is inside of the vertex, whose wait is another one. */
-    if (!(v->flags & ARGUS_VERTEX_YIELDS) && is_yielding(&d->view, vertex)) {
-        stack.is_sample = true;
-        index = find_sampled_yield(d, vertex, part);
-    }
     if (!code_loop_is_readable(d) || index == ARGUS_NONE)
         return NULL;
     take_frames(d, index, &stack);

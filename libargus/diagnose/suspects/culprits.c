@@ -179,14 +179,15 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
         tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
     if (error)
         return error;
-    if (runnable_ns > run_ns)
-        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
     error = read_spin_loop(d, vertex, part, &loop);
     if (!error && loop.variable_count)
         error = diagnoser_try_setter(d, vertex, part, &loop, &taken);
-    if (error)
+    if (error || (!taken && runnable_ns > run_ns))
         code_loop_free(&loop);
-    return error || taken ? error
-                          : blame_busy(d, vertex, part, run_ns + runnable_ns,
-                                       text_ran(d, run_ns, runnable_ns, normal), &loop);
+    if (error || taken)
+        return error;
+    if (runnable_ns > run_ns)
+        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
+    return blame_busy(d, vertex, part, run_ns + runnable_ns,
+                      text_ran(d, run_ns, runnable_ns, normal), &loop);
 }

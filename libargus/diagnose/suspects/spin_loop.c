@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/hangs/finder.h"
+
 enum {
     MOST_STACKS = 64, /* different ones; a loop that only looks has few */
     LEAST_SAMPLES = 8,
@@ -66,20 +68,31 @@ static void count_stacks(const struct view *view, uint32_t thread, struct window
 
 /* --- sched_yield --- */
 
-uint32_t find_sampled_yield(struct diagnoser *d, uint32_t vertex, struct window part)
+bool is_loop_of_yields(const struct view *view, uint32_t vertex)
+{
+    return !(view->vertices[vertex].flags & ARGUS_VERTEX_YIELDS) && is_yielding(view, vertex);
+}
+
+static bool is_in_yield(const struct diagnoser *d, const struct argus_vertex *v, uint32_t index)
+{
+    struct argus_stack stack = argus_graph_stack(d->view.graph, index);
+    const char *name = stack.count
+                           ? argus_symbols_function(d->symbols, d->view.threads[v->thread].process,
+                                                    v->end_ns, stack.frames[0], false)
+                           : NULL;
+    return name && strstr(name, "sched_yield");
+}
+
+uint32_t find_loop_stack(struct diagnoser *d, uint32_t vertex, struct window part)
 {
     struct sampled sampled;
     const struct argus_vertex *v = &d->view.vertices[vertex];
+    if (!is_loop_of_yields(&d->view, vertex))
+        return v->wait.user_stack;
     count_stacks(&d->view, v->thread, part, &sampled);
-    for (uint32_t i = 0; d->symbols && i < sampled.stacks; i++) {
-        struct argus_stack stack = argus_graph_stack(d->view.graph, sampled.all[i].stack);
-        const char *name =
-            stack.count ? argus_symbols_function(d->symbols, d->view.threads[v->thread].process,
-                                                 v->end_ns, stack.frames[0], false)
-                        : NULL;
-        if (name && strstr(name, "sched_yield"))
+    for (uint32_t i = 0; d->symbols && i < sampled.stacks; i++)
+        if (is_in_yield(d, v, sampled.all[i].stack))
             return sampled.all[i].stack;
-    }
     return ARGUS_NONE;
 }
 

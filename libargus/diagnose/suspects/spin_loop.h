@@ -5,9 +5,10 @@
 #include "diagnose/diagnoser.h"
 #include "steps/loops/loop_flags.h"
 
-/* The most frequent sampled stack of the thread of `vertex` in `part` that is in sched_yield();
- * ARGUS_NONE. */
-uint32_t find_sampled_yield(struct diagnoser *d, uint32_t vertex, struct window part);
+/* A stack in the loop of `vertex` in `part`, which polls and waits: of its wait; or, of a loop of
+ * sched_yield(), which is inside of its vertex, the most frequent one of samples. ARGUS_NONE. */
+uint32_t find_loop_stack(struct diagnoser *d, uint32_t vertex, struct window part);
+bool is_loop_of_yields(const struct view *view, uint32_t vertex);
 
 /* Reads which variables end the loop in which the thread of `vertex` was busy in `part`; none if it
  * did anything else there, or the code does not tell. Errors: memory. */
