@@ -72,10 +72,11 @@ enum argus_cpu_lack {
 
 /* A function that writes a variable, by the program's code. */
 struct argus_flag_writer {
-    char *place;      /* owned: "on_reconfigured (settings.c:29)" */
-    int64_t value;    /* the constant that it writes, if has_value */
-    bool has_value;   /* else the value is computed */
-    bool is_possible; /* it gives the variable's address to a function of another file */
+    char *place;    /* owned: "on_reconfigured (settings.c:29)" */
+    int64_t value;  /* the constant that it writes, if has_value */
+    bool has_value; /* else the value is computed */
+    /* it gives the variable's address to a function of another file, or is a callback that may get it */
+    bool is_possible;
 };
 
 /* A variable that ends a loop. */

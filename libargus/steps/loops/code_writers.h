@@ -19,7 +19,8 @@ struct code_writer {
     uint64_t start, bytes; /* of its function; addresses of the file */
     int64_t value;         /* … that it writes, if has_value */
     bool has_value;
-    bool is_possible; /* it gives the variable's address to a function of another file */
+    /* it gives the variable's address to a function of another file, or is a callback that may get it */
+    bool is_possible;
 };
 
 struct code_writers {

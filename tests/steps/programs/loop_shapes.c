@@ -43,7 +43,7 @@ OWN struct {
 OWN struct {
     long number;
     volatile int is_done;
-} job;
+} job, callback_job;
 OWN struct window *window;
 OWN struct window main_window;
 OWN volatile bool is_ready_flag, is_first, is_second;
@@ -114,6 +114,12 @@ APART void wait_spin(void)
 {
     while (__sync_lock_test_and_set(&spin_lock, 1))
         sched_yield();
+}
+
+APART void wait_callback(void)
+{
+    while (!callback_job.is_done)
+        usleep(100);
 }
 
 APART void wait_sequence(long wanted)
@@ -478,6 +484,23 @@ APART void start_job(void)
 {
     pthread_t thread;
     pthread_create(&thread, NULL, run_job, &job);
+}
+
+/* A callback that gets the variable as its second argument. */
+APART void on_end(int status, void *context)
+{
+    struct {
+        long number;
+        volatile int is_done;
+    } *own = context;
+    if (status == 0)
+        own->is_done = 1;
+}
+
+APART void watch_end(void)
+{
+    on_exit(on_end, &callback_job);
+    puts("");
 }
 
 APART void go_set_global(void)
