@@ -67,9 +67,17 @@ static void describe(const struct loop_flags *flags, char *buffer, size_t bytes)
     snprintf(buffer + length, bytes - length, "%s", flags->is_whole ? "" : "?");
 }
 
-static bool is_expected(size_t shape, const char *text)
+/* The pairs of loads and stores of arm64 that exchange a value are not understood. */
+static const char *expected_of(const struct elf_file *file, size_t shape)
 {
-    const char *expected = shapes[shape].expected, *other = shapes[shape].alternative;
+    bool is_exchange = strncmp(shapes[shape].name, "spin_lock", strlen("spin_lock")) == 0;
+    bool is_arm64 = elf_file_machine(file) == ELF_MACHINE_AARCH64;
+    return is_exchange && is_arm64 ? NULL : shapes[shape].expected;
+}
+
+static bool is_expected(const char *expected, size_t shape, const char *text)
+{
+    const char *other = shapes[shape].alternative;
     return expected && (strcmp(text, expected) == 0 || (other && strcmp(text, other) == 0));
 }
 
@@ -78,6 +86,7 @@ static bool check_shape(struct elf_file *file, size_t shape)
 {
     uint64_t start, bytes;
     unsigned told = 0;
+    const char *expected = expected_of(file, shape);
     bool is_arm64 = elf_file_machine(file) == ELF_MACHINE_AARCH64;
     assert_true(find_symbol(file, shapes[shape].name, &start, &bytes));
     for (uint64_t at = start; at < start + bytes; at++) {
@@ -88,16 +97,15 @@ static bool check_shape(struct elf_file *file, size_t shape)
             continue;
         told++;
         describe(&flags, text, sizeof(text));
-        if (is_expected(shape, text))
+        if (is_expected(expected, shape, text))
             continue;
         print_error("%s+0x%llx: expected %s, found %s\n", shapes[shape].name,
-                    (unsigned long long)(at - start),
-                    shapes[shape].expected ? shapes[shape].expected : "nothing", text);
+                    (unsigned long long)(at - start), expected ? expected : "nothing", text);
         return false;
     }
-    if (!told && shapes[shape].expected)
-        print_error("%s: expected %s, found nothing\n", shapes[shape].name, shapes[shape].expected);
-    return told || !shapes[shape].expected;
+    if (!told && expected)
+        print_error("%s: expected %s, found nothing\n", shapes[shape].name, expected);
+    return told || !expected;
 }
 
 static void test_shapes(void **state)

@@ -86,7 +86,7 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *
         command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
-    struct argus_flag_writer *writers; /* owned; x86-64; not those that only reset it */
+    struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
     size_t thread_count; /* … without the thread that waits */

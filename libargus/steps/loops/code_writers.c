@@ -98,7 +98,9 @@ static bool stores_constant(struct search *search, const struct code_scope *scop
     *ret = at->immediate;
     if (!is_plain_store(at))
         return false;
-    if (!at->reads && at->has_immediate)
+    if (scope->function->is_arm64) /* the immediate moves the pointer; wzr is read by nobody */
+        *ret = 0;
+    if (!at->reads && (at->has_immediate || scope->function->is_arm64))
         return true;
     if (reg == REGISTER_NONE)
         return false;
@@ -187,9 +189,15 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
         search->outer_node = CODE_NONE;
 }
 
-static const uint8_t arguments[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
-                                    REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
-enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]) };
+enum { ARGUMENTS = 6 };
+
+/* The register of an argument. */
+static uint8_t argument_register(const struct code_scope *scope, unsigned argument)
+{
+    static const uint8_t x86[ARGUMENTS] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                           REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+    return scope->function->is_arm64 ? (uint8_t)argument : x86[argument];
+}
 
 /* Functions that begin a thread: what it executes gets one argument. To add one: a row. */
 static bool begins_thread(const struct code_target *target)
@@ -214,7 +222,7 @@ static bool is_writer_known(const struct search *search, uint64_t start)
 struct handing {
     const struct code_scope *scope;
     uint32_t node;
-    uint8_t variable, as;
+    unsigned variable, as; /* arguments: of the call, and of the function */
 };
 
 static void look_at_handed_on(struct search *search, const struct handing *handing,
@@ -227,10 +235,10 @@ static void look_at_handed_on(struct search *search, const struct handing *handi
                                .call = handing->node,
                                .depth = handing->scope->depth + 1,
                                .is_handed_on = true,
-                               .handed_on = handing->variable,
-                               .handed_as = handing->as};
+                               .handed_on = argument_register(handing->scope, handing->variable),
+                               .handed_as = argument_register(handing->scope, handing->as)};
     search->outer = function;
-    search->is_guess = handing->as != arguments[0];
+    search->is_guess = handing->as != 0;
     look_into(search, &inner);
     search->outer = outer;
     search->is_guess = false;
@@ -257,7 +265,7 @@ static void look_at_function_argument(struct search *search, struct handing hand
         handing.scope->depth == MOST_CALLS)
         return;
     for (unsigned i = 0; i < most && !(i && is_writer_known(search, address)); i++) {
-        handing.as = arguments[i];
+        handing.as = i;
         look_at_handed_on(search, &handing, function);
     }
 }
@@ -267,7 +275,7 @@ static void look_at_functions(struct search *search, const struct code_scope *sc
                               const struct code_path *pointed, unsigned leading,
                               const struct code_target *target)
 {
-    struct handing handing = {.scope = scope, .node = node, .variable = arguments[leading]};
+    struct handing handing = {.scope = scope, .node = node, .variable = leading};
     unsigned most = begins_thread(target) || target->is_here ? 1 : ARGUMENTS;
     for (unsigned i = 0; i < ARGUMENTS; i++)
         if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
@@ -282,7 +290,8 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     bool points = false;
     for (unsigned i = 0; i < ARGUMENTS; i++) {
         int64_t distance;
-        code_path_find_pointed(&search->budget, scope, node, arguments[i], &pointed[i]);
+        code_path_find_pointed(&search->budget, scope, node, argument_register(scope, i),
+                               &pointed[i]);
         if (leads_on(search, &pointed[i]))
             leading = i;
         points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
@@ -424,9 +433,10 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
 {
     struct instruction_decoder *decoder;
     *ret = (struct code_writers){0};
-    if (is_arm64 || flag->is_thread_local)
+    if (flag->is_thread_local)
         return false;
-    struct argus_error *error = instruction_decoder_create(INSTRUCTION_X86_64, &decoder);
+    struct argus_error *error =
+        instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);
     if (error) {
         argus_error_destroy(error);
         return false;
