@@ -301,7 +301,7 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     look_at_functions(search, scope, node, pointed, leading, &target);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
-    } else if (points) {
+    } else if (points && !code_is_sleep(target.name)) { /* it has no such argument */
         struct code_writer writer = writer_at(search, node);
         writer.is_possible = true;
         add_writer(search, &writer);
