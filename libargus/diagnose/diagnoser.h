@@ -92,7 +92,8 @@ struct argus_error *diagnose_long_running(struct diagnoser *d);
 struct argus_error *diagnose_repeated_yield(struct diagnoser *d);
 struct argus_error *diagnose_long_wait(struct diagnoser *d);
 
-/* Blames a busy vertex: says what it ran, or that it lacked a CPU instead. */
+/* Blames a busy vertex: says what it ran, or that it lacked a CPU instead. If it only polled a
+ * variable, explains it by the thread that sets that variable, as diagnoser_explain_by_code(). */
 struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
                                             struct window part, uint64_t run_ns,
                                             uint64_t runnable_ns);
@@ -135,8 +136,8 @@ struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t ve
 
 /* --- code_loop.c --- */
 
-/* Reads from the program's code which variables end the loop of `vertex`; none, where it does not tell. Errors: memory. */
-struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
+/* Reads from the program's code which variables end the loop of `vertex` in `part`; none, where it does not tell. Errors: memory. */
+struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                    struct argus_code_loop *ret);
 void code_loop_free(struct argus_code_loop *loop);
 /* "by its code, the loop in … ends when … changes": owned by the caller; NULL: no memory. */
@@ -155,6 +156,9 @@ char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_
  * thread, or it explains nothing, blames the loop. */
 struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vertex,
                                               struct window part);
+/* The first half of it: `*ret_taken` if that thread explains the loop; then takes what `loop` owns. */
+struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         struct argus_code_loop *loop, bool *ret_taken);
 
 /* --- late.c --- */
 

@@ -81,7 +81,7 @@ static void sentence_add_busy(struct sentence *sentence, const struct view *view
         sentence_add(sentence, "got no cpu");
         return;
     }
-    sentence_add(sentence, "was busy on the cpu");
+    sentence_add(sentence, root->polled ? "polled a variable on the cpu" : "was busy on the cpu");
     if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
         bool is_script = root->functions[0].script; /* its name ends with its file */
         sentence_add(sentence, is_script ? ", in " : " (");
@@ -166,8 +166,10 @@ static void sentence_add_path(struct sentence *sentence, const struct argus_diag
                               const struct view *view)
 {
     uint32_t last = found->hang.thread;
-    bool ran = found->hang.type == ARGUS_TYPE_LONG_RUNNING;
-    if (ran && found->culprits[0].type != ARGUS_TYPE_LONG_WAIT) /* the path says what set it off */
+    /* The path of a run says what set it off, unless the run only polled. */
+    bool is_walk = found->path_count > 1 && found->path[1].expected;
+    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING && !is_walk &&
+        found->culprits[0].type != ARGUS_TYPE_LONG_WAIT)
         return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;

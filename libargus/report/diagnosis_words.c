@@ -63,6 +63,19 @@ static const char *script_text(const struct argus_report_context *context, uint3
     return buffer;
 }
 
+static void describe_spin(const struct argus_report_context *context, uint32_t vertex, char *buffer,
+                          size_t bytes)
+{
+    char ran[32];
+    const struct argus_vertex *v = &view_of(context->graph).vertices[vertex];
+    argus_duration_text(v->end_ns - v->start_ns, ran, sizeof(ran));
+    if (v->yield_calls)
+        snprintf(buffer, bytes, "polled a variable for %s, %" PRIu32 " times in a row: sched_yield",
+                 ran, v->yield_calls);
+    else
+        snprintf(buffer, bytes, "polled a variable on a cpu for %s, without a wait", ran);
+}
+
 /* Describes a wait on the path. Most of it may consist of several waits in a row. */
 static void describe_wait(const struct argus_report_context *context,
                           const struct argus_diagnosis *diagnosis, uint32_t vertex, char *buffer,
@@ -99,7 +112,10 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     char thread[128], wait[512];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
-    describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
+    if (step->polled)
+        describe_spin(context, step->vertex, wait, sizeof(wait));
+    else
+        describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
     if (culprit)
         what = culprit->why;
     else if (diagnosis->origin_count > 0)

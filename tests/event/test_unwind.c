@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "popping_function.h"
 #include "snapshot_trace.h"
 
 #define MOST_DEEP 64
@@ -194,6 +195,22 @@ static void through_a_signal(void **state)
     sigaction(SIGUSR2, &action, NULL);
     send(SIGUSR2);
     check_now();
+}
+
+/* Its own CFA needs rbp. False: not on this processor. */
+static __attribute__((noinline)) bool calls_popping(size_t bytes)
+{
+    volatile char *room = __builtin_alloca(bytes);
+    expected_count = backtrace(expected, MOST_DEEP) - 1;
+    memmove(expected, expected + 1, (size_t)expected_count * sizeof(expected[0]));
+    return popping_call(take) && (room[bytes - 1] = 1);
+}
+
+static void at_a_return(void **state)
+{
+    (void)state;
+    if (calls_popping((size_t)getpid() % 1000 + 100))
+        check_now();
 }
 
 /* A signal handler on its own stack: the callers are not in the copy, and the stack ends with a
@@ -559,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_frame_of_unknown_size),
         cmocka_unit_test(through_a_library),
         cmocka_unit_test(through_a_signal),
+        cmocka_unit_test(at_a_return),
         cmocka_unit_test(a_stack_of_its_own),
         cmocka_unit_test(a_short_copy_says_so),
         cmocka_unit_test(unknown_code_says_so),

@@ -1,20 +1,17 @@
 /* Which variable a loop waits for, read from the program's code: `while (!did_reconfigure) usleep(1500)`.
  *
- * The stack of one of its waits has the return address in the loop. What decides the exits of that loop, steps/loops/loop_flags.h finds
+ * The stack of one of its waits has the return address in the loop; of a loop that does not sleep, the stack of a sample (spin_loop.c). What decides the exits of that loop, steps/loops/loop_flags.h finds
  * out. Functions of the C library and other waiting functions have loops of their own, which say nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/diagnoser.h"
 #include "diagnose/suspects/flag_writers.h"
+#include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 #include "graph/symbols_code.h"
-#include "steps/loops/loop_flags.h"
 #include "steps/watch_command.h"
-
-#define MOST_FRAMES 16
 
 /* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
 static bool is_waiting_function(const char *function)
@@ -29,13 +26,12 @@ static bool is_waiting_function(const char *function)
     return false;
 }
 
-/* False: what comes is not known. */
+/* `at`: in the instruction that is looked at. `address` is the frame, which names its function. False: what comes is not known. */
 static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                       bool is_return, struct loop_frame *ret)
+                       uint64_t at, bool is_return, struct loop_frame *ret)
 {
     uint32_t process = d->view.threads[v->thread].process;
-    /* A wait's innermost frame is behind the system call, the others are behind calls. */
-    const char *image = argus_symbols_image(d->symbols, process, v->end_ns, address - 1, false);
+    const char *image = argus_symbols_image(d->symbols, process, v->end_ns, at, false);
     const char *function =
         argus_symbols_function(d->symbols, process, v->end_ns, address, is_return);
     *ret = (struct loop_frame){0};
@@ -43,19 +39,23 @@ static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64
         return false;
     if (is_base_library(image) || is_waiting_function(function))
         return true;
-    ret->file = symbols_code(d->symbols, process, v->end_ns, address - 1, &ret->address);
+    ret->file = symbols_code(d->symbols, process, v->end_ns, at, &ret->address);
     return ret->file != NULL;
 }
 
-static uint32_t take_frames(struct diagnoser *d, const struct argus_vertex *v,
-                            struct loop_frame *ret)
+/* A wait's innermost frame is behind the system call, the others are behind calls. */
+static void take_frames(struct diagnoser *d, uint32_t index, struct loop_stack *ret)
 {
-    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
-    uint32_t count = 0;
-    while (count < stack.count && count < MOST_FRAMES &&
-           take_frame(d, v, stack.frames[count], count > 0, &ret[count]))
-        count++;
-    return count;
+    const struct argus_vertex *v = &d->view.vertices[ret->vertex];
+    struct argus_stack stack = argus_graph_stack(d->view.graph, index);
+    ret->count = 0;
+    for (uint32_t i = 0; i < stack.count && i < LOOP_STACK_FRAMES; i++) {
+        bool is_exact = i == 0 && ret->is_sample;
+        ret->addresses[i] = stack.frames[i] - !is_exact;
+        if (!take_frame(d, v, stack.frames[i], ret->addresses[i], i > 0, &ret->frames[i]))
+            break;
+        ret->count++;
+    }
 }
 
 /* --- in words --- */
@@ -115,32 +115,28 @@ void code_loop_free(struct argus_code_loop *loop)
 
 /* The path of the file that has the variable: of one of the frames. */
 static const char *image_of(struct diagnoser *d, const struct argus_vertex *v,
-                            const struct loop_frame *frames, uint32_t count,
-                            const struct loop_flag *flag)
+                            const struct loop_stack *stack, const struct loop_flag *flag)
 {
-    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
     uint32_t process = d->view.threads[v->thread].process, at = 0;
-    while (at + 1 < count && frames[at].file != flag->file)
+    while (at + 1 < stack->count && stack->frames[at].file != flag->file)
         at++;
-    return argus_symbols_image(d->symbols, process, v->end_ns, stack.frames[at] - 1, false);
+    return argus_symbols_image(d->symbols, process, v->end_ns, stack->addresses[at], false);
 }
 
-static struct argus_error *tell(struct diagnoser *d, const struct argus_vertex *v,
-                                const struct loop_frame *frames, uint32_t count,
+static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *stack,
                                 const struct loop_flags *flags, struct argus_code_loop *ret)
 {
-    struct argus_stack stack = argus_graph_stack(d->view.graph, v->wait.user_stack);
-    struct loop_stack where = {(uint32_t)(v - d->view.vertices), frames, count};
-    uint64_t address = stack.frames[flags->frame];
-    ret->place = text_code_place(d, v, address, flags->frame > 0);
+    const struct argus_vertex *v = &d->view.vertices[stack->vertex];
+    bool is_exact = flags->frame == 0 && stack->is_sample;
+    ret->place = text_code_place(d, v, stack->addresses[flags->frame] + !is_exact, !is_exact);
     ret->is_whole = flags->is_whole;
     ret->variables = calloc(flags->count, sizeof(*ret->variables));
     bool good = ret->place && ret->variables;
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
-        good = tell_variable(d, v, image_of(d, v, frames, count, &flags->all[i]), &flags->all[i],
+        good = tell_variable(d, v, image_of(d, v, stack, &flags->all[i]), &flags->all[i],
                              &ret->variables[i]) &&
-               flag_writers_find(d, &where, &flags->all[i], &ret->variables[i]);
+               flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
     }
     if (good)
         return NULL;
@@ -148,20 +144,45 @@ static struct argus_error *tell(struct diagnoser *d, const struct argus_vertex *
     return argus_error_memory();
 }
 
-struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex,
+static bool is_arm64(const struct diagnoser *d)
+{
+    return argus_trace_header(argus_graph_trace(d->view.graph))->arch == ARGUS_ARCH_AARCH64;
+}
+
+bool code_loop_is_readable(const struct diagnoser *d)
+{
+    return d->symbols && argus_trace_header(argus_graph_trace(d->view.graph))->os == ARGUS_OS_LINUX;
+}
+
+bool code_loop_find_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
+                         struct loop_flags *ret)
+{
+    struct loop_stack stack = {.vertex = vertex, .is_sample = true};
+    take_frames(d, index, &stack);
+    return loop_flags_find_spin(stack.frames, stack.count, is_arm64(d), ret);
+}
+
+struct argus_error *code_loop_tell_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
+                                        const struct loop_flags *flags, struct argus_code_loop *ret)
+{
+    struct loop_stack stack = {.vertex = vertex, .is_sample = true};
+    take_frames(d, index, &stack);
+    return tell(d, &stack, flags, ret);
+}
+
+struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                    struct argus_code_loop *ret)
 {
-    struct loop_frame frames[MOST_FRAMES];
     struct loop_flags flags;
-    const struct argus_vertex *v = &d->view.vertices[vertex];
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    struct loop_stack stack = {.vertex = vertex, .is_sample = is_loop_of_yields(&d->view, vertex)};
+    uint32_t index = find_loop_stack(d, vertex, part);
     *ret = (struct argus_code_loop){0};
-    if (!d->symbols || v->wait.user_stack == ARGUS_NONE || header->os != ARGUS_OS_LINUX)
+    if (!code_loop_is_readable(d) || index == ARGUS_NONE)
         return NULL;
-    uint32_t count = take_frames(d, v, frames);
-    if (!loop_flags_find(frames, count, header->arch == ARGUS_ARCH_AARCH64, &flags))
+    take_frames(d, index, &stack);
+    if (!loop_flags_find(stack.frames, stack.count, is_arm64(d), &flags))
         return NULL;
-    return tell(d, v, frames, count, &flags, ret);
+    return tell(d, &stack, &flags, ret);
 }
 
 void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable)

@@ -1,9 +1,11 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 
 /* Whether a thread yielded just as much in an equal time before the window: then this is its normal
@@ -89,7 +91,8 @@ struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
 
 bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
 {
-    return vec_push(&d->path, (struct argus_path_step){vertex, edge, expected, false});
+    return vec_push(&d->path,
+                    (struct argus_path_step){.vertex = vertex, .edge = edge, .expected = expected});
 }
 
 long diagnoser_find_step(const struct diagnoser *d, uint32_t thread)
@@ -128,24 +131,63 @@ static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uin
     return error;
 }
 
+/* "ran on a cpu for 2 s of the 2.1 s"; owned by the caller; NULL: no memory. */
+static char *text_ran(const struct diagnoser *d, uint64_t run_ns, uint64_t runnable_ns,
+                      const char *normal)
+{
+    char ran[32], wanted[32], whole[32];
+    text_duration(run_ns, ran, sizeof(ran));
+    text_duration(runnable_ns, wanted, sizeof(wanted));
+    text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
+    return runnable_ns > run_ns / 10
+               ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s", ran,
+                            whole, wanted, normal)
+               : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
+}
+
+/* Takes `ran` and what `loop` owns. */
+static struct argus_error *blame_busy(struct diagnoser *d, uint32_t vertex, struct window part,
+                                      uint64_t ns, char *ran, struct argus_code_loop *loop)
+{
+    size_t count = d->culprits.length;
+    char *polled = ran && loop->variable_count ? text_code_loop(d, loop) : NULL;
+    char *why = ran && loop->variable_count
+                    ? text_print("%s; it only polled a variable: %s", ran, polled ? polled : "")
+                    : ran;
+    if (why != ran)
+        free(ran);
+    free(polled);
+    struct argus_error *error =
+        diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, ns, why);
+    if (error || d->culprits.length == count) {
+        code_loop_free(loop);
+        return error;
+    }
+    d->culprits.data[count].polled = loop->variable_count > 0;
+    d->culprits.data[count].loop = *loop;
+    return NULL;
+}
+
 struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex,
                                             struct window part, uint64_t run_ns,
                                             uint64_t runnable_ns)
 {
-    char ran[32], wanted[32], whole[32], normal[128];
+    char normal[128];
+    bool taken = false;
+    struct argus_code_loop loop;
     struct argus_error *error =
         tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
     if (error)
         return error;
+    error = read_spin_loop(d, vertex, part, &loop);
+    if (!error && loop.variable_count)
+        error = diagnoser_try_setter(d, vertex, part, &loop, &taken);
+    if (error || (!taken && runnable_ns > run_ns))
+        code_loop_free(&loop);
+    if (error || taken)
+        return error;
     if (runnable_ns > run_ns)
         return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
-    text_duration(run_ns, ran, sizeof(ran));
-    text_duration(runnable_ns, wanted, sizeof(wanted));
-    text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
-    char *why = runnable_ns > run_ns / 10
-                    ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s",
-                                 ran, whole, wanted, normal)
-                    : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
-    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, run_ns + runnable_ns,
-                                 why);
+    return blame_busy(d, vertex, part, run_ns + runnable_ns,
+                      text_ran(d, run_ns, runnable_ns, normal), &loop);
 }

@@ -186,24 +186,61 @@ static struct argus_error *try_setter(struct diagnoser *d, struct attempt *attem
     return error;
 }
 
+/* A loop without sleep is only a part of its vertex: the longest in which the thread neither woke
+ * another one nor sent anything. It begins with the request, if there was one. */
+static struct window part_of_loop(const struct view *view, uint32_t vertex, struct window part)
+{
+    const uint32_t *out;
+    const struct argus_vertex *v = &view->vertices[vertex];
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    uint64_t since_ns = v->start_ns > part.start_ns ? v->start_ns : part.start_ns;
+    uint64_t end_ns = v->end_ns < part.end_ns ? v->end_ns : part.end_ns;
+    struct window longest = {since_ns, since_ns};
+    if (v->flags & ARGUS_VERTEX_YIELDS)
+        return part;
+    for (size_t i = 0; i <= count; i++) {
+        uint64_t at_ns = i < count ? view->edges[out[i]].from_ns : end_ns;
+        at_ns = at_ns < end_ns ? at_ns : end_ns;
+        if (at_ns > since_ns && at_ns - since_ns > window_ns(longest))
+            longest = (struct window){since_ns, at_ns};
+        since_ns = at_ns > since_ns ? at_ns : since_ns;
+    }
+    return window_ns(longest) ? longest : part;
+}
+
+struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, struct window part,
+                                         struct argus_code_loop *loop, bool *ret_taken)
+{
+    struct argus_error *error = NULL;
+    struct attempt attempt = {.vertex = vertex,
+                              .setter = only_setter(loop),
+                              .part = part_of_loop(&d->view, vertex, part)};
+    if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0)
+        error = try_setter(d, &attempt, loop);
+    *ret_taken = !error && attempt.is_taken;
+    if (error || !attempt.is_taken)
+        return error;
+    long step = diagnoser_find_step(d, d->view.vertices[vertex].thread);
+    if (step >= 0 && !(d->view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS))
+        d->path.data[step].polled = true;
+    struct argus_code_loop *place = &d->culprits.data[attempt.mark.culprits].loop;
+    if (place->variable_count) /* it is a loop itself */
+        code_loop_free(loop);
+    else
+        *place = *loop;
+    return NULL;
+}
+
 struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vertex,
                                               struct window part)
 {
+    bool taken;
     struct argus_code_loop loop;
-    struct argus_error *error = read_code_loop(d, vertex, &loop);
+    struct argus_error *error = read_code_loop(d, vertex, part, &loop);
     if (error)
         return error;
-    struct attempt attempt = {.vertex = vertex, .setter = only_setter(&loop), .part = part};
-    if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0)
-        error = try_setter(d, &attempt, &loop);
-    if (error) {
+    error = diagnoser_try_setter(d, vertex, part, &loop, &taken);
+    if (error)
         code_loop_free(&loop);
-        return error;
-    }
-    if (!attempt.is_taken)
-        return diagnoser_blame_loop(d, vertex, part, &loop);
-    struct argus_code_loop *place = &d->culprits.data[attempt.mark.culprits].loop;
-    code_loop_free(place);
-    *place = loop;
-    return NULL;
+    return error || taken ? error : diagnoser_blame_loop(d, vertex, part, &loop);
 }

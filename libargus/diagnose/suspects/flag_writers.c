@@ -179,15 +179,12 @@ static bool find_threads(struct diagnoser *d, uint32_t waiter, const struct rang
 /* --- all of it --- */
 
 /* What lies between the addresses of the file and those of the process. False: not known. */
-static bool find_bias(const struct diagnoser *d, const struct loop_stack *stack,
-                      const struct loop_flag *flag, uint64_t *ret)
+static bool find_bias(const struct loop_stack *stack, const struct loop_flag *flag, uint64_t *ret)
 {
-    struct argus_stack all =
-        argus_graph_stack(d->view.graph, d->view.vertices[stack->vertex].wait.user_stack);
     for (uint32_t i = 0; i < stack->count; i++) {
         if (stack->frames[i].file != flag->file)
             continue;
-        *ret = all.frames[i] - 1 - stack->frames[i].address;
+        *ret = stack->addresses[i] - stack->frames[i].address;
         return true;
     }
     return false;
@@ -200,7 +197,7 @@ bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
     struct ranges ranges;
     uint64_t bias;
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
-    if (!find_bias(d, stack, flag, &bias) ||
+    if (!find_bias(stack, flag, &bias) ||
         !code_writers_find(flag, header->arch == ARGUS_ARCH_AARCH64, &writers))
         return true;
     keep_enders(stack, flag, &writers);

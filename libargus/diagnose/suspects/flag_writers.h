@@ -6,10 +6,14 @@
 #include "diagnose/diagnoser.h"
 #include "steps/loops/loop_flags.h"
 
-/* Where the loop is: the stack of the wait of `vertex`, whose first `count` frames are known. */
+#define LOOP_STACK_FRAMES 16
+
+/* Where the loop is: a stack of the thread of `vertex`, whose first `count` frames are known. */
 struct loop_stack {
     uint32_t vertex;
-    const struct loop_frame *frames; /* borrowed */
+    bool is_sample; /* the innermost frame is any instruction; else it is behind a system call */
+    struct loop_frame frames[LOOP_STACK_FRAMES];
+    uint64_t addresses[LOOP_STACK_FRAMES]; /* the same, in the memory of the process */
     uint32_t count;
 };
 

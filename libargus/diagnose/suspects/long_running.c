@@ -72,6 +72,12 @@ static struct argus_error *explain_polling(struct diagnoser *d)
     return diagnoser_explain_hold(d, &position, &hold);
 }
 
+/* Whether another thread explains the run, which only polled a variable. */
+static bool is_explained(const struct diagnoser *d)
+{
+    return d->path.length > 1 && d->path.data[1].expected;
+}
+
 struct argus_error *diagnose_long_running(struct diagnoser *d)
 {
     struct window whole = {d->hang.start_ns, d->hang.end_ns};
@@ -84,7 +90,8 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
             diagnoser_blame_running(d, d->hang.vertex, whole, d->hang.run_ns, d->hang.runnable_ns);
     if (error || polled)
         return error;
-    error = find_origin(d);
+    if (!is_explained(d))
+        error = find_origin(d);
     /* In a run of many pieces, the largest piece is not the whole, and a vertex that is like it is
      * not, either. */
     const struct argus_vertex *v = &d->view.vertices[d->hang.vertex];

@@ -73,15 +73,17 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
 
 /* --- a suspect in its home wait --- */
 
-/* The vertex of `thread` that took the request of `waiter`; ARGUS_NONE: none is known. */
-static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread)
+/* The vertex of `thread` that took the last request of `waiter` before `until_ns`; ARGUS_NONE: none
+ * is known. */
+static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread,
+                              uint64_t until_ns)
 {
     const uint32_t *out;
     size_t count = argus_graph_out_edges(view->graph, waiter, &out);
     for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         if ((edge->kind == ARGUS_EDGE_WAKE || edge->kind == ARGUS_EDGE_MESSAGE) &&
-            view->vertices[edge->to].thread == thread)
+            edge->from_ns < until_ns && view->vertices[edge->to].thread == thread)
             return edge->to;
     }
     return ARGUS_NONE;
@@ -92,20 +94,21 @@ static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
+    uint64_t until_ns = search->position->window.end_ns;
     uint32_t taker =
-        find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread);
+        find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread, until_ns);
     uint32_t requester = search->position->requester, asker = first_piece(&search->shared);
     uint64_t since_ns = search->shared.d->hang.start_ns;
     for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < NEAR_VERTICES &&
                     view->vertices[asker].end_ns >= since_ns;
          i++) {
-        taker = find_taker_of(view, asker, thread);
+        taker = find_taker_of(view, asker, thread, until_ns);
         asker = argus_graph_previous(view->graph, asker);
     }
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
-        taker = find_taker_of(view, requester, thread);
+        taker = find_taker_of(view, requester, thread, until_ns);
         requester = argus_graph_previous(view->graph, requester);
     }
     return taker;
@@ -117,7 +120,8 @@ static uint32_t find_taker_in(const struct search *search, const struct suspect 
 {
     uint32_t taker = ARGUS_NONE;
     if (suspect->via != ARGUS_NONE)
-        taker = find_taker_of(&search->shared.d->view, suspect->via, suspect->thread);
+        taker = find_taker_of(&search->shared.d->view, suspect->via, suspect->thread,
+                              search->position->window.end_ns);
     return taker != ARGUS_NONE ? taker : find_taker(search, suspect->thread);
 }
 
@@ -522,8 +526,10 @@ struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
 {
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
-    search.shared =
-        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
+    search.shared = (struct suspect_search){.d = d,
+                                            .vertex = position->vertex,
+                                            .list = &search.suspects,
+                                            .polls = position->requester == position->vertex};
     struct argus_error *error = suspect_search_add(&search.shared, thread, why)
                                     ? try_suspects(&search, NULL)
                                     : argus_error_memory();

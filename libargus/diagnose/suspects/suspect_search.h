@@ -16,6 +16,7 @@ struct suspect_search {
     uint32_t used[MAX_BASELINES]; /* wakers whose normal case has been looked at */
     size_t used_count;
     bool used_other; /* the baseline of the other trace has been looked at */
+    bool polls;      /* `vertex` polls a variable instead of waiting */
     bool again;      /* set by evidence that has more suspects: it is called once more */
 };
 

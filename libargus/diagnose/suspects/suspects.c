@@ -41,7 +41,7 @@ bool suspect_search_add(struct suspect_search *search, uint32_t thread, const ch
     const struct view *view = &search->d->view;
     const struct argus_vertex *waiter = &view->vertices[search->vertex];
     /* A loop ends when the thread that it waits for has ended. */
-    bool is_loop = waiter->flags & ARGUS_VERTEX_YIELDS;
+    bool is_loop = search->polls || waiter->flags & ARGUS_VERTEX_YIELDS;
     thread = find_living(view, thread, is_loop ? waiter->start_ns : waiter->end_ns);
     if (thread == ARGUS_NONE || thread == waiter->thread ||
         view->processes[view->threads[thread].process].kernel ||

@@ -20,6 +20,7 @@
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
@@ -63,12 +64,12 @@ static uint32_t find_former_write(const struct view *view, uint32_t vertex)
 }
 
 /* Names the polling function and its program: "in wait_for_data of editor"; "" if unknown. */
-static void name_place(struct diagnoser *d, uint32_t vertex, char *buffer, size_t bytes)
+static void name_place(struct diagnoser *d, uint32_t vertex, uint32_t stack, char *buffer,
+                       size_t bytes)
 {
     char function[128];
-    const struct argus_vertex *v = &d->view.vertices[vertex];
     const char *name =
-        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, function, sizeof(function));
+        text_function(&d->view, d->symbols, vertex, stack, function, sizeof(function));
     snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
 }
 
@@ -133,7 +134,8 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     const struct argus_vertex *v = &d->view.vertices[vertex];
     char call[64], place[160], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
-    name_place(d, vertex, place, sizeof(place));
+    uint32_t stack = find_loop_stack(d, vertex, part);
+    name_place(d, vertex, stack, place, sizeof(place));
     bool merged = v->flags & ARGUS_VERTEX_YIELDS;
     char *next = text_next(d, vertex, part, loop);
     char *why = text_print("polled and waited %llu times in a row (%s%s) for %s: %s",
@@ -145,18 +147,20 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     size_t count = d->culprits.length;
     struct argus_error *error =
         diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
-    if (!error && d->culprits.length > count)
-        d->culprits.data[count].loop = *loop;
-    else
+    if (error || d->culprits.length == count) {
         code_loop_free(loop);
-    return error;
+        return error;
+    }
+    d->culprits.data[count].loop = *loop;
+    d->culprits.data[count].stack = stack;
+    return NULL;
 }
 
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
                                              struct window part)
 {
     struct argus_code_loop loop;
-    struct argus_error *error = read_code_loop(d, vertex, &loop);
+    struct argus_error *error = read_code_loop(d, vertex, part, &loop);
     return error ? error : diagnoser_blame_loop(d, vertex, part, &loop);
 }
 

@@ -30,11 +30,25 @@ static bool table_open(Elf *elf, Elf_Scn *section, struct table *ret)
     return ret->relocations && ret->symbols;
 }
 
+/* Whether the linker's relocation fills a word of the program's own: a variable that it copies from a
+ * library, or a pointer that begins with the address of a symbol, and may change. By the processor
+ * supplements of the System V ABI. */
+static bool is_variable(const struct table *table, uint64_t type)
+{
+    GElf_Ehdr header;
+    if (!gelf_getehdr(table->elf, &header))
+        return true;
+    if (header.e_machine == EM_AARCH64)
+        return type == R_AARCH64_COPY || type == R_AARCH64_ABS64;
+    return header.e_machine == EM_X86_64 && (type == R_X86_64_COPY || type == R_X86_64_64);
+}
+
 static bool read_slot(const struct table *table, size_t index, struct elf_slot *ret)
 {
     GElf_Rela rela;
     GElf_Sym symbol;
     if (!gelf_getrela(table->relocations, (int)index, &rela) || GELF_R_SYM(rela.r_info) == 0 ||
+        is_variable(table, GELF_R_TYPE(rela.r_info)) ||
         !gelf_getsym(table->symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
         return false;
     *ret = (struct elf_slot){

@@ -256,6 +256,34 @@ static uint64_t walk_without_row(struct walk *walk, bool *is_return)
     return is_at_the_end(walk) ? ARGUS_FRAME_OUTERMOST : walk_by_frame_pointer(walk, is_return);
 }
 
+/* Whether the innermost instruction is x86's return. */
+static bool is_at_return(const struct walk *walk, const struct cfi *cfi)
+{
+    const struct images *images = walk->unwinder->images;
+    uint64_t address = walk->machine.registers[walk->pc];
+    uint32_t image = images_find(images, walk->process, walk->time_ns, address);
+    uint8_t code = 0;
+    if (walk->machine.cfa != 0 || walk->processor->machine == EM_AARCH64 || image == UINT32_MAX)
+        return false;
+    uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
+    return elf_file_read(cfi->elf, offset, sizeof(code), &code) && (code == 0xc3 || code == 0xc2);
+}
+
+/* At a return instruction, the registers that a function keeps have their callers' values again, but
+ * GCC's rows still say that they are on the stack. That part of the stack has been popped and is in
+ * no copy. */
+static void keep_popped(const struct cfi_machine *before, const struct cfi_row *row,
+                        struct cfi_machine *machine)
+{
+    for (uint32_t i = 0; i < CFI_REGISTERS; i++) {
+        uint64_t bit = 1ull << i;
+        if (row->registers[i].kind != CFI_AT_CFA || machine->known & bit || !(before->known & bit))
+            continue;
+        machine->registers[i] = before->registers[i];
+        machine->known |= bit;
+    }
+}
+
 /* Steps to the caller. Returns WALKED, or the mark for the end of the stack. `is_return`: whether
  * the pc is a return address; afterwards, whether the caller's is. */
 static uint64_t walk_up(struct walk *walk, bool *is_return)
@@ -266,6 +294,8 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
         find_row(walk, walk->machine.registers[walk->pc] - *is_return, &cfi);
     if (!row)
         return walk_without_row(walk, is_return);
+    struct cfi_machine before = walk->machine;
+    bool returns = !*is_return && is_at_return(walk, cfi);
     switch (cfi_step(cfi, row, &walk->machine)) {
     case CFI_OUTERMOST:
         return ARGUS_FRAME_OUTERMOST;
@@ -276,6 +306,8 @@ static uint64_t walk_up(struct walk *walk, bool *is_return)
     case CFI_STEPPED:
         break;
     }
+    if (returns)
+        keep_popped(&before, row, &walk->machine);
     /* a caller's frame is further up, except that a signal handler may have its own stack */
     if (!row->is_signal && cfa_before && walk->machine.cfa <= cfa_before)
         return ARGUS_FRAME_UNKNOWN;

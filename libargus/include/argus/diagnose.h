@@ -72,10 +72,11 @@ enum argus_cpu_lack {
 
 /* A function that writes a variable, by the program's code. */
 struct argus_flag_writer {
-    char *place;      /* owned: "on_reconfigured (settings.c:29)" */
-    int64_t value;    /* the constant that it writes, if has_value */
-    bool has_value;   /* else the value is computed */
-    bool is_possible; /* it gives the variable's address to a function of another file */
+    char *place;    /* owned: "on_reconfigured (settings.c:29)" */
+    int64_t value;  /* the constant that it writes, if has_value */
+    bool has_value; /* else the value is computed */
+    /* it gives the variable's address to a function of another file, or is a callback that may get it */
+    bool is_possible;
 };
 
 /* A variable that ends a loop. */
@@ -85,7 +86,7 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *
         command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
-    struct argus_flag_writer *writers; /* owned; x86-64; not those that only reset it */
+    struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
     size_t thread_count; /* … without the thread that waits */
@@ -111,8 +112,10 @@ struct argus_culprit {
     /* owned; the one to look at first comes first, then by samples */
     struct argus_costly_function *functions;
     size_t function_count;
-    struct argus_code_loop loop; /* RepeatedYield */
-    char *why;                   /* owned: one sentence */
+    /* of a loop that polls: the culprit's own, or the one that it should have ended */
+    struct argus_code_loop loop;
+    bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
+    char *why;   /* owned: one sentence */
 };
 
 struct argus_path_step {
@@ -121,6 +124,7 @@ struct argus_path_step {
     uint32_t edge;
     bool expected; /* from the baseline: what should have happened, rather than what did */
     bool vague;    /* it only could have ended the wait of the previous step */
+    bool polled;   /* it did not wait, but polled a variable that the next step should have set */
 };
 
 /* The part of one thread (by the names of process and thread) in the hang and in the baseline's

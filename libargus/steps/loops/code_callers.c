@@ -32,6 +32,21 @@ static void add_caller(struct search *search, uint64_t place)
         search->callers[search->count++] = caller;
 }
 
+/* adrp x16, PAGE; ldr x17, [x16, SLOT]. `begin`: of the first one. */
+static void take_stub_arm64(struct search *search, uint64_t begin, uint64_t slot)
+{
+    enum { WORD = 4, LOAD = 0xf9400211u, LOAD_MASK = 0xffc003ffu, BTI = 0xd503245fu };
+    uint32_t code[2];
+    uint64_t offset;
+    if (!elf_file_offset(search->file, begin, &offset) ||
+        !elf_file_read(search->file, offset, sizeof(code), code) || (code[0] & 31) != 16 ||
+        (code[1] & LOAD_MASK) != LOAD || (code[1] >> 10 & 0xfff) * 8 != (slot & 0xfff))
+        return;
+    if (vec_push(&search->targets, begin) &&
+        elf_file_read(search->file, offset - WORD, WORD, code) && code[0] == BTI)
+        (void)vec_push(&search->targets, begin - WORD);
+}
+
 /* Of an instruction with a distance to a slot at `place`. A stub begins with endbr64, also with the
  * prefix bnd, or right there; a call needs no stub. */
 static void take_slot_use(struct search *search, uint64_t place)
@@ -49,15 +64,25 @@ static void take_slot_use(struct search *search, uint64_t place)
             return;
 }
 
-static void add_stubs(struct search *search, uint64_t start)
+static void add_stubs_of(struct search *search, uint64_t slot)
 {
     struct code_references references = {0};
+    bool is_arm64 = elf_file_machine(search->file) == ELF_MACHINE_AARCH64;
+    code_references_add(&references, search->file, slot, 8);
+    for (size_t i = 0; i < references.places.length; i++) {
+        if (is_arm64)
+            take_stub_arm64(search, references.places.data[i], slot);
+        else
+            take_slot_use(search, references.places.data[i]);
+    }
+    code_references_deinit(&references);
+}
+
+static void add_stubs(struct search *search, uint64_t start)
+{
     for (size_t i = 0; i < search->slots.all.length; i++)
         if (search->slots.all.data[i].is_defined && search->slots.all.data[i].value == start)
-            code_references_add(&references, search->file, search->slots.all.data[i].place, 8);
-    for (size_t i = 0; i < references.places.length; i++)
-        take_slot_use(search, references.places.data[i]);
-    code_references_deinit(&references);
+            add_stubs_of(search, search->slots.all.data[i].place);
 }
 
 static int by_value(const void *left, const void *right)

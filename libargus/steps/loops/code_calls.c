@@ -71,6 +71,41 @@ bool code_call_target(const struct code_function *function, uint32_t node, struc
     return find_target(function, &function->nodes.data[node], ret);
 }
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; name && i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* To add one: a row. */
+bool code_is_sleep(const char *name)
+{
+    static const char *const names[] = {"usleep",      "nanosleep",         "clock_nanosleep",
+                                        "sched_yield", "pthread_yield",     "sleep",
+                                        "thrd_sleep",  "thrd_yield",        "g_usleep",
+                                        "__nanosleep", "__clock_nanosleep", "__sched_yield",
+                                        "SDL_Delay",   "g_thread_yield"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
+bool code_is_clock(const char *name)
+{
+    static const char *const names[] = {"clock_gettime",
+                                        "__clock_gettime",
+                                        "gettimeofday",
+                                        "time",
+                                        "clock",
+                                        "g_get_monotonic_time",
+                                        "g_get_real_time",
+                                        "_ZNSt6chrono3_V212steady_clock3nowEv",
+                                        "_ZNSt6chrono3_V212system_clock3nowEv",
+                                        "__errno_location"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
 {
@@ -94,10 +129,7 @@ bool code_fails(const struct code_function *function, const struct instruction *
         return call->flow == FLOW_TRAP;
     if (!find_target(function, call, &target) || !target.name)
         return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(target.name, names[i]) == 0)
-            return true;
-    return false;
+    return is_among(target.name, names, sizeof(names) / sizeof(names[0]));
 }
 
 bool code_gives_up(const struct code_function *function, uint64_t address)

@@ -14,6 +14,10 @@ struct code_target {
 /* Where the call or jump at `node` leads. False: through a register or a table, so that the code does not tell. */
 bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret);
 
+/* Functions that only wait, and functions that only tell the time or errno. NULL is none. */
+bool code_is_sleep(const char *name);
+bool code_is_clock(const char *name);
+
 /* Whether the call, which `function` or a part of it has, never returns: of abort() and its like. */
 bool code_fails(const struct code_function *function, const struct instruction *call);
 /* Whether the code at `address` only leads to such a call: the program does not mean to go on so. It may lie outside of the function, in

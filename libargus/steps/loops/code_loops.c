@@ -182,29 +182,54 @@ static void insert(struct code_loops *loops, struct code_loop loop)
     loops->count++;
 }
 
-/* The loop whose head is `head`, if it has `node`. */
-static bool add_loop(struct code_loops *loops, const struct dominators *d, uint32_t head,
-                     uint32_t node, uint32_t *open)
+/* The loop whose head is `head`, by the way back from `from`; CODE_NONE: by all of them. False: no
+ * memory. */
+static bool make_loop(const struct dominators *d, uint32_t head, uint32_t from, uint32_t *open,
+                      struct code_loop *ret)
 {
     const struct code_function *function = d->function;
-    struct code_loop loop = {.head = head, .size = 1, .has = NULL};
+    *ret = (struct code_loop){.head = head, .size = 1, .has = NULL};
     for (uint32_t i = function->first_before[head]; i < function->first_before[head + 1]; i++) {
         uint32_t before = function->before[i];
-        if (!dominates(d, head, before))
+        if (!dominates(d, head, before) || (from != CODE_NONE && from != before))
             continue;
-        if (!loop.has && !(loop.has = calloc(d->count, sizeof(*loop.has))))
+        if (!ret->has && !(ret->has = calloc(d->count, sizeof(*ret->has))))
             return false;
-        loop.has[head] = true;
-        take_body(function, &loop, before, open);
+        ret->has[head] = true;
+        take_body(function, ret, before, open);
     }
-    if (loop.has && loop.has[node])
-        insert(loops, loop);
-    else
-        free(loop.has);
     return true;
 }
 
-bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node)
+/* Adds it if it has `node`, and is smaller than `whole` (0: any). Takes what it owns. */
+static void add_loop(struct code_loops *loops, struct code_loop loop, uint32_t node, uint32_t whole)
+{
+    if (loop.has && loop.has[node] && (!whole || loop.size < whole))
+        insert(loops, loop);
+    else
+        free(loop.has);
+}
+
+static bool add_loops(struct code_loops *loops, const struct dominators *d, uint32_t head,
+                      uint32_t node, bool splits, uint32_t *open)
+{
+    struct code_loop loop;
+    const struct code_function *function = d->function;
+    bool good = make_loop(d, head, CODE_NONE, open, &loop);
+    uint32_t whole = loop.has ? loop.size : 0;
+    if (good)
+        add_loop(loops, loop, node, 0);
+    for (uint32_t i = function->first_before[head];
+         good && splits && whole && i < function->first_before[head + 1]; i++) {
+        good = make_loop(d, head, function->before[i], open, &loop);
+        if (good)
+            add_loop(loops, loop, node, whole);
+    }
+    return good;
+}
+
+bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node,
+                     bool splits)
 {
     struct dominators d;
     *loops = (struct code_loops){0};
@@ -212,7 +237,7 @@ bool code_loops_init(struct code_loops *loops, const struct code_function *funct
     bool good = dominators_init(&d, function) && open;
     for (uint32_t head = 0; good && head < d.count; head++)
         if (dominates(&d, head, node))
-            good = add_loop(loops, &d, head, node, open);
+            good = add_loops(loops, &d, head, node, splits, open);
     dominators_deinit(&d);
     free(open);
     if (!good)

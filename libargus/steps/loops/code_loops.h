@@ -17,8 +17,11 @@ struct code_loops {
     uint32_t count;
 };
 
-/* The loops around `node`. False: no memory. */
-bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node);
+/* The loops around `node`. Compilers let an inner loop and the one around it begin with the same
+ * instruction, which looks like one loop with a "continue". `splits`: each way back to such a
+ * beginning makes a loop of its own, too. False: no memory. */
+bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node,
+                     bool splits);
 void code_loops_deinit(struct code_loops *loops);
 
 #endif

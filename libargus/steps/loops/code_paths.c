@@ -209,8 +209,8 @@ static void take_from_caller(struct finder *finder, const struct code_scope *sco
                              struct pointer *ret)
 {
     bool arm64 = scope->function->is_arm64;
-    if (scope->caller && scope->handed_on) {
-        if (reg == (arm64 ? 0 : REGISTER_RDI))
+    if (scope->caller && scope->is_handed_on) {
+        if (reg == scope->handed_as)
             find_pointer(finder, scope->caller, scope->call, scope->handed_on, ret);
     } else if (scope->caller && (code_is_argument(arm64, reg) || code_is_kept(arm64, reg))) {
         find_pointer(finder, scope->caller, scope->call, reg, ret);

@@ -15,9 +15,10 @@ struct code_scope {
     const struct code_scope *caller;      /* borrowed; NULL: not known */
     uint32_t call;                        /* node of the caller */
     unsigned depth;                       /* of calls that were followed */
-    /* The call only hands the function on, which gets this register of the call as its first
-     * argument (pthread_create); 0: it calls the function. */
-    uint8_t handed_on;
+    /* The call only hands the function on, which gets register `handed_on` of the call in register
+     * `handed_as` (pthread_create), if is_handed_on; else it calls the function. */
+    bool is_handed_on;
+    uint8_t handed_on, handed_as;
 };
 
 /* A word of the stack: code addresses it by the stack pointer or the frame pointer. */

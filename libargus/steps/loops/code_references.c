@@ -40,6 +40,49 @@ static void search(struct code_references *references, const uint8_t *code, size
     }
 }
 
+/* --- arm64: Arm Architecture Reference Manual, C4.1 --- */
+
+enum { WORD = 4, PAGE = 4096 };
+
+static int64_t sign_extended(uint64_t value, unsigned bits)
+{
+    return (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+/* adr: an address; adrp: that of a page. False: neither. */
+static bool find_address_arm64(uint32_t word, uint64_t at, uint64_t *ret, bool *ret_page)
+{
+    enum { MASK = 0x1f000000, ADR = 0x10000000 };
+    uint64_t distance = (word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3);
+    *ret_page = word >> 31;
+    if ((word & MASK) != ADR)
+        return false;
+    *ret = *ret_page ? (at & ~(uint64_t)(PAGE - 1)) + (uint64_t)sign_extended(distance, 21) * PAGE
+                     : at + (uint64_t)sign_extended(distance, 21);
+    return true;
+}
+
+/* Compilers reach several variables from one address before them (GCC's section anchors), so the
+ * page before counts, too. */
+static void search_arm64(struct code_references *references, const uint8_t *code, size_t bytes,
+                         uint64_t address, uint64_t first, uint64_t wanted)
+{
+    uint64_t page = (first & ~(uint64_t)(PAGE - 1)) - PAGE;
+    for (size_t at = 0; at + WORD <= bytes && !references->is_cut; at += WORD) {
+        uint64_t found;
+        bool is_page;
+        if (!find_address_arm64(word_at(code + at), address + at, &found, &is_page))
+            continue;
+        if (is_page ? found - page < first + wanted - page : found - first < wanted)
+            add(references, address + at);
+    }
+}
+
+static bool is_arm64(const struct elf_file *file)
+{
+    return elf_file_machine(file) == ELF_MACHINE_AARCH64;
+}
+
 void code_references_add(struct code_references *references, const struct elf_file *file,
                          uint64_t first, uint64_t bytes)
 {
@@ -47,8 +90,11 @@ void code_references_add(struct code_references *references, const struct elf_fi
     uint64_t address;
     size_t code_bytes;
     for (size_t i = 0; (code = elf_file_code(file, i, &address, &code_bytes)) != NULL; i++)
-        search(references, code, code_bytes, address, first, bytes);
+        (is_arm64(file) ? search_arm64 : search)(references, code, code_bytes, address, first,
+                                                 bytes);
 }
+
+/* --- calls --- */
 
 static bool is_target(const uint64_t *targets, size_t count, uint64_t address)
 {
@@ -57,25 +103,54 @@ static bool is_target(const uint64_t *targets, size_t count, uint64_t address)
     return at < count && targets[at] == address;
 }
 
+/* What is searched for. */
+struct targets {
+    const uint64_t *all; /* sorted */
+    size_t count;
+};
+
+static void add_call(struct code_references *references, const struct targets *targets,
+                     uint64_t place, uint64_t target)
+{
+    if (target - targets->all[0] <= targets->all[targets->count - 1] - targets->all[0] &&
+        is_target(targets->all, targets->count, target))
+        add(references, place);
+}
+
+static void search_calls(struct code_references *references, const uint8_t *code, size_t bytes,
+                         uint64_t address, const struct targets *targets)
+{
+    for (size_t at = 0; at + 1 + DISTANCE <= bytes && !references->is_cut; at++) {
+        if ((code[at] & 0xfe) != 0xe8) /* call, jmp */
+            continue;
+        uint64_t distance = (uint64_t)(int64_t)(int32_t)word_at(code + at + 1);
+        add_call(references, targets, address + at, address + at + 1 + DISTANCE + distance);
+    }
+}
+
+static void search_calls_arm64(struct code_references *references, const uint8_t *code,
+                               size_t bytes, uint64_t address, const struct targets *targets)
+{
+    enum { MASK = 0x7c000000, BRANCH = 0x14000000 }; /* b, bl */
+    for (size_t at = 0; at + WORD <= bytes && !references->is_cut; at += WORD) {
+        uint32_t word = word_at(code + at);
+        if ((word & MASK) != BRANCH)
+            continue;
+        uint64_t distance = (uint64_t)sign_extended(word & 0x3ffffff, 26) * WORD;
+        add_call(references, targets, address + at, address + at + distance);
+    }
+}
+
 void code_references_add_calls(struct code_references *references, const struct elf_file *file,
                                const uint64_t *targets, size_t count)
 {
     const uint8_t *code;
     uint64_t address;
     size_t bytes;
-    if (!count)
-        return;
-    uint64_t span = targets[count - 1] - targets[0];
-    for (size_t i = 0; (code = elf_file_code(file, i, &address, &bytes)) != NULL; i++) {
-        for (size_t at = 0; at + 1 + DISTANCE <= bytes && !references->is_cut; at++) {
-            if ((code[at] & 0xfe) != 0xe8) /* call, jmp */
-                continue;
-            uint64_t target =
-                address + at + 1 + DISTANCE + (uint64_t)(int64_t)(int32_t)word_at(code + at + 1);
-            if (target - targets[0] <= span && is_target(targets, count, target))
-                add(references, address + at);
-        }
-    }
+    struct targets wanted = {targets, count};
+    for (size_t i = 0; count && (code = elf_file_code(file, i, &address, &bytes)) != NULL; i++)
+        (is_arm64(file) ? search_calls_arm64 : search_calls)(references, code, bytes, address,
+                                                             &wanted);
 }
 
 void code_references_deinit(struct code_references *references)

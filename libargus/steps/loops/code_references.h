@@ -1,5 +1,5 @@
 /* Places in the code of a file that name an address: found by a search through the bytes, without
- * decoding them (x86-64). A few are no such instructions; the caller decodes and looks. */
+ * decoding them. A few are no such instructions; the caller decodes and looks. */
 #ifndef ARGUS_STEPS_CODE_REFERENCES_H
 #define ARGUS_STEPS_CODE_REFERENCES_H
 

@@ -115,19 +115,6 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
 
 /* --- calls --- */
 
-static bool is_sleep(const char *name)
-{
-    static const char *const names[] = {"usleep",      "nanosleep",         "clock_nanosleep",
-                                        "sched_yield", "pthread_yield",     "sleep",
-                                        "thrd_sleep",  "thrd_yield",        "g_usleep",
-                                        "__nanosleep", "__clock_nanosleep", "__sched_yield",
-                                        "SDL_Delay",   "g_thread_yield"};
-    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
 
 /* What decides the result of `function`, which the call at `node` executes. */
@@ -164,12 +151,12 @@ static void follow_call(struct code_slice *slice, const struct code_scope *scope
     bool is_known = code_call_target(scope->function, node, &target);
     bool is_yield = scope->function == slice->yield_function && node == slice->yield;
     const struct code_function *function =
-        is_known && target.is_here && !is_sleep(target.name) && scope->depth < MOST_CALLS
+        is_known && target.is_here && !code_is_sleep(target.name) && scope->depth < MOST_CALLS
             ? code_library_function(slice->library, scope->function->image, target.address)
             : NULL;
     if (function && function->start == target.address && !is_recursion(scope, function))
         follow_function(slice, scope, node, function);
-    else if (is_yield || (is_known && is_sleep(target.name)))
+    else if (is_yield || (is_known && code_is_sleep(target.name)))
         slice->yields = true;
     else
         slice->is_unknown = true;

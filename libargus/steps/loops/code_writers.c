@@ -24,6 +24,7 @@ struct search {
     struct code_writers *found;
     const struct code_function *outer; /* the one with the reference, and … */
     uint32_t outer_node;               /* … its call that is followed; CODE_NONE: none */
+    bool is_guess;                     /* which argument the outer function gets is a guess */
 };
 
 /* --- paths --- */
@@ -97,7 +98,9 @@ static bool stores_constant(struct search *search, const struct code_scope *scop
     *ret = at->immediate;
     if (!is_plain_store(at))
         return false;
-    if (!at->reads && at->has_immediate)
+    if (scope->function->is_arm64) /* the immediate moves the pointer; wzr is read by nobody */
+        *ret = 0;
+    if (!at->reads && (at->has_immediate || scope->function->is_arm64))
         return true;
     if (reg == REGISTER_NONE)
         return false;
@@ -139,7 +142,8 @@ static struct code_writer writer_at(const struct search *search, uint32_t node)
     uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
     return (struct code_writer){.address = function->nodes.data[at].address,
                                 .start = function->start,
-                                .bytes = function->bytes};
+                                .bytes = function->bytes,
+                                .is_possible = search->is_guess};
 }
 
 static void look_at_store(struct search *search, const struct code_scope *scope, uint32_t node,
@@ -185,43 +189,97 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
         search->outer_node = CODE_NONE;
 }
 
-/* A function that the call hands on together with the variable, which it gets as its first argument:
- * pthread_create(&thread, NULL, be_loader, &loader). It runs in its own time, and is looked at as if
- * it named the variable itself. */
-static void look_at_handed_on(struct search *search, const struct code_scope *scope, uint32_t node,
-                              uint64_t address, uint8_t argument)
+enum { ARGUMENTS = 6 };
+
+/* The register of an argument. */
+static uint8_t argument_register(const struct code_scope *scope, unsigned argument)
 {
-    uint64_t start, bytes;
-    const struct code_function *outer = search->outer;
-    if (search->outer_node != CODE_NONE ||
-        !elf_file_function_range(search->image->file, address, &start, &bytes) || start != address)
-        return;
-    const struct code_function *function =
-        code_library_function(search->library, search->image, address);
-    if (!function || function == scope->function || scope->depth == MOST_CALLS)
-        return;
-    struct code_scope inner = {.function = function,
-                               .head = CODE_NONE,
-                               .caller = scope,
-                               .call = node,
-                               .depth = scope->depth + 1,
-                               .handed_on = argument};
-    search->outer = function;
-    look_into(search, &inner);
-    search->outer = outer;
+    static const uint8_t x86[ARGUMENTS] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                           REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+    return scope->function->is_arm64 ? (uint8_t)argument : x86[argument];
 }
 
-static const uint8_t arguments[] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
-                                    REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
-enum { ARGUMENTS = sizeof(arguments) / sizeof(arguments[0]) };
+/* Functions that begin a thread: what it executes gets one argument. To add one: a row. */
+static bool begins_thread(const struct code_target *target)
+{
+    static const char *const names[] = {"pthread_create", "thrd_create", "g_thread_new",
+                                        "g_thread_try_new"};
+    for (size_t i = 0; target->name && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(target->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_writer_known(const struct search *search, uint64_t start)
+{
+    for (uint32_t i = 0; i < search->found->count; i++)
+        if (search->found->all[i].start == start)
+            return true;
+    return false;
+}
+
+/* A call that hands `function` on together with the variable, and the registers of both. */
+struct handing {
+    const struct code_scope *scope;
+    uint32_t node;
+    unsigned variable, as; /* arguments: of the call, and of the function */
+};
+
+static void look_at_handed_on(struct search *search, const struct handing *handing,
+                              const struct code_function *function)
+{
+    const struct code_function *outer = search->outer;
+    struct code_scope inner = {.function = function,
+                               .head = CODE_NONE,
+                               .caller = handing->scope,
+                               .call = handing->node,
+                               .depth = handing->scope->depth + 1,
+                               .is_handed_on = true,
+                               .handed_on = argument_register(handing->scope, handing->variable),
+                               .handed_as = argument_register(handing->scope, handing->as)};
+    search->outer = function;
+    search->is_guess = handing->as != 0;
+    look_into(search, &inner);
+    search->outer = outer;
+    search->is_guess = false;
+}
+
+/* The function at `address`, which may be handed on; NULL: there is none. */
+static const struct code_function *handed_function(const struct search *search, uint64_t address)
+{
+    uint64_t start, bytes;
+    if (!elf_file_function_range(search->image->file, address, &start, &bytes) || start != address)
+        return NULL;
+    return code_library_function(search->library, search->image, address);
+}
+
+/* A function that the call hands on together with the variable. It runs in its own time, and is
+ * looked at as if it named the variable itself. Usually it gets the variable as its first argument:
+ * pthread_create(&thread, NULL, be_loader, &loader). Callbacks also get it as a later one:
+ * g_signal_connect(button, "clicked", on_clicked, &state). That is only a guess. */
+static void look_at_function_argument(struct search *search, struct handing handing,
+                                      uint64_t address, unsigned most)
+{
+    const struct code_function *function = handed_function(search, address);
+    if (search->outer_node != CODE_NONE || !function || function == handing.scope->function ||
+        handing.scope->depth == MOST_CALLS)
+        return;
+    for (unsigned i = 0; i < most && !(i && is_writer_known(search, address)); i++) {
+        handing.as = i;
+        look_at_handed_on(search, &handing, function);
+    }
+}
 
 /* `leading`: the argument that leads to the flag. */
 static void look_at_functions(struct search *search, const struct code_scope *scope, uint32_t node,
-                              const struct code_path *pointed, unsigned leading)
+                              const struct code_path *pointed, unsigned leading,
+                              const struct code_target *target)
 {
+    struct handing handing = {.scope = scope, .node = node, .variable = leading};
+    unsigned most = begins_thread(target) || target->is_here ? 1 : ARGUMENTS;
     for (unsigned i = 0; i < ARGUMENTS; i++)
         if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
-            look_at_handed_on(search, scope, node, pointed[i].address, arguments[leading]);
+            look_at_function_argument(search, handing, pointed[i].address, most);
 }
 
 static void look_at_arguments(struct search *search, const struct code_scope *scope, uint32_t node)
@@ -232,17 +290,18 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     bool points = false;
     for (unsigned i = 0; i < ARGUMENTS; i++) {
         int64_t distance;
-        code_path_find_pointed(&search->budget, scope, node, arguments[i], &pointed[i]);
+        code_path_find_pointed(&search->budget, scope, node, argument_register(scope, i),
+                               &pointed[i]);
         if (leads_on(search, &pointed[i]))
             leading = i;
         points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
     }
     if (leading == ARGUMENTS || !code_call_target(scope->function, node, &target))
         return;
-    look_at_functions(search, scope, node, pointed, leading);
+    look_at_functions(search, scope, node, pointed, leading, &target);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
-    } else if (points) {
+    } else if (points && !code_is_sleep(target.name)) { /* it has no such argument */
         struct code_writer writer = writer_at(search, node);
         writer.is_possible = true;
         add_writer(search, &writer);
@@ -374,9 +433,10 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
 {
     struct instruction_decoder *decoder;
     *ret = (struct code_writers){0};
-    if (is_arm64 || flag->is_thread_local)
+    if (flag->is_thread_local)
         return false;
-    struct argus_error *error = instruction_decoder_create(INSTRUCTION_X86_64, &decoder);
+    struct argus_error *error =
+        instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);
     if (error) {
         argus_error_destroy(error);
         return false;

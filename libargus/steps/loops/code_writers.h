@@ -4,7 +4,7 @@
  * Only the functions around them are decoded. In each of them every store whose path
  * (code_paths.h) is that of the flag is a write. A function that gets the variable, or a pointer to
  * it, as an argument is followed. A write through a pointer that came another way (from a list, in
- * an object) is not found. x86-64.
+ * an object) is not found.
  */
 #ifndef ARGUS_STEPS_CODE_WRITERS_H
 #define ARGUS_STEPS_CODE_WRITERS_H
@@ -19,7 +19,8 @@ struct code_writer {
     uint64_t start, bytes; /* of its function; addresses of the file */
     int64_t value;         /* … that it writes, if has_value */
     bool has_value;
-    bool is_possible; /* it gives the variable's address to a function of another file */
+    /* it gives the variable's address to a function of another file, or is a callback that may get it */
+    bool is_possible;
 };
 
 struct code_writers {

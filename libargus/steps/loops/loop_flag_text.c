@@ -12,12 +12,15 @@ static void append(char *buffer, size_t bytes, const char *text)
     snprintf(buffer + length, bytes - length, "%s", text);
 }
 
+/* "optarg@GLIBC_2.2.5" is the copy of a library's variable, which is called optarg. */
 static void append_name(char *buffer, size_t bytes, const char *symbol, uint64_t offset)
 {
     char number[24];
-    char *readable = demangle(symbol);
-    append(buffer, bytes, readable ? readable : symbol);
+    char *name = strndup(symbol, strcspn(symbol, "@"));
+    char *readable = name ? demangle(name) : NULL;
+    append(buffer, bytes, readable ? readable : name ? name : symbol);
     free(readable);
+    free(name);
     snprintf(number, sizeof(number), "+0x%" PRIx64, offset);
     if (offset)
         append(buffer, bytes, number);

@@ -3,6 +3,7 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_loops.h"
 #include "steps/loops/code_slice.h"
+#include "steps/loops/loop_effects.h"
 
 enum {
     MOST_WORK = 8000000, /* instructions that are looked at, over all searches: some 50 ms */
@@ -13,10 +14,11 @@ struct reading {
     struct code_budget budget;
     const struct loop_frame *frames;
     uint32_t count;
+    bool spins; /* the thread does not wait in a call */
 };
 
 enum verdict {
-    TELLS_NOTHING, /* only the waiting decides: look farther outward */
+    TELLS_NOTHING, /* only the waiting decides, or a counter: look farther outward */
     TELLS,
     IS_OPAQUE,
 };
@@ -46,6 +48,19 @@ static enum verdict judge(const struct code_slice *slice, uint32_t exits)
         return slice->source_count <= LOOP_FLAGS_MAX ? TELLS : IS_OPAQUE;
     return exits && slice->yields && !slice->counts && !slice->is_unknown ? TELLS_NOTHING
                                                                           : IS_OPAQUE;
+}
+
+/* A loop that only counts is a pause in one that looks. */
+static enum verdict judge_spin(const struct code_slice *slice, const struct code_scope *scope,
+                               enum verdict verdict)
+{
+    struct loop_effects effects;
+    bool only_counts =
+        slice->counts && !slice->source_count && !slice->is_unknown && !slice->yields;
+    loop_effects_find(slice, scope, &effects);
+    if (effects.acts || (slice->counts && effects.computes))
+        return IS_OPAQUE;
+    return only_counts ? TELLS_NOTHING : verdict;
 }
 
 static enum verdict read_loop(struct code_slice *slice, const struct code_scope *scope,
@@ -131,16 +146,19 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     if (!take_callers(reading, frame, scopes, CALLERS))
         return IS_OPAQUE;
     uint32_t node = code_function_node(scopes[0].function, reading->frames[frame].address);
-    if (!code_loops_init(&loops, scopes[0].function, node))
+    if (!code_loops_init(&loops, scopes[0].function, node, reading->spins))
         return IS_OPAQUE;
     for (uint32_t i = 0; i < loops.count && verdict == TELLS_NOTHING; i++) {
         struct code_slice slice = {.library = reading->library,
                                    .budget = &reading->budget,
-                                   .yield = node,
+                                   .yield = reading->spins ? CODE_NONE : node,
                                    .yield_function = scopes[0].function};
         scopes[0].region = loops.all[i].has;
         scopes[0].head = loops.all[i].head;
         verdict = read_loop(&slice, &scopes[0], &loops.all[i]);
+        if (reading->spins)
+            verdict = judge_spin(&slice, &scopes[0], verdict);
+        ret->head = scopes[0].function->nodes.data[loops.all[i].head].address;
         if (verdict == TELLS)
             take_flags(&slice, &scopes[0], &loops.all[i], ret);
     }
@@ -148,8 +166,8 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     return verdict;
 }
 
-bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                     struct loop_flags *ret)
+static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64, bool spins,
+                 struct loop_flags *ret)
 {
     struct instruction_decoder *decoder;
     struct argus_error *error =
@@ -162,7 +180,8 @@ bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_ar
     struct reading reading = {.library = code_library_create(decoder),
                               .budget = {MOST_WORK},
                               .frames = frames,
-                              .count = count};
+                              .count = count,
+                              .spins = spins};
     enum verdict verdict = reading.library ? TELLS_NOTHING : IS_OPAQUE;
     for (uint32_t i = 0; i < count && verdict == TELLS_NOTHING; i++) {
         ret->frame = i;
@@ -171,4 +190,16 @@ bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_ar
     code_library_destroy(reading.library);
     instruction_decoder_destroy(decoder);
     return verdict == TELLS;
+}
+
+bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
+                     struct loop_flags *ret)
+{
+    return find(frames, count, is_arm64, false, ret);
+}
+
+bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
+                          struct loop_flags *ret)
+{
+    return find(frames, count, is_arm64, true, ret);
 }

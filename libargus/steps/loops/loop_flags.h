@@ -34,6 +34,7 @@ struct loop_flag {
 
 struct loop_flags {
     uint32_t frame; /* whose loop it is */
+    uint64_t head;  /* address of the file: where the loop begins */
     struct loop_flag all[LOOP_FLAGS_MAX];
     uint32_t count;
     bool is_whole; /* nothing else ends the loop, but a counter */
@@ -42,6 +43,11 @@ struct loop_flags {
 /* False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
 bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
                      struct loop_flags *ret);
+
+/* The same for the stack of a thread that runs, whose innermost frame is any instruction: the first
+ * loop that only looks at variables (loop_effects.h). False also if a loop does anything else. */
+bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
+                          struct loop_flags *ret);
 
 /* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
  * address of the file. */

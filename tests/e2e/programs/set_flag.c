@@ -1,8 +1,13 @@
 /* The main thread polls a global flag until it gives up. Its loader sets it:
  * late, because it computes (busy), or because the saver has the lock that it needs (locked). Or
  * nobody sets it: the loader takes the request and forgets (forgets), or any of two loaders would
- * (several), or the loader has ended and a thread that only resets the flag is there (reset). */
+ * (several), or the loader has ended and a thread that only resets the flag is there (reset).
+ * The main thread sleeps in its loop, or calls sched_yield() (sched), or does neither (spin); then a
+ * timer's signal ends the loop in the end. */
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -92,6 +97,46 @@ static void wait_until_loaded(unsigned most_ms)
     }
 }
 
+/* As if the loader had set it. */
+static void on_alarm(int signal)
+{
+    is_loaded = signal;
+}
+
+static void spin_until_loaded(void)
+{
+    while (!is_loaded)
+        ;
+}
+
+static void yield_until_loaded(void)
+{
+    while (!is_loaded)
+        sched_yield();
+}
+
+static void give_up_after(unsigned ms)
+{
+    struct itimerval timer = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void wait_for_loader(const struct context *self)
+{
+    bool spins = scene_variant(&self->scene, "spin");
+    if (!spins && !scene_variant(&self->scene, "sched")) {
+        wait_until_loaded(self->most_ms);
+        return;
+    }
+    give_up_after(self->most_ms);
+    if (spins)
+        spin_until_loaded();
+    else
+        yield_until_loaded();
+    give_up_after(0);
+}
+
 static void handle_event(void *context, bool hang)
 {
     struct context *self = context;
@@ -101,7 +146,7 @@ static void handle_event(void *context, bool hang)
         atomic_store(&saving_ms, ms);
     if (write(self->requests[1], &ms, sizeof(ms)) != sizeof(ms))
         scene_fail("load");
-    wait_until_loaded(self->most_ms);
+    wait_for_loader(self);
 }
 
 int main(int argc, char **argv)

@@ -14,8 +14,8 @@
 /* In a library every symbol can be defined by another file, so calls and variables go through
  * tables. */
 #ifdef IN_LIBRARY
-#define OWN
-#define APART __attribute__((noinline, noclone))
+#define OWN   __attribute__((visibility("default")))
+#define APART __attribute__((visibility("default"), noinline, noclone))
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #else
 #define OWN   static
@@ -43,9 +43,10 @@ OWN struct {
 OWN struct {
     long number;
     volatile int is_done;
-} job;
+} job, callback_job;
 OWN struct window *window;
 OWN struct window main_window;
+OWN struct window *chosen = &main_window; /* in a library by a relocation */
 OWN volatile bool is_ready_flag, is_first, is_second;
 OWN atomic_bool is_atomic;
 OWN atomic_int work_left;
@@ -114,6 +115,30 @@ APART void wait_spin(void)
 {
     while (__sync_lock_test_and_set(&spin_lock, 1))
         sched_yield();
+}
+
+APART void wait_chosen(void)
+{
+    while (!chosen->is_shown)
+        usleep(100);
+}
+
+/* A pointer of the C library. A program may have a copy of it. */
+APART void wait_copied(void)
+{
+    while (*(volatile char *)optarg != 'x')
+        usleep(100);
+}
+
+APART void choose(struct window *which)
+{
+    chosen = which;
+}
+
+APART void wait_callback(void)
+{
+    while (!callback_job.is_done)
+        usleep(100);
 }
 
 APART void wait_sequence(long wanted)
@@ -478,6 +503,23 @@ APART void start_job(void)
 {
     pthread_t thread;
     pthread_create(&thread, NULL, run_job, &job);
+}
+
+/* A callback that gets the variable as its second argument. */
+APART void on_end(int status, void *context)
+{
+    struct {
+        long number;
+        volatile int is_done;
+    } *own = context;
+    if (status == 0)
+        own->is_done = 1;
+}
+
+APART void watch_end(void)
+{
+    on_exit(on_end, &callback_job);
+    puts("");
 }
 
 APART void go_set_global(void)
