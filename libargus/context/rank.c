@@ -10,7 +10,9 @@
  *   - Equivalence is determined node by node. In the paper, a path that the base lacks costs the
  *     time of all its functions, even of main(), although both have main(). Here the common part of
  *     the path is compared.
- *   - Sleeps count only as far as they are significantly longer than the base's mean (sleeps.c).
+ *   - Sleeps and waits that timed out count only as far as they are significantly longer than the
+ *     base's mean (sleeps.c).
+ *   - Paths that differ only above the culprit are one entry (folds.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ struct side {
 
 static double mean_of(const struct argus_context_node *node, enum argus_estimate estimate)
 {
-    return node->count ? (double)node->total_ns[estimate] / (double)node->count : 0;
+    return node->count ? (double)node->inferred_ns[estimate] / (double)node->count : 0;
 }
 
 /* The paper's LatencyNormalization. */
@@ -43,18 +45,10 @@ static double *own_means(const struct side *side, enum argus_estimate estimate)
     return means;
 }
 
-static double work_of(const struct argus_context_node *node, enum argus_estimate estimate)
+static double blame(struct sleeper now, struct sleeper base)
 {
-    double work = (double)node_own_ns(node, estimate);
-    for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
-        work -= (double)node->waited_ns[i];
-    return work > 0 ? work : 0;
-}
-
-static double blame(struct sleeper now, struct sleeper base, enum argus_estimate estimate)
-{
-    double cost = work_of(now.node, estimate) - (base.node ? work_of(base.node, estimate) : 0);
-    return cost + sleeps_excess(now, base);
+    double there = base.node ? node_work_ns(base.node, base.estimate) : 0;
+    return node_work_ns(now.node, now.estimate) - there + sleeps_excess(now, base);
 }
 
 /* --- equivalent nodes of the base --- */
@@ -141,10 +135,9 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
     if (options->rank == ARGUS_RANK_MEAN)
         return now->means[node] - (there ? base->means[other] : 0);
     if (options->rank == ARGUS_RANK_TOTAL)
-        return (double)node_own_ns(here, estimate) -
-               (there ? (double)node_own_ns(there, estimate) : 0);
-    return blame((struct sleeper){here, now->sleeps, node},
-                 (struct sleeper){there, base->sleeps, other}, estimate);
+        return (double)here->own_ns[estimate] - (there ? (double)there->own_ns[estimate] : 0);
+    return blame((struct sleeper){here, now->sleeps, node, estimate},
+                 (struct sleeper){there, base->sleeps, other, estimate});
 }
 
 /* The cost of the path that ends at `node`: the sum of its functions' costs, and the function with
@@ -223,8 +216,8 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     struct side now = {0}, then = {0};
     *ret = (struct argus_ranking){0};
     now.count = argus_contexts_nodes(contexts, &now.nodes);
-    now.sleeps = &contexts->moments.waits.sleeps;
-    then.sleeps = base ? &base->moments.waits.sleeps : NULL;
+    now.sleeps = &contexts->moments.waits.sleeps[options->estimate];
+    then.sleeps = base ? &base->moments.waits.sleeps[options->estimate] : NULL;
     then.count = base ? argus_contexts_nodes(base, &then.nodes) : 0;
     bool good = match_base(contexts, base, ret);
     ret->costs = calloc(now.count + 1, sizeof(*ret->costs));

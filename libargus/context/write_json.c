@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
 #include "context/route.h"
@@ -32,9 +33,8 @@ static json_t *both(const uint64_t *ns)
 static json_t *means(const struct argus_context_node *node)
 {
     json_t *json = json_object();
-    double count = node->count ? (double)node->count : 1;
-    json_put(json, "conservative", json_real((double)node->total_ns[ARGUS_CONSERVATIVE] / count));
-    json_put(json, "aggressive", json_real((double)node->total_ns[ARGUS_AGGRESSIVE] / count));
+    json_put(json, "conservative", json_real(node_mean_ns(node, ARGUS_CONSERVATIVE)));
+    json_put(json, "aggressive", json_real(node_mean_ns(node, ARGUS_AGGRESSIVE)));
     return json;
 }
 
@@ -55,11 +55,15 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     json_put(json, "mean_ns", means(node));
     json_put(json, "total_ns", both(node->total_ns));
     json_put(json, "own_ns", both(node->own_ns));
+    json_put(json, "inferred_ns", both(node->inferred_ns));
     json_put(json, "sampled_ns", json_integer(node->sampled_ns));
-    json_put(waited, "others", number(node->waited_ns[ARGUS_WAITED_OTHERS]));
-    json_put(waited, "idle", number(node->waited_ns[ARGUS_WAITED_IDLE]));
-    json_put(waited, "slept", number(node->waited_ns[ARGUS_WAITED_SLEPT]));
-    json_put(waited, "cpu", number(node->waited_ns[ARGUS_WAITED_CPU]));
+    static const char *const kinds[ARGUS_WAITED_KINDS] = {
+        [ARGUS_WAITED_OTHERS] = "others", [ARGUS_WAITED_IDLE] = "idle",
+        [ARGUS_WAITED_SLEPT] = "slept",   [ARGUS_WAITED_CPU] = "cpu",
+        [ARGUS_WAITED_DEVICE] = "device",
+    };
+    for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
+        json_put(waited, kinds[i], number(node->waited_ns[report->options.estimate][i]));
     json_put(json, "waited_ns", waited);
     json_put(json, "cost_ns", cost(report->ranking->costs[at]));
     return json;
@@ -214,6 +218,49 @@ static struct argus_error *put_charges(const struct argus_contexts_report *repor
     return error;
 }
 
+#define MOST_PEERS 16
+
+static json_t *budget_json(const struct argus_contexts_report *report, const struct budget *budget)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct budget_peer peers[MOST_PEERS];
+    json_t *json = json_object(), *parts = json_object(), *whom = json_array();
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    json_put(json, "process",
+             json_text(budget->node ? functions[nodes[budget->node].function].name : NULL));
+    json_put(json, "threads", json_integer(budget->threads));
+    json_put(json, "wall_ns", cost(budget->wall_ns));
+    json_put(json, "thread_ns", cost(budget->thread_ns));
+    json_put(json, "cpu_ns", cost(budget->cpu_ns));
+    for (int i = 0; i < BUDGET_PARTS; i++)
+        json_put(parts, budget_part_key((enum budget_part)i), cost(budget->parts[i]));
+    json_put(json, "parts_ns", parts);
+    size_t count = budget_peers(report, budget, peers, MOST_PEERS);
+    for (size_t i = 0; i < count; i++) {
+        json_t *peer = json_object();
+        json_put(peer, "process", json_text(peers[i].name));
+        json_put(peer, "wait_ns", cost(peers[i].ns));
+        json_add(whom, peer);
+    }
+    json_put(json, "others", whom);
+    return json;
+}
+
+static struct argus_error *put_budgets(const struct argus_contexts_report *report, json_t *json)
+{
+    struct budgets budgets;
+    json_t *array = json_array();
+    struct argus_error *error = budgets_create(report, &budgets);
+    for (size_t i = 0; !error && i < budgets.count; i++)
+        json_add(array, budget_json(report, &budgets.items[i]));
+    json_put(json, "programs", array);
+    if (!error)
+        budgets_deinit(&budgets);
+    return error;
+}
+
 static json_t *tree_json(const struct argus_contexts_report *report)
 {
     const struct argus_context_node *nodes;
@@ -243,6 +290,8 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
         json_add(paths, path_json(report, &report->ranking->paths[i]));
     json_put(json, "contexts", paths);
     struct argus_error *error = put_charges(report, json);
+    if (!error)
+        error = put_budgets(report, json);
     if (report->tree)
         json_put(json, "tree", tree_json(report));
     json_put(json, "unnamed_frames", json_unnamed(report->contexts->paths.frames.symbols));

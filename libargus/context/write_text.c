@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
 #include "context/route.h"
@@ -176,11 +177,11 @@ static void write_function(const struct argus_sink *sink,
     const struct argus_context_node *node = &nodes[at];
     const struct argus_context_function *function = &functions[node->function];
     enum argus_estimate estimate = report->options.estimate;
-    uint64_t mean_ns = node->count ? node->total_ns[estimate] / node->count : 0;
+    uint64_t mean_ns = (uint64_t)node_mean_ns(node, estimate);
     argus_sink_printf(sink, " %c%4u %11s %11s %11s %8llu  %-8s %s", at == bottleneck ? '*' : ' ',
                       route->ranks[i] + 1,
                       signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),
-                      argus_duration_text(node_own_ns(node, estimate), own, sizeof(own)),
+                      argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
                       argus_duration_text(mean_ns, mean, sizeof(mean)),
                       (unsigned long long)node->count, argus_layer_name(function->layer),
                       function->name);
@@ -199,7 +200,7 @@ static void write_wait(const struct argus_sink *sink, const struct argus_context
     argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
-    uint64_t all_ns = nodes[wait->node].waited_ns[ARGUS_WAITED_OTHERS];
+    uint64_t all_ns = nodes[wait->node].waited_ns[ARGUS_CONSERVATIVE][ARGUS_WAITED_OTHERS];
     argus_sink_printf(
         sink, "       waited %s in the end for %s [%llu], %.0f %% of the waits in %s; it ended",
         argus_duration_text(wait->ns, time, sizeof(time)), processes[wait->process].name,
@@ -293,12 +294,16 @@ static struct argus_error *write_text(const struct argus_sink *sink,
                                       const struct argus_contexts_report *report)
 {
     contexts_write_what(sink, report);
+    argus_sink_printf(sink, "\n");
+    struct argus_error *error = budgets_write(sink, report);
+    if (error)
+        return error;
     const struct argus_ranking *ranking = report->ranking;
     for (size_t i = 0; i < ranking->count && i < report->top && ranking->paths[i].cost_ns > 0; i++)
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
-    struct argus_error *error = write_charges(sink, report);
+    error = write_charges(sink, report);
     struct programs_32_bit programs;
     contexts_touch(report->contexts, &programs);
     programs_32_bit_print(&programs, sink);

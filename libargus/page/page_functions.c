@@ -41,7 +41,7 @@ static struct function_sum *sum_up(const struct argus_contexts_report *report, s
         sum->calls += nodes[i].count;
         sum->contexts++;
         for (int k = 0; k < ARGUS_WAITED_KINDS; k++)
-            sum->waited_ns += nodes[i].waited_ns[k];
+            sum->waited_ns += nodes[i].waited_ns[report->options.estimate][k];
     }
     if (sums)
         qsort(sums, *ret_count, sizeof(*sums), by_cost);

@@ -101,19 +101,41 @@ def node_differences(tree, ours):
         yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
     for context in sorted(set(tree) & set(ours)):
         for mode in MODES:
-            slow, fast = getattr(tree[context], mode), ours[context]["total_ns"][mode]
+            slow, fast = getattr(tree[context], mode), ours[context]["inferred_ns"][mode]
             if (tree[context].count, slow) != (ours[context]["count"], fast):
                 yield f"{context} {mode}: {tree[context].count} × {slow} ns, argus {ours[context]['count']} × {fast} ns"
+
+
+def sum_differences(answer):
+    """Nothing is dropped, and nothing counts twice: totals, waits, and the lives of threads."""
+    children, mode = {}, answer.get("estimate")
+    for node in answer["tree"]:
+        children.setdefault(node["parent"], []).append(node)
+    for node in answer["tree"]:
+        for each in MODES:
+            below = sum(child["total_ns"][each] for child in children.get(node["node"], []))
+            if node["own_ns"][each] < 0 or node["own_ns"][each] != node["total_ns"][each] - below:
+                yield f"{node['function']} {each}: own {node['own_ns'][each]}, total {node['total_ns'][each]}, callees {below}"
+        if sum(node["waited_ns"].values()) > node["own_ns"][mode]:
+            yield f"{node['function']}: waited {node['waited_ns']} of {node['own_ns'][mode]}"
+        if node["count"] and abs(node["count"] * node["mean_ns"][mode] - node["total_ns"][mode]) > 1:
+            yield f"{node['function']}: {node['count']} × {node['mean_ns'][mode]} is not {node['total_ns'][mode]}"
+        if node["own_ns"]["conservative"] != node["inferred_ns"]["conservative"] + node["sampled_ns"] - sum(
+                child["inferred_ns"]["conservative"] for child in children.get(node["node"], [])):
+            yield f"{node['function']}: own time is not inferred plus sampled"
+    for program in answer.get("programs", []):
+        if sum(program["parts_ns"].values()) != program["thread_ns"] or min(program["parts_ns"].values()) < 0:
+            yield f"the parts of {program} do not add up to its threads' lives"
+    tops = sum(node["total_ns"][mode] for node in children.get(0, []))
+    inside = sum(sum(list(program["parts_ns"].values())[:7]) for program in answer.get("programs", []))
+    if tops != inside:
+        yield f"the tree has {tops} ns, the programs {inside} ns"
 
 
 def differences(tree, answer):
     ours = contexts_of(answer)
     yield from node_differences(tree, ours)
-    for context, node in ours.items():
-        below = [other for path, other in ours.items() if path[:-1] == context]
-        for mode in MODES:
-            if node["own_ns"][mode] != node["total_ns"][mode] - sum(other["total_ns"][mode] for other in below):
-                yield f"{context} {mode}: own time is not total less children"
+    yield from sum_differences(answer)
 
 
 def cost_differences(tree, base, mode, answer):

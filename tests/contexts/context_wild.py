@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 
-from context_property import node_differences
+from context_property import node_differences, sum_differences
 from introperf_by_the_paper import pa_cct
 from seeds import run_seeds
 
@@ -349,7 +349,8 @@ def contexts_of(answer):
 
 
 def differences(tree, answer):
-    return node_differences({path: node for path, node in tree.items() if len(path) > 1}, contexts_of(answer))
+    yield from node_differences({path: node for path, node in tree.items() if len(path) > 1}, contexts_of(answer))
+    yield from sum_differences(answer)
 
 
 def run(argus, file, *options):

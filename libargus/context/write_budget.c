@@ -1,0 +1,116 @@
+/* "myprog: +3.0 s in 2 threads = +0.1 s own work (+0.1 s on a CPU) + ...": a line for each program,
+ * whose parts add up. */
+#include <math.h>
+#include <stdio.h>
+
+#include "context/budget.h"
+#include "context/contexts_data.h"
+
+#define PROGRAMS_SHOWN 4
+#define PEERS_SHOWN    3
+#define LEAST_NS       1000 /* a shorter part is left out */
+
+static const char *time_text(const struct argus_contexts_report *report, double ns, char *buffer,
+                             size_t bytes)
+{
+    char text[32];
+    argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
+    snprintf(buffer, bytes, "%s%s", ns <= -0.5 ? "-" : report->base ? "+" : "", text);
+    return buffer;
+}
+
+static bool is_shown(double ns)
+{
+    return fabs(ns) >= LEAST_NS;
+}
+
+/* " (0.4 s on a CPU, 0.1 s for disks ...)" */
+static void write_details(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                          const struct budget *budget, int first, int end)
+{
+    const char *before = " (";
+    char text[40];
+    for (int i = first; i < end; i++) {
+        if (!is_shown(budget->parts[i]))
+            continue;
+        argus_sink_printf(sink, "%s%s %s", before,
+                          time_text(report, budget->parts[i], text, sizeof(text)),
+                          budget_part_text((enum budget_part)i));
+        before = ", ";
+    }
+    argus_sink_printf(sink, before[0] == ',' ? ")" : "");
+}
+
+static void write_peers(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                        const struct budget *budget)
+{
+    struct budget_peer peers[PEERS_SHOWN];
+    size_t count = budget_peers(report, budget, peers, PEERS_SHOWN), shown = 0;
+    char text[40];
+    for (size_t i = 0; i < count; i++)
+        if (is_shown(peers[i].ns))
+            argus_sink_printf(sink, "%s%s %s", shown++ ? ", " : " (", peers[i].name,
+                              time_text(report, peers[i].ns, text, sizeof(text)));
+    argus_sink_printf(sink, shown ? ")" : "");
+}
+
+static double sum_of(const struct budget *budget, int first, int end)
+{
+    double sum = 0;
+    for (int i = first; i < end; i++)
+        sum += budget->parts[i];
+    return sum;
+}
+
+static void write_program(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                          const struct budget *budget)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    char text[40], wall[40];
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    argus_sink_printf(
+        sink, "%s: %s in %lld%s threads (wall %s) =",
+        budget->node ? functions[nodes[budget->node].function].name : "programs without a stack",
+        time_text(report, budget->thread_ns, text, sizeof(text)), (long long)budget->threads,
+        report->base ? " more" : "", time_text(report, budget->wall_ns, wall, sizeof(wall)));
+    argus_sink_printf(
+        sink, " %s own work",
+        time_text(report, sum_of(budget, BUDGET_CPU, BUDGET_OTHERS), text, sizeof(text)));
+    write_details(sink, report, budget, BUDGET_CPU, BUDGET_OTHERS);
+    for (int i = BUDGET_OTHERS; i < BUDGET_BETWEEN; i++) {
+        if (!is_shown(budget->parts[i]))
+            continue;
+        argus_sink_printf(sink, ", %s %s", time_text(report, budget->parts[i], text, sizeof(text)),
+                          budget_part_text((enum budget_part)i));
+        if (i == BUDGET_OTHERS)
+            write_peers(sink, report, budget);
+    }
+    argus_sink_printf(
+        sink, ", %s not attributable",
+        time_text(report, sum_of(budget, BUDGET_BETWEEN, BUDGET_PARTS), text, sizeof(text)));
+    write_details(sink, report, budget, BUDGET_BETWEEN, BUDGET_PARTS);
+    argus_sink_printf(sink, "\n");
+}
+
+struct argus_error *budgets_write(const struct argus_sink *sink,
+                                  const struct argus_contexts_report *report)
+{
+    struct budgets budgets;
+    struct argus_error *error = budgets_create(report, &budgets);
+    double rest = 0;
+    char text[40];
+    if (error)
+        return error;
+    for (size_t i = 0; i < budgets.count; i++)
+        if (i < PROGRAMS_SHOWN)
+            write_program(sink, report, &budgets.items[i]);
+        else
+            rest += budgets.items[i].thread_ns;
+    if (budgets.count > PROGRAMS_SHOWN)
+        argus_sink_printf(sink, "%zu more programs: %s\n", budgets.count - PROGRAMS_SHOWN,
+                          time_text(report, rest, text, sizeof(text)));
+    budgets_deinit(&budgets);
+    return NULL;
+}
