@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "context/contexts_data.h"
+#include "context/wakers.h"
 
 static const struct {
     const char *key, *text;
@@ -181,13 +182,6 @@ void budgets_deinit(struct budgets *budgets)
 
 #define PEERS_MOST 64
 
-static uint32_t program_of(const struct argus_context_node *nodes, uint32_t node)
-{
-    while (nodes[node].depth > 1)
-        node = nodes[node].parent;
-    return node;
-}
-
 static size_t add_peers(const struct argus_contexts *contexts, uint32_t program, int sign,
                         struct budget_peer *peers, size_t count)
 {
@@ -200,7 +194,7 @@ static size_t add_peers(const struct argus_contexts *contexts, uint32_t program,
     for (size_t i = 0; i < wait_count; i++) {
         const char *name = processes[waits[i].process].name;
         size_t at = 0;
-        if (!waits[i].ns || program_of(nodes, waits[i].node) != program)
+        if (!waits[i].ns || program_of_node(nodes, waits[i].node) != program)
             continue;
         while (at < count && strcmp(peers[at].name, name) != 0)
             at++;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context/contexts_data.h"
+#include "context/rank.h"
 
 /* The base's side of the comparison. */
 struct side {
@@ -43,6 +43,36 @@ static double *own_means(const struct side *side, enum argus_estimate estimate)
         means[side->nodes[i].parent] -= side->nodes[side->nodes[i].parent].count ? mean : 0;
     }
     return means;
+}
+
+double rank_value(const struct argus_context_node *node,
+                  const struct argus_ranking_options *options)
+{
+    if (options->rank == ARGUS_RANK_TOTAL)
+        return (double)node->own_ns[options->estimate];
+    return node_work_ns(node, options->estimate) +
+           (double)node->waited_ns[options->estimate][ARGUS_WAITED_SLEPT];
+}
+
+/* The difference must be the cost. That of sleeps is not the difference of two sums, so either value
+ * may be raised. */
+struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node)
+{
+    const struct argus_context_node *nodes, *base_nodes;
+    uint32_t other = report->base ? report->ranking->base_node[node] : ARGUS_NONE;
+    struct rank_pair pair = {0};
+    argus_contexts_nodes(report->contexts, &nodes);
+    if (other != ARGUS_NONE) {
+        argus_contexts_nodes(report->base, &base_nodes);
+        pair.base_ns = rank_value(&base_nodes[other], &report->options);
+    }
+    double cost = nodes[node].depth < INFERENCE_FIRST_DEPTH
+                      ? rank_value(&nodes[node], &report->options) - pair.base_ns
+                      : report->ranking->costs[node];
+    if (pair.base_ns + cost < 0)
+        pair.base_ns = -cost;
+    pair.now_ns = pair.base_ns + cost;
+    return pair;
 }
 
 static double blame(struct sleeper now, struct sleeper base)
@@ -145,7 +175,7 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
 static struct argus_ranked_path add_up(const struct argus_ranking *ranking, const struct side *now,
                                        uint32_t node, bool by_the_paper)
 {
-    struct argus_ranked_path path = {.node = node, .bottleneck = node};
+    struct argus_ranked_path path = {.node = node, .bottleneck = node, .ways = 1};
     path.is_new = ranking->base_node[node] == ARGUS_NONE;
     double most = 0;
     for (uint32_t at = node; now->nodes[at].depth >= INFERENCE_FIRST_DEPTH;
@@ -160,9 +190,17 @@ static struct argus_ranked_path add_up(const struct argus_ranking *ranking, cons
     return path;
 }
 
+/* What is beyond chance comes first. */
+static int class_of(const struct argus_ranked_path *path)
+{
+    return path->cost_ns <= 0 ? 2 : path->by_chance;
+}
+
 static int by_cost(const void *left, const void *right)
 {
     const struct argus_ranked_path *a = left, *b = right;
+    if (class_of(a) != class_of(b))
+        return class_of(a) - class_of(b);
     if (a->cost_ns != b->cost_ns)
         return a->cost_ns > b->cost_ns ? -1 : 1;
     return a->node < b->node ? -1 : a->node > b->node;
@@ -231,6 +269,11 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
         ret->costs[i] = cost_of(&now, &then, (uint32_t)i, ret->base_node[i], options);
     if (!error)
         error = rank_paths(ret, &now, options);
+    if (!error && options->rank != ARGUS_RANK_MEAN) {
+        error = folds_make(contexts, base, options, ret);
+        if (!error)
+            qsort(ret->paths, ret->count, sizeof(*ret->paths), by_cost);
+    }
     free(now.means);
     free(then.means);
     if (error)

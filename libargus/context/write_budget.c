@@ -4,10 +4,14 @@
 #include <stdio.h>
 
 #include "context/budget.h"
+#include "context/charges.h"
 #include "context/contexts_data.h"
+#include "context/wakers.h"
 
 #define PROGRAMS_SHOWN 4
 #define PEERS_SHOWN    3
+#define WAKERS_SHOWN   3
+#define WAKERS_PERCENT 1    /* of the program's time: shorter ones are left out */
 #define LEAST_NS       1000 /* a shorter part is left out */
 
 static const char *time_text(const struct argus_contexts_report *report, double ns, char *buffer,
@@ -52,6 +56,33 @@ static void write_peers(const struct argus_sink *sink, const struct argus_contex
             argus_sink_printf(sink, "%s%s %s", shown++ ? ", " : " (", peers[i].name,
                               time_text(report, peers[i].ns, text, sizeof(text)));
     argus_sink_printf(sink, shown ? ")" : "");
+}
+
+/* "  waits for others: +2.0 s in lock_cache, ended 40 times in flush_cache" */
+static void write_wakers(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                         const struct budget *budget)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct waker_row rows[WAKERS_SHOWN];
+    size_t count = budget->node ? wakers_longest(report, budget->node, rows, WAKERS_SHOWN) : 0;
+    char text[40];
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = charged_node(report->contexts, rows[i].node);
+        uint32_t waker = charged_node(report->contexts, rows[i].waker);
+        uint32_t program = program_of_node(nodes, waker);
+        if (!is_shown(rows[i].ns) || rows[i].ns < fabs(budget->thread_ns) / 100 * WAKERS_PERCENT)
+            continue;
+        argus_sink_printf(sink, "  waits for others: %s in %s, ended %llu times in %s",
+                          time_text(report, rows[i].ns, text, sizeof(text)),
+                          functions[nodes[node].function].name, (unsigned long long)rows[i].count,
+                          functions[nodes[waker].function].name);
+        if (program != budget->node)
+            argus_sink_printf(sink, " of %s", functions[nodes[program].function].name);
+        argus_sink_printf(sink, "\n");
+    }
 }
 
 static double sum_of(const struct budget *budget, int first, int end)
@@ -104,10 +135,12 @@ struct argus_error *budgets_write(const struct argus_sink *sink,
     if (error)
         return error;
     for (size_t i = 0; i < budgets.count; i++)
-        if (i < PROGRAMS_SHOWN)
+        if (i < PROGRAMS_SHOWN) {
             write_program(sink, report, &budgets.items[i]);
-        else
+            write_wakers(sink, report, &budgets.items[i]);
+        } else {
             rest += budgets.items[i].thread_ns;
+        }
     if (budgets.count > PROGRAMS_SHOWN)
         argus_sink_printf(sink, "%zu more programs: %s\n", budgets.count - PROGRAMS_SHOWN,
                           time_text(report, rest, text, sizeof(text)));

@@ -5,7 +5,9 @@
 #include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
+#include "context/function_sums.h"
 #include "context/route.h"
+#include "context/wakers.h"
 #include "report/json.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
@@ -120,7 +122,7 @@ static json_t *path_json(const struct argus_contexts_report *report,
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     json_put(json, "cost_ns", cost(path->cost_ns));
     json_put(json, "process", json_text(functions[nodes[route.program].function].name));
     json_put(json, "new", json_boolean(report->base && path->is_new));
@@ -128,6 +130,9 @@ static json_t *path_json(const struct argus_contexts_report *report,
     json_put(json, "charged", number(charged));
     json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
     json_put(json, "more_paths", number(path->others));
+    json_put(json, "ways", number(path->ways));
+    json_put(json, "chance_ns", cost(path->chance_ns));
+    json_put(json, "by_chance", json_boolean(path->by_chance));
     json_put(json, "functions", frames_json(report, &route, path->bottleneck));
     json_put(json, "waits", waits_json(report, &route));
     return json;
@@ -218,7 +223,64 @@ static struct argus_error *put_charges(const struct argus_contexts_report *repor
     return error;
 }
 
-#define MOST_PEERS 16
+static struct argus_error *put_functions(const struct argus_contexts_report *report, json_t *json)
+{
+    const struct argus_context_function *functions;
+    struct function_sums sums;
+    json_t *array = json_array();
+    struct argus_error *error = function_sums_create(report, &sums);
+    size_t count = error ? 0 : sums.count;
+    argus_contexts_functions(report->contexts, &functions);
+    for (size_t i = 0; i < count && (report->tree || i < report->top); i++) {
+        const struct function_sum *sum = &sums.items[i];
+        const struct argus_context_function *function = &functions[sum->function];
+        json_t *item = json_object();
+        json_put(item, "function", json_text(function->name));
+        json_put(item, "image", json_text(function->image[0] ? function->image : NULL));
+        json_put(item, "layer", json_text(argus_layer_name(function->layer)));
+        json_put(item, "cost_ns", cost(sum->cost_ns));
+        json_put(item, "inclusive_cost_ns", cost(sum->inclusive_cost_ns));
+        json_put(item, "own_ns", number(sum->own_ns));
+        json_put(item, "total_ns", number(sum->total_ns));
+        json_put(item, "waited_ns", number(sum->waited_ns));
+        json_put(item, "calls", number(sum->calls));
+        json_put(item, "contexts", number(sum->contexts));
+        json_add(array, item);
+    }
+    json_put(json, "functions", array);
+    if (!error)
+        function_sums_deinit(&sums);
+    return error;
+}
+
+#define MOST_PEERS  16
+#define MOST_WAKERS 16
+
+static json_t *wakers_json(const struct argus_contexts_report *report, uint32_t program)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct waker_row rows[MOST_WAKERS];
+    size_t count = program ? wakers_longest(report, program, rows, MOST_WAKERS) : 0;
+    json_t *array = json_array();
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_object();
+        uint32_t node = charged_node(report->contexts, rows[i].node);
+        uint32_t waker = charged_node(report->contexts, rows[i].waker);
+        uint32_t other = program_of_node(nodes, waker);
+        json_put(item, "node", number(rows[i].node));
+        json_put(item, "function", json_text(functions[nodes[node].function].name));
+        json_put(item, "waker", number(rows[i].waker));
+        json_put(item, "waker_function", json_text(functions[nodes[waker].function].name));
+        json_put(item, "waker_process", json_text(functions[nodes[other].function].name));
+        json_put(item, "wait_ns", cost(rows[i].ns));
+        json_put(item, "count", number(rows[i].count));
+        json_add(array, item);
+    }
+    return array;
+}
 
 static json_t *budget_json(const struct argus_contexts_report *report, const struct budget *budget)
 {
@@ -245,6 +307,7 @@ static json_t *budget_json(const struct argus_contexts_report *report, const str
         json_add(whom, peer);
     }
     json_put(json, "others", whom);
+    json_put(json, "wakers", wakers_json(report, budget->node));
     return json;
 }
 
@@ -292,6 +355,8 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     struct argus_error *error = put_charges(report, json);
     if (!error)
         error = put_budgets(report, json);
+    if (!error)
+        error = put_functions(report, json);
     if (report->tree)
         json_put(json, "tree", tree_json(report));
     json_put(json, "unnamed_frames", json_unnamed(report->contexts->paths.frames.symbols));

@@ -7,6 +7,7 @@
 #include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
+#include "context/function_sums.h"
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
@@ -170,7 +171,7 @@ static void write_function(const struct argus_sink *sink,
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
-    char cost[40], own[40], mean[40];
+    char cost[40], own[40], total[40], mean[40];
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     uint32_t at = route->nodes[i];
@@ -178,10 +179,11 @@ static void write_function(const struct argus_sink *sink,
     const struct argus_context_function *function = &functions[node->function];
     enum argus_estimate estimate = report->options.estimate;
     uint64_t mean_ns = (uint64_t)node_mean_ns(node, estimate);
-    argus_sink_printf(sink, " %c%4u %11s %11s %11s %8llu  %-8s %s", at == bottleneck ? '*' : ' ',
-                      route->ranks[i] + 1,
+    argus_sink_printf(sink, " %c%4u %11s %11s %11s %11s %8llu  %-8s %s",
+                      at == bottleneck ? '*' : ' ', route->ranks[i] + 1,
                       signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),
                       argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
+                      argus_duration_text(node->total_ns[estimate], total, sizeof(total)),
                       argus_duration_text(mean_ns, mean, sizeof(mean)),
                       (unsigned long long)node->count, argus_layer_name(function->layer),
                       function->name);
@@ -237,7 +239,7 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     const struct argus_context_function *function = &functions[nodes[charged].function];
     argus_sink_printf(sink, "\n%zu. %s in %s (%s, %s)", number,
                       signed_time(path->cost_ns, report->base, cost, sizeof(cost)), function->name,
@@ -249,11 +251,47 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
                       report->base && path->is_new ? "; not in the base" : "");
     if (path->others)
         argus_sink_printf(sink, "; %u more paths through it", path->others);
-    argus_sink_printf(sink,
-                      "\n  rank        cost         own        mean    calls  layer    function\n");
+    if (path->ways > 1)
+        argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->by_chance)
+        argus_sink_printf(sink, "; may be chance: too few CPU samples");
+    argus_sink_printf(
+        sink,
+        "\n  rank        cost         own       total        mean    calls  layer    function\n");
     for (uint32_t i = 0; i < route.count; i++)
         write_function(sink, report, &route, i, path->bottleneck);
     write_waits(sink, report, &route);
+}
+
+/* Each function in all of its contexts. */
+static struct argus_error *write_functions(const struct argus_sink *sink,
+                                           const struct argus_contexts_report *report)
+{
+    const struct argus_context_function *functions;
+    struct function_sums sums;
+    char cost[40], inclusive[40], own[40], total[40];
+    struct argus_error *error = function_sums_create(report, &sums);
+    if (error)
+        return error;
+    argus_contexts_functions(report->contexts, &functions);
+    argus_sink_printf(sink, "\nfunctions, over all contexts\n        cost with callees         own "
+                            "      total    calls contexts  layer    function\n");
+    for (size_t i = 0; i < sums.count && i < report->top && sums.items[i].cost_ns > 0; i++) {
+        const struct function_sum *sum = &sums.items[i];
+        const struct argus_context_function *function = &functions[sum->function];
+        const char *file = contexts_base_name(function->image);
+        argus_sink_printf(
+            sink, " %11s %12s %11s %11s %8llu %8u  %-8s %s",
+            signed_time(sum->cost_ns, report->base, cost, sizeof(cost)),
+            signed_time(sum->inclusive_cost_ns, report->base, inclusive, sizeof(inclusive)),
+            argus_duration_text(sum->own_ns, own, sizeof(own)),
+            argus_duration_text(sum->total_ns, total, sizeof(total)),
+            (unsigned long long)sum->calls, sum->contexts, argus_layer_name(function->layer),
+            function->name);
+        argus_sink_printf(sink, file[0] ? "  (%s)\n" : "\n", file);
+    }
+    function_sums_deinit(&sums);
+    return NULL;
 }
 
 static struct argus_error *write_charges(const struct argus_sink *sink,
@@ -303,7 +341,9 @@ static struct argus_error *write_text(const struct argus_sink *sink,
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
-    error = write_charges(sink, report);
+    error = write_functions(sink, report);
+    if (!error)
+        error = write_charges(sink, report);
     struct programs_32_bit programs;
     contexts_touch(report->contexts, &programs);
     programs_32_bit_print(&programs, sink);

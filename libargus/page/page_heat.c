@@ -82,7 +82,7 @@ static void write_row(const struct argus_sink *sink, const struct argus_contexts
     const struct argus_ranked_path *path = &report->ranking->paths[number];
     char cost[40];
     const struct argus_context_function *charged =
-        function_of(report, charged_node(report->contexts, path->bottleneck));
+        function_of(report, charged_of_path(report->contexts, path));
     argus_sink_printf(sink,
                       "<tr data-c=\"%zu\"><th scope=\"row\"><a href=\"#c%zu\"><span "
                       "class=\"no\">%zu</span> <b>%s</b> ",
@@ -214,7 +214,7 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
                          size_t number)
 {
     const struct argus_ranked_path *path = &report->ranking->paths[number];
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     const struct argus_context_function *function = function_of(report, charged);
     struct route route;
     char cost[40];
@@ -231,6 +231,10 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
     argus_sink_printf(sink, "%s", report->base && path->is_new ? "; not in the base" : "");
     if (path->others)
         argus_sink_printf(sink, "; %u more paths through it", path->others);
+    if (path->ways > 1)
+        argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->by_chance)
+        argus_sink_printf(sink, "; may be chance: too few CPU samples");
     argus_sink_printf(sink, "</summary>\n");
     write_waits(sink, report, path);
     write_frames(sink, report, path);

@@ -114,6 +114,12 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "--with-samples and --no-samples contradict each other");
     struct argus_error *error = words_get(arguments, ret);
+    bool is_graph = ret->format == FORMAT_FOLDED || ret->format == FORMAT_SPEEDSCOPE;
+    if (!error && is_graph && ret->ranking.rank == ARGUS_RANK_MEAN)
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "--rank=mean and --format=%s contradict each other: means do "
+                                   "not add up in a flame graph; use --rank=blame or total",
+                                   arguments_option(arguments, "format"));
     if (!error && vertex)
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))

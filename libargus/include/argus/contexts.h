@@ -217,8 +217,8 @@ const struct argus_graph *argus_contexts_graph(const struct argus_contexts *cont
 /* The cost of a context: for each function of its path, the time by which it exceeds its equivalent
  * in the base, added up. */
 enum argus_rank {
-    /* own time except waits for others and idle waits; sleeps count as far as they exceed the
-     * base's */
+    /* own time except waits for others and for a CPU; sleeps, and with a base also waits that timed
+     * out, count as far as they exceed the base's */
     ARGUS_RANK_BLAME,
     ARGUS_RANK_TOTAL, /* own time */
     /* the paper's: means minus the means of the children; a path that the base lacks counts in
@@ -230,7 +230,9 @@ enum argus_rank {
 struct argus_ranking_options {
     enum argus_estimate estimate;
     enum argus_rank rank;
-    bool every; /* list every path, not only the most expensive one of each bottleneck */
+    /* list every path, not only the most expensive one of each bottleneck, and one for those that
+     * differ only above the culprit */
+    bool every;
 };
 
 struct argus_ranked_path {
@@ -238,11 +240,17 @@ struct argus_ranked_path {
     uint32_t node;       /* where the path ends */
     uint32_t bottleneck; /* the node of the path with the highest share of the cost */
     uint32_t others;     /* further paths with this bottleneck */
-    bool is_new;         /* the base has no such path */
+    /* bottlenecks that this entry stands for, in paths that differ only above the culprit; the
+     * other members are those of the most expensive one */
+    uint32_t ways;
+    bool is_new;      /* the base has no such path */
+    bool by_chance;   /* the cost is not beyond chance_ns */
+    double chance_ns; /* what the number of CPU samples makes of the cost */
 };
 
 struct argus_ranking {
-    struct argus_ranked_path *paths; /* owned; the most expensive first */
+    /* owned; the most expensive first, those by chance after them, those without a cost last */
+    struct argus_ranked_path *paths;
     size_t count;
     double *costs;                       /* owned; of each node alone */
     uint32_t *base_node;                 /* owned; the equivalent node of the base, or ARGUS_NONE */
