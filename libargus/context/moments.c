@@ -58,7 +58,7 @@ static bool add_moment(struct moments *moments, struct moment_thread *thread, ui
                        enum argus_moment kind)
 {
     bool returns = kind == ARGUS_MOMENT_RETURN;
-    if (node == ARGUS_NONE || moments->now_ns < moments->from_ns ||
+    if (node == ARGUS_NONE || thread->has_exited || moments->now_ns < moments->from_ns ||
         moments->now_ns > moments->to_ns || (returns && moments->options.no_returns) ||
         is_left_out(moments, thread, node, kind))
         return false;
@@ -337,6 +337,7 @@ static void on_thread_exit(struct moments *moments, uint32_t index)
 {
     end_all(moments, &moments->threads[index], ARGUS_UNSEEN_AFTER);
     moments->threads[index].cpu = ARGUS_NONE;
+    moments->threads[index].has_exited = true;
 }
 
 static void on_record(struct moments *moments, const struct argus_record *record)

@@ -35,6 +35,7 @@ struct moment_thread {
     bool seen_call;
     bool blocked; /* held because of a wait, not a preemption */
     bool has_moments;
+    bool has_exited; /* the kernel still works for it, which is no part of its life */
 };
 
 struct moments {

@@ -1,4 +1,4 @@
-/* "myprog: +3.0 s in 2 threads = +0.1 s own work (+0.1 s on a CPU) + ...": a line for each program,
+/* "myprog: +3.0 s in all threads (wall +3.0 s, threads +0) = +0.1 s own work (+0.1 s on a CPU) + ...": a line for each program,
  * whose parts add up. */
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void write_peers(const struct argus_sink *sink, const struct argus_contex
     argus_sink_printf(sink, shown ? ")" : "");
 }
 
-/* "  waits for others: +2.0 s in lock_cache, ended 40 times in flush_cache" */
+/* "  waits for others: +2.0 s in lock_cache, ended in flush_cache (waits: 40)" */
 static void write_wakers(const struct argus_sink *sink, const struct argus_contexts_report *report,
                          const struct budget *budget)
 {
@@ -75,13 +75,13 @@ static void write_wakers(const struct argus_sink *sink, const struct argus_conte
         uint32_t program = program_of_node(nodes, waker);
         if (!is_shown(rows[i].ns) || rows[i].ns < fabs(budget->thread_ns) / 100 * WAKERS_PERCENT)
             continue;
-        argus_sink_printf(sink, "  waits for others: %s in %s, ended %llu times in %s",
+        argus_sink_printf(sink, "  waits for others: %s in %s, ended in %s",
                           time_text(report, rows[i].ns, text, sizeof(text)),
-                          functions[nodes[node].function].name, (unsigned long long)rows[i].count,
+                          functions[nodes[node].function].name,
                           functions[nodes[waker].function].name);
         if (program != budget->node)
             argus_sink_printf(sink, " of %s", functions[nodes[program].function].name);
-        argus_sink_printf(sink, "\n");
+        argus_sink_printf(sink, " (waits: %llu)\n", (unsigned long long)rows[i].count);
     }
 }
 
@@ -102,10 +102,12 @@ static void write_program(const struct argus_sink *sink, const struct argus_cont
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     argus_sink_printf(
-        sink, "%s: %s in %lld%s threads (wall %s) =",
+        sink,
+        report->base ? "%s: %s in all threads (wall %s, threads %+lld) ="
+                     : "%s: %s in all threads (wall %s, threads %lld) =",
         budget->node ? functions[nodes[budget->node].function].name : "programs without a stack",
-        time_text(report, budget->thread_ns, text, sizeof(text)), (long long)budget->threads,
-        report->base ? " more" : "", time_text(report, budget->wall_ns, wall, sizeof(wall)));
+        time_text(report, budget->thread_ns, text, sizeof(text)),
+        time_text(report, budget->wall_ns, wall, sizeof(wall)), (long long)budget->threads);
     argus_sink_printf(
         sink, " %s own work",
         time_text(report, sum_of(budget, BUDGET_CPU, BUDGET_OTHERS), text, sizeof(text)));

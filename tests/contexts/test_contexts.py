@@ -316,7 +316,7 @@ def test_waits_that_timed_out_are_compared_with_the_base(setup):
 def test_the_first_line_adds_up(setup):
     trace = setup.make(WAIT)
     line = next(line for line in setup.run("--process=alpha", trace).stdout.splitlines() if line.startswith("alpha: "))
-    equal("line", line, "alpha: 50.0 ms in 1 threads (wall 50.0 ms) = 1.00 ms own work (1.00 ms on a CPU), 40.0 ms waits for others (beta 39.0 ms), "
+    equal("line", line, "alpha: 50.0 ms in all threads (wall 50.0 ms, threads 1) = 1.00 ms own work (1.00 ms on a CPU), 40.0 ms waits for others (beta 39.0 ms), "
           "1.00 ms waits for a CPU, 8.00 ms not attributable (1.00 ms before a thread's first stack, 7.00 ms after a thread's last stack)")
     program = setup.json("--process=alpha", trace)["programs"][0]
     equal("sum", sum(program["parts_ns"].values()), program["thread_ns"])
@@ -329,7 +329,18 @@ def test_a_wait_shows_the_context_of_who_ended_it(setup):
     wakers = next(p for p in setup.json(trace)["programs"] if p["process"] == "alpha")["wakers"]
     equal("pairs", [(w["function"], w["waker_function"], w["waker_process"], w["wait_ns"], w["count"]) for w in wakers],
           [("0x5503", "0x6603", "beta", 40_000_000, 1)])
-    assert "  waits for others: 40.0 ms in 0x5503, ended 1 times in 0x6603 of beta\n" in setup.run(trace).stdout
+    assert "  waits for others: 40.0 ms in 0x5503, ended in 0x6603 of beta (waits: 1)\n" in setup.run(trace).stdout
+
+
+def test_what_the_kernel_does_after_a_threads_exit_is_no_part_of_its_life(setup):
+    scene = Scene()
+    scene.at(0, "switch state=R next=100", tid=0)
+    scene.calls(4, MAIN, PARSE)
+    scene.at(5, "thread_exit thread=100 last=1")
+    for time in (6, 8):
+        scene.at(time, f"stack user={scene.stack(MAIN, PARSE)} why=wake")
+    program = setup.json(setup.make(scene))["programs"][0]
+    equal("life", (program["thread_ns"], sum(program["parts_ns"].values())), (5_000_000, 5_000_000))
 
 
 def test_time_off_the_cpu_without_a_stack_is_no_work(setup):
@@ -465,6 +476,25 @@ def test_the_page_has_the_heat_map(setup):
     row = re.search(r'<tr data-c="0">.*</tr>', page).group(0)
     equal("distances of the first row", re.findall(r"<td[^>]*>(\d+)</td>", row), ["1", "0"])
     assert "What was recorded" not in page and 'id="hangs"' not in page
+
+
+def test_the_heat_map_folds_recursion(setup):
+    even, odd = 0x5601, 0x5602
+    page = setup.run("--format=html", setup.make(Scene().calls(20, MAIN, even, odd, even, odd, even, odd, SAVE, SAVE))).stdout
+    row = re.search(r'<tr data-c="0">.*</tr>', page).group(0)
+    equal("main, a circle of two, one that calls itself", re.findall(r"<td[^>]*>(\d+\S*)</td>", row), ["3", "2↺", "1↺", "0↺"])
+    assert f"{hex(even)}, 3 times in itself" in row and f"{hex(SAVE)}, 2 times in itself" in row, row
+
+
+def test_the_tree_shows_what_the_list_costs(setup):
+    """Waits for others are in neither, except with --rank=total."""
+    trace = setup.make(WAIT)
+
+    def of_alpha(*words):
+        page = setup.run("--format=html", "--process=alpha", *words, trace).stdout
+        return [int(ns) for ns in re.findall(r'data-w="(\d+)"', page)]
+    equal("as the list", of_alpha(), [1_000_000] * 3 + [0])
+    equal("the program, two functions, the wait", of_alpha("--rank=total"), [42_000_000] * 3 + [41_000_000])
 
 
 def test_cut_and_missing_stacks_are_counted(setup):
