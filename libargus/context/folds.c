@@ -1,8 +1,9 @@
 /* A function that is slow wherever it is called from has as many slow contexts as callers, each with
  * a small cost. So paths with the same functions from the culprit to the bottleneck are one entry.
  * The culprit is the bottleneck, and if that is the kernel, the function that called it or its C
- * library function. The cost of an entry is the sum over all functions of its paths, in which
- * callers that the paths share count once.
+ * library function. But a path with at least half of the cost of all of them stays alone, because
+ * then its callers matter: many functions sleep by the same one. The cost of an entry is the sum
+ * over all functions of its paths, in which callers that the paths share count once.
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
@@ -117,6 +118,31 @@ static bool is_first(struct folds *folds, uint32_t path, bool every)
     return every || folds->first[key_of(folds, &folds->ranking->paths[path])] == path + 1;
 }
 
+static double bottleneck_cost(const struct folds *folds, uint32_t path)
+{
+    double cost = folds->ranking->costs[folds->ranking->paths[path].bottleneck];
+    return cost > 0 ? cost : 0;
+}
+
+/* Makes entries of the paths that begin with `at`, and adds them to `entries`. Returns their
+ * number. */
+static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *entries)
+{
+    double rest = 0;
+    size_t count = 0;
+    for (uint32_t i = at + 1; i; i = folds->next[i - 1])
+        rest += bottleneck_cost(folds, i - 1);
+    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest) {
+        uint32_t next = folds->next[at] - 1;
+        rest -= bottleneck_cost(folds, at);
+        folds->next[at] = 0;
+        entries[count++] = entry_of(folds, at);
+        at = next;
+    }
+    entries[count++] = entry_of(folds, at);
+    return count;
+}
+
 /* The highest number of states: one for each function from a bottleneck up, and the program. */
 static size_t most_states(const struct argus_ranking *ranking,
                           const struct argus_context_node *nodes)
@@ -135,7 +161,7 @@ static void make_entries(struct folds *folds, bool every)
     folds->no_memory |= !entries;
     for (uint32_t i = 0; !folds->no_memory && i < ranking->count; i++)
         if (is_first(folds, i, every))
-            entries[count++] = entry_of(folds, i);
+            count += split(folds, i, &entries[count]);
     if (folds->no_memory) {
         free(entries);
         return;

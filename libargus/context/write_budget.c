@@ -11,6 +11,7 @@
 #define PROGRAMS_SHOWN 4
 #define PEERS_SHOWN    3
 #define WAKERS_SHOWN   3
+#define CALLERS_SHOWN  3
 #define WAKERS_PERCENT 1    /* of the program's time: shorter ones are left out */
 #define LEAST_NS       1000 /* a shorter part is left out */
 
@@ -58,6 +59,20 @@ static void write_peers(const struct argus_sink *sink, const struct argus_contex
     argus_sink_printf(sink, shown ? ")" : "");
 }
 
+/* "lock_cache < use < main": a function and its callers. */
+static void write_callers(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                          uint32_t node)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    for (int i = 0; i < CALLERS_SHOWN && nodes[node].depth >= INFERENCE_FIRST_DEPTH; i++) {
+        argus_sink_printf(sink, "%s%s", i ? " < " : "", functions[nodes[node].function].name);
+        node = nodes[node].parent;
+    }
+}
+
 /* "  waits for others: +2.0 s in lock_cache, ended in flush_cache (waits: 40)" */
 static void write_wakers(const struct argus_sink *sink, const struct argus_contexts_report *report,
                          const struct budget *budget)
@@ -75,10 +90,11 @@ static void write_wakers(const struct argus_sink *sink, const struct argus_conte
         uint32_t program = program_of_node(nodes, waker);
         if (!is_shown(rows[i].ns) || rows[i].ns < fabs(budget->thread_ns) / 100 * WAKERS_PERCENT)
             continue;
-        argus_sink_printf(sink, "  waits for others: %s in %s, ended in %s",
-                          time_text(report, rows[i].ns, text, sizeof(text)),
-                          functions[nodes[node].function].name,
-                          functions[nodes[waker].function].name);
+        argus_sink_printf(sink, "  waits for others: %s in ",
+                          time_text(report, rows[i].ns, text, sizeof(text)));
+        write_callers(sink, report, node);
+        argus_sink_printf(sink, ", ended in ");
+        write_callers(sink, report, waker);
         if (program != budget->node)
             argus_sink_printf(sink, " of %s", functions[nodes[program].function].name);
         argus_sink_printf(sink, " (waits: %llu)\n", (unsigned long long)rows[i].count);

@@ -329,7 +329,7 @@ def test_a_wait_shows_the_context_of_who_ended_it(setup):
     wakers = next(p for p in setup.json(trace)["programs"] if p["process"] == "alpha")["wakers"]
     equal("pairs", [(w["function"], w["waker_function"], w["waker_process"], w["wait_ns"], w["count"]) for w in wakers],
           [("0x5503", "0x6603", "beta", 40_000_000, 1)])
-    assert "  waits for others: 40.0 ms in 0x5503, ended in 0x6603 of beta (waits: 1)\n" in setup.run(trace).stdout
+    assert "  waits for others: 40.0 ms in 0x5503 < 0x5501, ended in 0x6603 < 0x6601 of beta (waits: 1)\n" in setup.run(trace).stdout
 
 
 def test_what_the_kernel_does_after_a_threads_exit_is_no_part_of_its_life(setup):
@@ -404,6 +404,13 @@ def test_paths_that_differ_above_the_culprit_are_one_entry(setup):
     assert "8 ways lead there, this one costs most" in setup.run(f"--base={base}", now).stdout
     each = [path for path in setup.json(f"--base={base}", "--every", now)["contexts"] if names(path)[-1] == hex(LOAD)]
     equal("every path", [(path["ways"], path["cost_ns"]) for path in each], 8 * [(1, 49_000_000)])
+
+
+def test_one_of_several_callers_with_most_of_the_cost_stays_alone(setup):
+    scene = many_callers(10).calls(300, MAIN, PARSE, LOAD)
+    found = setup.json(f"--base={setup.make(many_callers(1).calls(1, MAIN, PARSE, LOAD))}", setup.make(scene))["contexts"]
+    equal("entries", [(names(path)[-2], path["ways"], path["cost_ns"]) for path in found[:2]],
+          [(hex(PARSE), 1, 299_000_000), (hex(0x5600), 8, 72_000_000)])
 
 
 def test_functions_are_summed_over_their_contexts(setup):
