@@ -45,10 +45,15 @@ static void note_offs(struct moments *moments, struct moment_thread *thread, uin
     struct tree *tree = &moments->paths->tree;
     uint32_t before = thread->inference.node;
     for (size_t i = 0; before != ARGUS_NONE && i < thread->offs.length; i++) {
+        struct waits_stretch *off = &thread->offs.data[i];
+        if (off->from_ns < thread->inference.last_ns)
+            off->from_ns = thread->inference.last_ns;
+        if (off->from_ns >= off->to_ns)
+            continue;
         struct waits_place place = {.node[ARGUS_CONSERVATIVE] = tree_common(tree, before, node),
                                     .node[ARGUS_AGGRESSIVE] = before};
-        waits_note(&moments->waits, tree, (uint32_t)(thread - moments->threads), place,
-                   &thread->offs.data[i], &thread->cursor);
+        waits_note(&moments->waits, tree, (uint32_t)(thread - moments->threads), place, off,
+                   &thread->cursor);
     }
     thread->offs.length = 0;
 }
@@ -222,6 +227,8 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
         thread->held = node;
         thread->held_user = node == ARGUS_NONE ? ARGUS_NONE : moments->paths->users.data[user].node;
         thread->held_ns = moments->now_ns;
+        if (thread->out_ns) /* the stack is taken after the record of the switch */
+            thread->out_ns = moments->now_ns;
         thread->blocked = blocked;
     }
 }
@@ -262,7 +269,8 @@ static void note_off_cpu(struct moments *moments, struct moment_thread *thread)
         .woken_ns = thread->woken_ns ? thread->woken_ns : moments->now_ns,
         .to_ns = moments->now_ns,
         .waker = thread->waker,
-        .preempted = thread->state == ARGUS_LINUX_STATE_RUNNING,
+        .preempted = thread->state == ARGUS_LINUX_STATE_RUNNING ||
+                     (thread->woken_ns && thread->woken_ns <= thread->out_ns),
     };
     bool is_inside = thread->out_ns && thread->out_ns >= moments->from_ns;
     if (is_inside && moments->now_ns <= moments->to_ns && !vec_push(&thread->offs, off))
@@ -301,7 +309,8 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
     note_running(moments, thread, record->cpu);
-    note_off_cpu(moments, thread); /* if the record of how it got a CPU again is missing */
+    sampled_in(&thread->stretch, moments->now_ns); /* if the record of how it got a CPU again … */
+    note_off_cpu(moments, thread);                 /* … is missing */
     bool counts = !begins && thread->call == number &&
                   add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     if (!begins && thread->call_node != ARGUS_NONE)

@@ -18,6 +18,17 @@ static void subtract_children(struct tree *tree)
         }
 }
 
+/* Records that contradict each other may have a thread wait while it ran: own time wins. */
+static void trim_waits(struct argus_context_node *node, enum argus_estimate estimate)
+{
+    uint64_t left_ns = node->own_ns[estimate];
+    for (int i = 0; i < ARGUS_WAITED_KINDS; i++) {
+        uint64_t *waited_ns = &node->waited_ns[estimate][i];
+        *waited_ns = *waited_ns < left_ns ? *waited_ns : left_ns;
+        left_ns -= *waited_ns;
+    }
+}
+
 void times_settle(struct tree *tree)
 {
     struct argus_context_node *nodes = tree->nodes.data;
@@ -25,6 +36,7 @@ void times_settle(struct tree *tree)
     for (size_t i = tree->nodes.length; i-- > 0;) {
         nodes[i].own_ns[ARGUS_CONSERVATIVE] += (uint64_t)nodes[i].sampled_ns;
         for (int k = 0; k < ARGUS_ESTIMATES; k++) {
+            trim_waits(&nodes[i], (enum argus_estimate)k);
             nodes[i].total_ns[k] += nodes[i].own_ns[k];
             if (i > 0)
                 nodes[nodes[i].parent].total_ns[k] += nodes[i].total_ns[k];

@@ -343,6 +343,13 @@ def test_what_the_kernel_does_after_a_threads_exit_is_no_part_of_its_life(setup)
     equal("life", (program["thread_ns"], sum(program["parts_ns"].values())), (5_000_000, 5_000_000))
 
 
+def test_a_stack_that_is_taken_after_the_switch_splits_no_wait(setup):
+    trace = setup.make(WAIT.replace("1ms cpu0 t100 stack user=1 why=block", "1.2ms cpu0 t100 stack user=1 why=block"))
+    tree = {node["function"]: node for node in setup.json("--tree", "--process=alpha", trace)["tree"]}
+    equal("the wait", (tree["read"]["own_ns"]["conservative"], tree["read"]["waited_ns"]["others"]), (40_800_000, 39_800_000))
+    equal("waited", [node["function"] for node in tree.values() if sum(node["waited_ns"].values()) > node["own_ns"]["conservative"]], [])
+
+
 def test_time_off_the_cpu_without_a_stack_is_no_work(setup):
     scene = Scene()
     scene.at(0, "switch state=R next=100", tid=0)
