@@ -101,17 +101,17 @@ static void add_account(struct waits *waits, uint32_t thread, uint32_t node,
 }
 
 static void share_out(struct waits *waits, uint32_t thread, uint32_t node, uint32_t ender,
-                      uint64_t from_ns, uint64_t to_ns)
+                      const struct waits_stretch *wait)
 {
     struct argus_account account;
     uint64_t whole = argus_graph_end_ns(waits->graph) - argus_graph_start_ns(waits->graph);
-    if (to_ns - from_ns < whole / SHORT) {
-        add(waits, node, ender, to_ns - from_ns);
+    if (wait->to_ns - wait->from_ns < whole / SHORT) {
+        add(waits, node, ender, wait->woken_ns - wait->from_ns);
         return;
     }
     if (waits->error)
         return;
-    waits->error = argus_account(waits->graph, thread, from_ns, to_ns, &account);
+    waits->error = argus_account(waits->graph, thread, wait->from_ns, wait->to_ns, &account);
     if (waits->error)
         return;
     add_account(waits, thread, node, &account);
@@ -156,7 +156,7 @@ static void note_ender(struct waits *waits, uint32_t vertex, uint32_t node, uint
     row->count++;
     if (wait->waker != ARGUS_NONE)
         note_waker(waits, node, wait->waker, wait->woken_ns - wait->from_ns);
-    share_out(waits, vertices[vertex].thread, node, process, wait->from_ns, wait->to_ns);
+    share_out(waits, vertices[vertex].thread, node, process, wait);
 }
 
 static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,

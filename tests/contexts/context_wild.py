@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 
-from context_property import node_differences, sum_differences
+from context_property import MODES, node_differences, sum_differences
 from introperf_by_the_paper import pa_cct
 from seeds import run_seeds
 
@@ -371,6 +371,7 @@ def check(mktrace, argus, folder, seed):
     found = []
     for with_returns, with_samples in ((True, True), (seed % 2 == 0, seed % 2 == 1)):
         options = [] if with_returns else ["--no-returns"]
+        options.append(f"--mode={MODES[seed % 2]}")
         answer = run(argus, file, *options, *([] if with_samples else ["--no-samples"]))
         found += [f"{options}: {text}" for text in differences(pa_cct(wild.expected(with_returns, with_samples)), answer)]
     file.unlink()

@@ -324,6 +324,14 @@ def test_the_first_line_adds_up(setup):
     equal("with itself as the base", (longer["thread_ns"], set(longer["parts_ns"].values())), (0, {0}))
 
 
+def test_a_short_wait_is_charged_until_its_end(setup):
+    """It ends with the wake-up; what follows is a wait for a CPU."""
+    late = WAIT + "30000ms cpu1 t200 thread_exit\n"  # a wait of 41 ms is short in so long a trace
+    late = late.replace("1ms cpu0 t100", "40.5ms cpu0 t100").replace("42ms cpu0", "42.5ms cpu0").replace("\n2ms", "\n40.6ms")
+    text = setup.run("--rank=total", "--process=alpha", setup.make(late)).stdout
+    assert "waited 500 us in the end for beta [200], 100 % of the waits in read; it ended 1, of 2.00 ms" in text, text
+
+
 def test_a_wait_shows_the_context_of_who_ended_it(setup):
     trace = setup.make(WAIT)
     wakers = next(p for p in setup.json(trace)["programs"] if p["process"] == "alpha")["wakers"]
