@@ -54,21 +54,23 @@ double rank_value(const struct argus_context_node *node,
            (double)node->waited_ns[options->estimate][ARGUS_WAITED_SLEPT];
 }
 
-/* The difference must be the cost. That of sleeps is not the difference of two sums, so either value
- * may be raised. */
+/* The cost of sleeps is not the difference of two sums, and that must be the cost. So either value is
+ * raised. The paper's costs are means, which do not add up: there, the values are those of
+ * ARGUS_RANK_BLAME. */
 struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node)
 {
     const struct argus_context_node *nodes, *base_nodes;
     uint32_t other = report->base ? report->ranking->base_node[node] : ARGUS_NONE;
     struct rank_pair pair = {0};
     argus_contexts_nodes(report->contexts, &nodes);
+    pair.now_ns = rank_value(&nodes[node], &report->options);
     if (other != ARGUS_NONE) {
         argus_contexts_nodes(report->base, &base_nodes);
         pair.base_ns = rank_value(&base_nodes[other], &report->options);
     }
-    double cost = nodes[node].depth < INFERENCE_FIRST_DEPTH
-                      ? rank_value(&nodes[node], &report->options) - pair.base_ns
-                      : report->ranking->costs[node];
+    if (nodes[node].depth < INFERENCE_FIRST_DEPTH || report->options.rank != ARGUS_RANK_BLAME)
+        return pair;
+    double cost = report->ranking->costs[node];
     if (pair.base_ns + cost < 0)
         pair.base_ns = -cost;
     pair.now_ns = pair.base_ns + cost;

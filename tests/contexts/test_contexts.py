@@ -516,6 +516,7 @@ def test_the_tree_shows_what_the_list_costs(setup):
         page = setup.run("--format=html", "--process=alpha", *words, trace).stdout
         return [int(ns) for ns in re.findall(r'data-w="(\d+)"', page)]
     equal("as the list", of_alpha(), [1_000_000] * 3 + [0])
+    equal("means do not add up", of_alpha("--rank=mean"), of_alpha())
     equal("the program, two functions, the wait", of_alpha("--rank=total"), [42_000_000] * 3 + [41_000_000])
 
 
