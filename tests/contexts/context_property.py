@@ -23,9 +23,11 @@ class Trace:
         self.random = random.Random(seed)
         self.lines, self.stacks, self.time = ["cpus 4"], {}, 1000
         self.recorded, self.known = [], []  # for each thread: (time, stack), without and with the moments of returns
+        self.kinds = []  # for each thread: the kinds of what is known
         for cpu in range(self.random.randint(1, 3)):
             self.recorded.append([])
             self.known.append([])
+            self.kinds.append([])
             self.lines.append(f"thread {100 + cpu} pid 100 name {'alpha' if cpu == 0 else 'helper'}")
         for _ in range(self.random.randint(1, 60)):
             self.act(self.random.randrange(len(self.recorded)))
@@ -36,10 +38,11 @@ class Trace:
         self.time += self.random.choice((0, 1, 7, 50, 1000))
         self.lines.append(f"{self.time} cpu{cpu} t{100 + cpu} {text}")
 
-    def moment(self, cpu, stack, has_stack):
+    def moment(self, cpu, stack, has_stack, kind="event"):
         if has_stack:
             self.recorded[cpu].append((self.time, stack))
         self.known[cpu].append((self.time, stack))
+        self.kinds[cpu].append(kind)
 
     def new_stack(self):
         depth = self.random.randint(1, 6)
@@ -54,7 +57,7 @@ class Trace:
         kind = self.random.randrange(4)
         if kind == 0:
             self.record(cpu, f"sample user={number} pc=0x1000")
-            self.moment(cpu, stack, True)
+            self.moment(cpu, stack, True, "sample")
         elif kind == 1:
             self.record(cpu, f"stack user={number} why=wake")
             self.moment(cpu, stack, True)
@@ -80,7 +83,7 @@ class Trace:
         self.record(cpu, "syscall_end nr=read result=1 pid=100")
         if has_stack:
             self.moment(cpu, inside, False)
-            self.moment(cpu, stack, False)  # the kernel's functions have returned
+            self.moment(cpu, stack, False, "user")  # the kernel's functions have returned
 
 
 def contexts_of(answer):
@@ -93,6 +96,56 @@ def contexts_of(answer):
         if path:
             result[path] = node
     return result
+
+
+def common(left, right):
+    """The functions that both paths have, from the outermost on."""
+    length = 0
+    while length < min(len(left), len(right)) and left[length] == right[length]:
+        length += 1
+    return left[:length]
+
+
+class Shares:
+    """A second implementation of libargus/context/sampled.c: context → what CPU samples add to its own time."""
+
+    def __init__(self, trace):
+        self.added, self.pools = {}, {}
+        for moments, kinds in zip(trace.known, trace.kinds):
+            stretch = None  # begins when the thread returns to its own code, and ends with the next stack that is no sample
+            for moment, kind in zip(moments, kinds):
+                if stretch:
+                    stretch.append(moment)
+                if kind == "user":
+                    stretch = [moment]
+                elif kind != "sample" and stretch:
+                    self.pool(stretch)
+                    stretch = None
+        for path, (ran, unseen, hits) in self.pools.items():
+            if hits:
+                self.add(path, -unseen)
+            for hit in hits:
+                self.add(hit, ran / len(hits))
+
+    def add(self, path, time):
+        self.added[path] = self.added.get(path, 0) + time
+
+    def pool(self, stretch):
+        path, ran, samples = common(stretch[0][1], stretch[-1][1]), stretch[-1][0] - stretch[0][0], [stack for _, stack in stretch[1:-1]]
+        pool = self.pools.setdefault(path, [0, 0, []])
+        pool[0] += ran
+        pool[1] += 0 if samples else ran
+        pool[2] += samples
+        for (before, outer), (after, inner) in zip(stretch, stretch[1:]):
+            if samples:
+                self.add(common(outer, inner), before - after)
+
+
+def share_differences(trace, answer):
+    expected = Shares(trace).added
+    for path, node in contexts_of(answer).items():
+        if abs(node["sampled_ns"] - expected.get(path, 0)) > 60:  # each of at most 60 samples is rounded
+            yield f"{path}: samples add {node['sampled_ns']} ns, not {expected.get(path, 0)}"
 
 
 def node_differences(tree, ours):
@@ -171,7 +224,9 @@ class Case:
         now, base = self.traces
         if not any(now.recorded) or not any(base.recorded):
             return
-        yield from differences(pa_cct(now.known), self.run())
+        answer = self.run()
+        yield from differences(pa_cct(now.known), answer)
+        yield from share_differences(now, answer)
         trees = pa_cct(now.recorded), pa_cct(base.recorded)
         for mode in MODES:
             options = ("--no-returns", "--rank=mean", f"--mode={mode}")
