@@ -272,7 +272,9 @@ static void note_off_cpu(struct moments *moments, struct moment_thread *thread)
         .preempted = thread->state == ARGUS_LINUX_STATE_RUNNING ||
                      (thread->woken_ns && thread->woken_ns <= thread->out_ns),
     };
-    bool is_inside = thread->out_ns && thread->out_ns >= moments->from_ns;
+    /* before a thread's first stack, nothing is known that could have the time */
+    bool is_inside = thread->out_ns && thread->out_ns >= moments->from_ns &&
+                     thread->inference.node != ARGUS_NONE;
     if (is_inside && moments->now_ns <= moments->to_ns && !vec_push(&thread->offs, off))
         moments->waits.no_memory = true;
     thread->out_ns = 0;

@@ -77,6 +77,16 @@ struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32
     return pair;
 }
 
+double rank_total(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += report->ranking->costs[i];
+    return total;
+}
+
 static double blame(struct sleeper now, struct sleeper base)
 {
     double there = base.node ? node_work_ns(base.node, base.estimate) : 0;

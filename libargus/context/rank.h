@@ -14,6 +14,9 @@ struct rank_pair {
 };
 struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node);
 
+/* The costs of all nodes: what the list and everything that it leaves out add up to. */
+double rank_total(const struct argus_contexts_report *report);
+
 /* Merges paths that differ only above the culprit, and computes what chance makes of each cost. The
  * ranking's paths are sorted by cost before, and not sorted after. */
 struct argus_error *folds_make(const struct argus_contexts *contexts,

@@ -6,6 +6,7 @@
 #include "context/builds.h"
 #include "context/charges.h"
 #include "context/function_sums.h"
+#include "context/rank.h"
 #include "context/route.h"
 #include "context/wakers.h"
 #include "report/json.h"
@@ -352,6 +353,7 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     for (size_t i = 0; i < report->ranking->count && i < report->top; i++)
         json_add(paths, path_json(report, &report->ranking->paths[i]));
     json_put(json, "contexts", paths);
+    json_put(json, "total_cost_ns", cost(rank_total(report)));
     struct argus_error *error = put_charges(report, json);
     if (!error)
         error = put_budgets(report, json);

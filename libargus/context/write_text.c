@@ -8,6 +8,7 @@
 #include "context/builds.h"
 #include "context/charges.h"
 #include "context/function_sums.h"
+#include "context/rank.h"
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
@@ -263,6 +264,26 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     write_waits(sink, report, &route);
 }
 
+/* What the list leaves out. Means do not add up. */
+static void write_rest(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    const struct argus_ranking *ranking = report->ranking;
+    size_t more = 0, by_chance = 0;
+    char text[40];
+    for (size_t i = report->top; i < ranking->count; i++) {
+        more += ranking->paths[i].cost_ns > 0;
+        by_chance += ranking->paths[i].by_chance;
+    }
+    if (report->options.rank == ARGUS_RANK_MEAN)
+        return;
+    argus_sink_printf(sink, "\nall contexts together: %s",
+                      signed_time(rank_total(report), report->base, text, sizeof(text)));
+    if (more)
+        argus_sink_printf(sink, "; %zu more entries (--top), of which %zu may be chance", more,
+                          by_chance);
+    argus_sink_printf(sink, "\n");
+}
+
 /* Each function in all of its contexts. */
 static struct argus_error *write_functions(const struct argus_sink *sink,
                                            const struct argus_contexts_report *report)
@@ -341,6 +362,7 @@ static struct argus_error *write_text(const struct argus_sink *sink,
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
+    write_rest(sink, report);
     error = write_functions(sink, report);
     if (!error)
         error = write_charges(sink, report);

@@ -324,6 +324,14 @@ def test_the_first_line_adds_up(setup):
     equal("with itself as the base", (longer["thread_ns"], set(longer["parts_ns"].values())), (0, {0}))
 
 
+def test_what_the_list_leaves_out_is_said(setup):
+    base, now = setup.make(usual()), setup.make(slow().calls(9, MAIN, SAVE))
+    answer = setup.json("--top=1", f"--base={base}", now)
+    equal("total", answer["total_cost_ns"], sum(layer["cost_ns"] for layer in answer["layers"]))
+    equal("of all, not only the first", (answer["total_cost_ns"], len(answer["contexts"])), (100_000_000, 1))
+    assert "\nall contexts together: +100 ms; 2 more entries (--top), of which 0 may be chance\n" in setup.run("--top=1", f"--base={base}", now).stdout
+
+
 def test_a_short_wait_is_charged_until_its_end(setup):
     """It ends with the wake-up; what follows is a wait for a CPU."""
     late = WAIT + "30000ms cpu1 t200 thread_exit\n"  # a wait of 41 ms is short in so long a trace
