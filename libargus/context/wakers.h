@@ -4,6 +4,9 @@
 
 #include "argus/contexts.h"
 
+#define WAKERS_SHOWN  3 /* rows of a program, in text */
+#define WAKER_CALLERS 3 /* functions of each context, in text */
+
 /* Waits with one stack that one context ended. */
 struct waker_row {
     double ns;      /* with a base, minus that of the same pair there */

@@ -10,8 +10,6 @@
 
 #define PROGRAMS_SHOWN 4
 #define PEERS_SHOWN    3
-#define WAKERS_SHOWN   3
-#define CALLERS_SHOWN  3
 #define WAKERS_PERCENT 1    /* of the program's time: shorter ones are left out */
 #define LEAST_NS       1000 /* a shorter part is left out */
 
@@ -67,7 +65,7 @@ static void write_callers(const struct argus_sink *sink, const struct argus_cont
     const struct argus_context_function *functions;
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
-    for (int i = 0; i < CALLERS_SHOWN && nodes[node].depth >= INFERENCE_FIRST_DEPTH; i++) {
+    for (int i = 0; i < WAKER_CALLERS && nodes[node].depth >= INFERENCE_FIRST_DEPTH; i++) {
         argus_sink_printf(sink, "%s%s", i ? " < " : "", functions[nodes[node].function].name);
         node = nodes[node].parent;
     }
