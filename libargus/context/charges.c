@@ -32,6 +32,18 @@ uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node)
     return node;
 }
 
+uint32_t charged_of_path(const struct argus_contexts *contexts,
+                         const struct argus_ranked_path *path)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    argus_contexts_nodes(contexts, &nodes);
+    argus_contexts_functions(contexts, &functions);
+    bool is_kernel = functions[nodes[path->bottleneck].function].layer == ARGUS_LAYER_KERNEL;
+    return path->ways > 1 && !is_kernel ? path->bottleneck
+                                        : charged_node(contexts, path->bottleneck);
+}
+
 static int by_cost(const void *left, const void *right)
 {
     const struct charge *a = left, *b = right;

@@ -12,8 +12,6 @@
 
 #include "argus/slice.h"
 
-#define OWN_WORK ARGUS_WAITED_KINDS
-
 /* Shorter waits (less than a ten-thousandth of the trace) are charged to the process that ended
  * them. So the work is bounded by the number of threads, and no visible share changes. */
 #define SHORT 10000
@@ -46,15 +44,15 @@ static int kind_of_wait(const struct waits *waits, const struct argus_vertex *ve
 {
     const struct argus_wait *wait = &vertex->wait;
     if (wait->kind == ARGUS_WAIT_STOPPED)
-        return OWN_WORK; /* the thread that resumes it did no work on its behalf */
+        return ARGUS_WAITED_DEVICE; /* the thread that resumes it did no work on its behalf */
     if (process != ARGUS_NONE)
-        return wait->kind == ARGUS_WAIT_CHILD && !waits->chosen[process] ? (int)OWN_WORK
+        return wait->kind == ARGUS_WAIT_CHILD && !waits->chosen[process] ? ARGUS_WAITED_DEVICE
                                                                          : ARGUS_WAITED_OTHERS;
     if (wait->kind == ARGUS_WAIT_SLEEP)
         return ARGUS_WAITED_SLEPT;
     if (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT)
         return ARGUS_WAITED_IDLE;
-    return wait->kind == ARGUS_WAIT_POLL ? ARGUS_WAITED_SLEPT : (int)OWN_WORK;
+    return wait->kind == ARGUS_WAIT_POLL ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_DEVICE;
 }
 
 /* The row of a node and a process; NULL without memory. Valid until the next row is created. */
@@ -103,88 +101,152 @@ static void add_account(struct waits *waits, uint32_t thread, uint32_t node,
 }
 
 static void share_out(struct waits *waits, uint32_t thread, uint32_t node, uint32_t ender,
-                      uint64_t from_ns, uint64_t to_ns)
+                      const struct waits_stretch *wait)
 {
     struct argus_account account;
     uint64_t whole = argus_graph_end_ns(waits->graph) - argus_graph_start_ns(waits->graph);
-    if (to_ns - from_ns < whole / SHORT) {
-        add(waits, node, ender, to_ns - from_ns);
+    if (wait->to_ns - wait->from_ns < whole / SHORT) {
+        add(waits, node, ender, wait->woken_ns - wait->from_ns);
         return;
     }
     if (waits->error)
         return;
-    waits->error = argus_account(waits->graph, thread, from_ns, to_ns, &account);
+    waits->error = argus_account(waits->graph, thread, wait->from_ns, wait->to_ns, &account);
     if (waits->error)
         return;
     add_account(waits, thread, node, &account);
     argus_account_deinit(&account);
 }
 
-static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex, uint32_t node,
-                     uint64_t from_ns, uint64_t to_ns)
+static void note_ns(struct waits *waits, struct tree *tree, struct waits_place place, int kind,
+                    uint64_t ns)
+{
+    for (int k = 0; ns && k < ARGUS_ESTIMATES; k++) {
+        tree->nodes.data[place.node[k]].waited_ns[k][kind] += ns;
+        sleeps_note(&waits->sleeps[k], place.node[k], kind, ns);
+    }
+}
+
+static void note_waker(struct waits *waits, uint32_t node, uint32_t waker, uint64_t ns)
+{
+    uint64_t key = (uint64_t)node << 32 | waker;
+    uint32_t at = idmap_get(&waits->by_waker, key);
+    if (at == IDMAP_NONE) {
+        at = (uint32_t)waits->wakers.length;
+        struct argus_context_waker made = {.node = node, .waker = waker};
+        if (!vec_push(&waits->wakers, made) || !idmap_put(&waits->by_waker, key, at)) {
+            waits->no_memory = true;
+            return;
+        }
+    }
+    waits->wakers.data[at].ns += ns;
+    waits->wakers.data[at].count++;
+}
+
+/* A wait of a vertex, and the process that ended it, ARGUS_NONE if none did. */
+static void note_ender(struct waits *waits, uint32_t vertex, uint32_t node, uint32_t process,
+                       const struct waits_stretch *wait)
+{
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(waits->graph, &vertices);
+    struct argus_context_wait *row = process == ARGUS_NONE ? NULL : row_of(waits, node, process);
+    if (!row)
+        return;
+    row->ended_ns += wait->to_ns - wait->from_ns;
+    row->count++;
+    if (wait->waker != ARGUS_NONE)
+        note_waker(waits, node, wait->waker, wait->woken_ns - wait->from_ns);
+    share_out(waits, vertices[vertex].thread, node, process, wait);
+}
+
+static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
+                     struct waits_place place, struct waits_stretch wait)
 {
     const struct argus_vertex *vertices;
     argus_graph_vertices(waits->graph, &vertices);
     uint32_t process = ended_by(waits, vertex);
     int kind = kind_of_wait(waits, &vertices[vertex], process);
-    uint64_t woken_ns = vertices[vertex].wait.end_ns;
-    if (woken_ns < from_ns || woken_ns > to_ns)
-        woken_ns = to_ns;
-    struct argus_context_node *waited = &tree->nodes.data[node];
-    if (kind < ARGUS_WAITED_KINDS)
-        waited->waited_ns[kind] += woken_ns - from_ns;
-    waited->waited_ns[ARGUS_WAITED_CPU] += to_ns - woken_ns;
-    if (kind == ARGUS_WAITED_SLEPT)
-        sleeps_note(&waits->sleeps, node, woken_ns - from_ns);
-    struct argus_context_wait *row = process == ARGUS_NONE ? NULL : row_of(waits, node, process);
-    if (!row)
-        return;
-    row->ended_ns += to_ns - from_ns;
-    row->count++;
-    share_out(waits, vertices[vertex].thread, node, process, from_ns, to_ns);
+    wait.woken_ns = vertices[vertex].wait.end_ns;
+    if (wait.woken_ns < wait.from_ns || wait.woken_ns > wait.to_ns)
+        wait.woken_ns = wait.to_ns;
+    note_ns(waits, tree, place, kind, wait.woken_ns - wait.from_ns);
+    note_ns(waits, tree, place, ARGUS_WAITED_CPU, wait.to_ns - wait.woken_ns);
+    note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait);
 }
 
 /* An iteration in a yield run. The waits in the run, except the last one, are not waits of the
  * graph: the thread's own timers ended them. */
 static bool note_turn(struct waits *waits, struct tree *tree, const struct argus_vertex *vertex,
-                      uint32_t node, const struct waits_stretch *stretch)
+                      struct waits_place place, const struct waits_stretch *stretch)
 {
     if (vertex->repeat < 2 || stretch->from_ns < vertex->start_ns ||
         stretch->to_ns > vertex->end_ns)
         return false;
-    uint64_t *waited_ns = tree->nodes.data[node].waited_ns;
-    uint64_t ns = stretch->woken_ns - stretch->from_ns;
     bool sleeps = vertex->wait.kind == ARGUS_WAIT_SLEEP;
-    waited_ns[sleeps ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_IDLE] += ns;
-    waited_ns[ARGUS_WAITED_CPU] += stretch->to_ns - stretch->woken_ns;
-    if (sleeps)
-        sleeps_note(&waits->sleeps, node, ns);
+    note_ns(waits, tree, place, sleeps ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_IDLE,
+            stretch->woken_ns - stretch->from_ns);
+    note_ns(waits, tree, place, ARGUS_WAITED_CPU, stretch->to_ns - stretch->woken_ns);
     return true;
 }
 
-void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, uint32_t node,
+/* Notes the waits of the graph's vertices in a period. Returns how much time they cover. */
+static uint64_t note_vertices(struct waits *waits, struct tree *tree, uint32_t thread,
+                              uint32_t from, struct waits_place place,
+                              const struct waits_stretch *stretch)
+{
+    const struct argus_vertex *vertices;
+    const struct argus_thread *threads;
+    uint64_t noted_ns = 0, to_ns = stretch->to_ns;
+    argus_graph_vertices(waits->graph, &vertices);
+    argus_graph_threads(waits->graph, &threads);
+    uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
+    for (uint32_t i = from; i < count && vertices[first + i].end_ns < to_ns; i++) {
+        const struct argus_vertex *vertex = &vertices[first + i];
+        /* the time from the wake-up until it got a CPU is part of the wait, but counts as waiting
+         * for a CPU */
+        bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
+        struct waits_stretch wait = {
+            .from_ns = vertex->end_ns > stretch->from_ns ? vertex->end_ns : stretch->from_ns,
+            .to_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns,
+            .waker = is_last ? stretch->waker : ARGUS_NONE,
+        };
+        if (vertex->wait.kind == ARGUS_WAIT_NONE || wait.from_ns >= wait.to_ns)
+            continue;
+        note_one(waits, tree, first + i, place, wait);
+        noted_ns += wait.to_ns - wait.from_ns;
+    }
+    return noted_ns;
+}
+
+void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, struct waits_place place,
                 const struct waits_stretch *stretch, uint32_t *cursor)
 {
     const struct argus_vertex *vertices;
     const struct argus_thread *threads;
+    uint64_t whole_ns = stretch->to_ns - stretch->from_ns;
     argus_graph_vertices(waits->graph, &vertices);
     argus_graph_threads(waits->graph, &threads);
-    uint64_t from_ns = stretch->from_ns, to_ns = stretch->to_ns;
-    uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
-    while (*cursor < count && vertices[first + *cursor].wait.end_ns <= from_ns)
-        (*cursor)++;
-    if (*cursor < count && note_turn(waits, tree, &vertices[first + *cursor], node, stretch))
+    if (stretch->preempted) {
+        note_ns(waits, tree, place, ARGUS_WAITED_CPU, whole_ns);
         return;
-    for (uint32_t i = *cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
-        const struct argus_vertex *vertex = &vertices[first + i];
-        uint64_t begin_ns = vertex->end_ns > from_ns ? vertex->end_ns : from_ns;
-        /* the time from the wake-up until it got a CPU is part of the wait, but counts as waiting
-         * for a CPU */
-        bool is_last = i + 1 == count || vertex[1].end_ns >= to_ns;
-        uint64_t end_ns = is_last || vertex->wait.end_ns > to_ns ? to_ns : vertex->wait.end_ns;
-        if (vertex->wait.kind != ARGUS_WAIT_NONE && begin_ns < end_ns)
-            note_one(waits, tree, first + i, node, begin_ns, end_ns);
     }
+    uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
+    while (*cursor < count && vertices[first + *cursor].wait.end_ns <= stretch->from_ns)
+        (*cursor)++;
+    if (*cursor < count && note_turn(waits, tree, &vertices[first + *cursor], place, stretch))
+        return;
+    uint64_t noted_ns = note_vertices(waits, tree, thread, *cursor, place, stretch);
+    note_ns(waits, tree, place, ARGUS_WAITED_DEVICE, whole_ns - noted_ns);
+}
+
+static int by_waker(const void *left, const void *right)
+{
+    const struct argus_context_waker *a = left, *b = right;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return a->waker < b->waker ? -1 : a->waker > b->waker;
 }
 
 static int by_node(const void *left, const void *right)
@@ -203,6 +265,8 @@ struct argus_error *waits_finish(struct waits *waits)
     waits->error = NULL;
     if (waits->table.length)
         qsort(waits->table.data, waits->table.length, sizeof(*waits->table.data), by_node);
+    if (waits->wakers.length)
+        qsort(waits->wakers.data, waits->wakers.length, sizeof(*waits->wakers.data), by_waker);
     return error;
 }
 
@@ -211,5 +275,8 @@ void waits_deinit(struct waits *waits)
     argus_error_destroy(waits->error);
     vec_deinit(&waits->table);
     idmap_deinit(&waits->by_node);
-    sleeps_deinit(&waits->sleeps);
+    for (int k = 0; k < ARGUS_ESTIMATES; k++)
+        sleeps_deinit(&waits->sleeps[k]);
+    vec_deinit(&waits->wakers);
+    idmap_deinit(&waits->by_waker);
 }

@@ -4,23 +4,6 @@
 #include "context/contexts_data.h"
 #include "report/programs_32_bit.h"
 
-/* Computes the totals of the programs and the root, and all own times. A parent comes before its
- * children. */
-static void sum_up(struct tree *tree)
-{
-    struct argus_context_node *nodes = tree->nodes.data;
-    for (size_t i = tree->nodes.length; i-- > 1;)
-        for (int k = 0; k < ARGUS_ESTIMATES; k++) {
-            struct argus_context_node *parent = &nodes[nodes[i].parent];
-            nodes[i].own_ns[k] += nodes[i].total_ns[k];
-            if (parent->depth < INFERENCE_FIRST_DEPTH)
-                parent->total_ns[k] += nodes[i].total_ns[k];
-            parent->own_ns[k] -= nodes[i].total_ns[k];
-        }
-    for (int k = 0; k < ARGUS_ESTIMATES; k++)
-        nodes[0].own_ns[k] = 0;
-}
-
 static void count_images(struct argus_contexts *contexts)
 {
     struct frames *frames = &contexts->paths.frames;
@@ -99,7 +82,7 @@ struct argus_error *argus_contexts_create(const struct argus_graph *graph,
         return error;
     }
     inference_sum(&contexts->paths.tree);
-    sum_up(&contexts->paths.tree);
+    times_settle(&contexts->paths.tree);
     count_up(contexts);
     *ret = contexts;
     return NULL;
@@ -133,6 +116,20 @@ size_t argus_contexts_waits(const struct argus_contexts *contexts,
 {
     *ret = contexts->moments.waits.table.data;
     return contexts->moments.waits.table.length;
+}
+
+size_t argus_contexts_wakers(const struct argus_contexts *contexts,
+                             const struct argus_context_waker **ret)
+{
+    *ret = contexts->moments.waits.wakers.data;
+    return contexts->moments.waits.wakers.length;
+}
+
+size_t argus_contexts_programs(const struct argus_contexts *contexts,
+                               const struct argus_context_program **ret)
+{
+    *ret = contexts->moments.programs.data;
+    return contexts->moments.programs.length;
 }
 
 const struct argus_context_counts *argus_contexts_counts(const struct argus_contexts *contexts)

@@ -3,6 +3,7 @@
 #define ARGUS_CONTEXT_CONTEXTS_DATA_H
 
 #include "context/moments.h"
+#include "context/times.h"
 
 struct argus_contexts {
     const struct argus_graph *graph; /* borrowed */
@@ -17,16 +18,6 @@ void contexts_write_what(const struct argus_sink *sink, const struct argus_conte
 /* Counts the 32-bit programs among the chosen processes. */
 struct programs_32_bit;
 void contexts_touch(const struct argus_contexts *contexts, struct programs_32_bit *ret);
-
-/* Own time, corrected by samples. */
-static inline uint64_t node_own_ns(const struct argus_context_node *node,
-                                   enum argus_estimate estimate)
-{
-    int64_t own_ns = (int64_t)node->own_ns[estimate];
-    if (estimate == ARGUS_CONSERVATIVE)
-        own_ns += node->sampled_ns;
-    return own_ns > 0 ? (uint64_t)own_ns : 0;
-}
 
 /* The last part of a path. */
 const char *contexts_base_name(const char *path);

@@ -6,9 +6,9 @@ static void note_stretch(const struct inference *inference, struct tree *tree, u
                          uint64_t time_ns)
 {
     struct argus_context_node *node = &tree->nodes.data[inference->node];
-    node->total_ns[ARGUS_CONSERVATIVE] += inference->last_ns - inference->since_ns;
-    node->total_ns[ARGUS_AGGRESSIVE] += time_ns - inference->since_ns;
-    tree->nodes.data[kept].total_ns[ARGUS_CONSERVATIVE] += time_ns - inference->last_ns;
+    node->inferred_ns[ARGUS_CONSERVATIVE] += inference->last_ns - inference->since_ns;
+    node->inferred_ns[ARGUS_AGGRESSIVE] += time_ns - inference->since_ns;
+    tree->nodes.data[kept].inferred_ns[ARGUS_CONSERVATIVE] += time_ns - inference->last_ns;
 }
 
 void inference_moment(struct inference *inference, struct tree *tree, uint32_t node,
@@ -35,24 +35,16 @@ void inference_end(struct inference *inference, struct tree *tree)
     inference->node = ARGUS_NONE;
 }
 
-static void clear(struct argus_context_node *node)
-{
-    node->count = 0;
-    for (int k = 0; k < ARGUS_ESTIMATES; k++)
-        node->total_ns[k] = 0;
-}
-
 void inference_sum(struct tree *tree)
 {
     struct argus_context_node *nodes = tree->nodes.data;
-    for (size_t i = tree->nodes.length; i-- > 0;) {
-        if (nodes[i].depth < INFERENCE_FIRST_DEPTH) {
-            clear(&nodes[i]); /* the root and the programs have no instances */
-            continue;
-        }
+    for (size_t i = tree->nodes.length; i-- > 1;) {
         struct argus_context_node *parent = &nodes[nodes[i].parent];
         parent->count += nodes[i].count;
         for (int k = 0; k < ARGUS_ESTIMATES; k++)
-            parent->total_ns[k] += nodes[i].total_ns[k];
+            parent->inferred_ns[k] += nodes[i].inferred_ns[k];
+        if (nodes[i].depth < INFERENCE_FIRST_DEPTH)
+            nodes[i].count = 0; /* the root and the programs have no instances */
     }
+    nodes[0].count = 0;
 }

@@ -45,7 +45,8 @@ void inference_moment(struct inference *inference, struct tree *tree, uint32_t n
 void inference_end(struct inference *inference, struct tree *tree);
 
 /* Adds to every node the counts and times of the nodes below it. To be called once, when no thread
- * has a stack any more. */
+ * has a stack any more. The programs also keep the time in which none of their functions went
+ * on. */
 void inference_sum(struct tree *tree);
 
 #endif

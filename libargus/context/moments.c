@@ -38,18 +38,40 @@ static bool is_left_out(const struct moments *moments, const struct moment_threa
            !moments->options.observe(moments->options.observe_context, &moment);
 }
 
+/* The times without a CPU since the last moment get the nodes to which the inference gives them,
+ * now that the next stack is known to end at `node`. */
+static void note_offs(struct moments *moments, struct moment_thread *thread, uint32_t node)
+{
+    struct tree *tree = &moments->paths->tree;
+    uint32_t before = thread->inference.node;
+    for (size_t i = 0; before != ARGUS_NONE && i < thread->offs.length; i++) {
+        struct waits_stretch *off = &thread->offs.data[i];
+        if (off->from_ns < thread->inference.last_ns)
+            off->from_ns = thread->inference.last_ns;
+        if (off->from_ns >= off->to_ns)
+            continue;
+        struct waits_place place = {.node[ARGUS_CONSERVATIVE] = tree_common(tree, before, node),
+                                    .node[ARGUS_AGGRESSIVE] = before};
+        waits_note(&moments->waits, tree, (uint32_t)(thread - moments->threads), place, off,
+                   &thread->cursor);
+    }
+    thread->offs.length = 0;
+}
+
 /* False: the moment is left out. */
 static bool add_moment(struct moments *moments, struct moment_thread *thread, uint32_t node,
                        enum argus_moment kind)
 {
     bool returns = kind == ARGUS_MOMENT_RETURN;
-    if (node == ARGUS_NONE || moments->now_ns < moments->from_ns ||
+    if (node == ARGUS_NONE || thread->has_exited || moments->now_ns < moments->from_ns ||
         moments->now_ns > moments->to_ns || (returns && moments->options.no_returns) ||
         is_left_out(moments, thread, node, kind))
         return false;
     moments->counts.moments[kind]++;
     moments->counts.threads += !thread->has_moments;
     thread->has_moments = true;
+    life_known(&thread->life, moments->now_ns);
+    note_offs(moments, thread, node);
     sampled_moment(&moments->sampled, &moments->paths->tree, &thread->stretch,
                    (struct sampled_point){.node = node}, moments->now_ns,
                    kind == ARGUS_MOMENT_SAMPLE);
@@ -90,7 +112,8 @@ static void back_to_user(struct moments *moments, struct moment_thread *thread, 
     struct tree *tree = &moments->paths->tree;
     if (counts)
         inference_moment(&thread->inference, tree, user, moments->now_ns);
-    sampled_begin(&thread->stretch, user, moments->now_ns);
+    /* where no stack was counted, the inference still has the one before */
+    sampled_begin(&thread->stretch, thread->inference.node, moments->now_ns);
 }
 
 static void count_lack(struct moments *moments, uint32_t user)
@@ -141,11 +164,20 @@ static uint32_t whole_path(struct moments *moments, struct moment_thread *thread
     return node;
 }
 
+/* All instances of the thread end at its last moment. */
+static void end_all(struct moments *moments, struct moment_thread *thread, enum argus_unseen why)
+{
+    life_unknown(&thread->life, thread->inference.last_ns, why);
+    inference_end(&thread->inference, &moments->paths->tree);
+    sampled_drop(&thread->stretch);
+    thread->offs.length = 0;
+}
+
 /* Records of the thread are missing. */
 static void lose(struct moments *moments, struct moment_thread *thread)
 {
-    inference_end(&thread->inference, &moments->paths->tree);
-    sampled_drop(&thread->stretch);
+    end_all(moments, thread, ARGUS_UNSEEN_LOST);
+    thread->out_ns = 0;
     thread->call = NOT_IN_A_CALL;
     thread->call_node = thread->held = thread->cpu = ARGUS_NONE;
     thread->seen_call = false;
@@ -189,11 +221,14 @@ static void on_stack(struct moments *moments, uint32_t index, const struct argus
     uint32_t user = user_path(moments, index, record->arg[0]);
     uint32_t node = whole_path(moments, thread, user, record->arg[1], blocked);
     add_moment(moments, thread, node, (enum argus_moment)why);
+    if (why == ARGUS_MOMENT_WAKE && node != ARGUS_NONE && thread->wakee != ARGUS_NONE)
+        moments->threads[thread->wakee].waker = node;
     if (blocked || why == ARGUS_MOMENT_PREEMPTED) {
         thread->held = node;
         thread->held_user = node == ARGUS_NONE ? ARGUS_NONE : moments->paths->users.data[user].node;
         thread->held_ns = moments->now_ns;
-        thread->woken_ns = 0;
+        if (thread->out_ns) /* the stack is taken after the record of the switch */
+            thread->out_ns = moments->now_ns;
         thread->blocked = blocked;
     }
 }
@@ -209,39 +244,40 @@ static void on_sample(struct moments *moments, uint32_t index, const struct argu
                ARGUS_MOMENT_SAMPLE);
 }
 
-static void note_wait(struct moments *moments, uint32_t index, uint32_t node)
-{
-    struct moment_thread *thread = &moments->threads[index];
-    struct waits_stretch stretch = {
-        .from_ns = thread->held_ns,
-        .woken_ns = thread->woken_ns ? thread->woken_ns : moments->now_ns,
-        .to_ns = moments->now_ns,
-    };
-    waits_note(&moments->waits, &moments->paths->tree, index, node, &stretch, &thread->cursor);
-}
-
 static void on_make_runnable(struct moments *moments, const struct argus_record *record)
 {
     uint32_t index = moments_thread(moments, record->arg[0]);
+    uint32_t waker = moments_thread(moments, record->tid);
+    if (waker != ARGUS_NONE)
+        moments->threads[waker].wakee = index;
     if (index == ARGUS_NONE)
         return;
     struct moment_thread *thread = &moments->threads[index];
-    if (thread->held != ARGUS_NONE && !thread->woken_ns)
-        thread->woken_ns = moments->now_ns;
+    if (!thread->out_ns || thread->woken_ns)
+        return;
+    thread->woken_ns = moments->now_ns;
+    /* its last stack, if that is of this system call; else the stack of the wake-up follows, or none
+     */
+    thread->waker = waker == ARGUS_NONE ? ARGUS_NONE : moments->threads[waker].call_node;
 }
 
-/* Since it was held, the thread was off-CPU with the stack of `node`. */
-static void note_off_cpu(struct moments *moments, uint32_t index, uint32_t node)
+/* The thread is on a CPU again. Where that time belongs is known at its next moment. */
+static void note_off_cpu(struct moments *moments, struct moment_thread *thread)
 {
-    struct moment_thread *thread = &moments->threads[index];
-    if (moments->options.no_returns || thread->held_ns < moments->from_ns ||
-        moments->now_ns > moments->to_ns)
-        return;
-    if (!thread->blocked)
-        moments->paths->tree.nodes.data[node].waited_ns[ARGUS_WAITED_CPU] +=
-            moments->now_ns - thread->held_ns;
-    else
-        note_wait(moments, index, node);
+    struct waits_stretch off = {
+        .from_ns = thread->out_ns,
+        .woken_ns = thread->woken_ns ? thread->woken_ns : moments->now_ns,
+        .to_ns = moments->now_ns,
+        .waker = thread->waker,
+        .preempted = thread->state == ARGUS_LINUX_STATE_RUNNING ||
+                     (thread->woken_ns && thread->woken_ns <= thread->out_ns),
+    };
+    /* before a thread's first stack, nothing is known that could have the time */
+    bool is_inside = thread->out_ns && thread->out_ns >= moments->from_ns &&
+                     thread->inference.node != ARGUS_NONE;
+    if (is_inside && moments->now_ns <= moments->to_ns && !vec_push(&thread->offs, off))
+        moments->waits.no_memory = true;
+    thread->out_ns = 0;
 }
 
 /* A thread continues that left the CPU with a known stack. */
@@ -255,7 +291,6 @@ static void go_on(struct moments *moments, uint32_t index)
     bool counts = add_moment(moments, thread, node, ARGUS_MOMENT_RETURN);
     if (thread->call == NOT_IN_A_CALL)
         back_to_user(moments, thread, thread->held_user, counts);
-    note_off_cpu(moments, index, node);
 }
 
 static void on_switch_in(struct moments *moments, uint32_t index, const struct argus_record *record)
@@ -266,6 +301,7 @@ static void on_switch_in(struct moments *moments, uint32_t index, const struct a
         lose(moments, thread);
     thread->cpu = record->cpu;
     sampled_in(&thread->stretch, moments->now_ns);
+    note_off_cpu(moments, thread);
     go_on(moments, index);
 }
 
@@ -275,28 +311,30 @@ static void on_syscall(struct moments *moments, uint32_t index, const struct arg
     bool begins = ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START;
     uint32_t number = ARGUS_DEBUGID_CODE(record->debugid);
     note_running(moments, thread, record->cpu);
+    sampled_in(&thread->stretch, moments->now_ns); /* if the record of how it got a CPU again … */
+    note_off_cpu(moments, thread);                 /* … is missing */
     bool counts = !begins && thread->call == number &&
                   add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
     if (!begins && thread->call_node != ARGUS_NONE)
         back_to_user(moments, thread, caller_of(moments, thread->call_node), counts);
     thread->call = begins ? number : NOT_IN_A_CALL;
     thread->call_node = ARGUS_NONE;
-    if (thread->held != ARGUS_NONE) /* the record of how it got a CPU again is missing */
-        note_off_cpu(moments, index, thread->held);
     thread->held = ARGUS_NONE;
     thread->seen_call = true;
 }
 
 static void on_switch_out(struct moments *moments, const struct argus_record *record)
 {
-    uint32_t thread = moments_thread(moments, record->tid);
-    if (thread == ARGUS_NONE)
+    uint32_t index = moments_thread(moments, record->tid);
+    if (index == ARGUS_NONE)
         return;
-    note_running(moments, &moments->threads[thread], record->cpu);
-    moments->threads[thread].state = (uint32_t)record->arg[0];
-    moments->threads[thread].cpu = ARGUS_NONE;
-    if (record->arg[0] == ARGUS_LINUX_STATE_RUNNING)
-        sampled_out(&moments->threads[thread].stretch, moments->now_ns);
+    struct moment_thread *thread = &moments->threads[index];
+    note_running(moments, thread, record->cpu);
+    thread->state = (uint32_t)record->arg[0];
+    thread->cpu = thread->waker = ARGUS_NONE;
+    thread->out_ns = moments->now_ns;
+    thread->woken_ns = 0;
+    sampled_out(&thread->stretch, moments->now_ns);
 }
 
 /* An exec: another program's stack follows. The system call lasted until now. */
@@ -304,15 +342,15 @@ static void on_exec(struct moments *moments, uint32_t index)
 {
     struct moment_thread *thread = &moments->threads[index];
     add_moment(moments, thread, thread->call_node, ARGUS_MOMENT_RETURN);
-    inference_end(&thread->inference, &moments->paths->tree);
-    sampled_drop(&thread->stretch);
+    end_all(moments, thread, ARGUS_UNSEEN_BEFORE);
     thread->call_node = thread->held = ARGUS_NONE;
 }
 
 static void on_thread_exit(struct moments *moments, uint32_t index)
 {
-    inference_end(&moments->threads[index].inference, &moments->paths->tree);
+    end_all(moments, &moments->threads[index], ARGUS_UNSEEN_AFTER);
     moments->threads[index].cpu = ARGUS_NONE;
+    moments->threads[index].has_exited = true;
 }
 
 static void on_record(struct moments *moments, const struct argus_record *record)
@@ -348,22 +386,43 @@ static void on_record(struct moments *moments, const struct argus_record *record
 
 /* What has not ended at the end: the wait of a chosen vertex counts up to there; other waits have
  * no length yet. */
+static void finish_thread(struct moments *moments, uint32_t index)
+{
+    struct moment_thread *thread = &moments->threads[index];
+    uint64_t end_ns = moments->now_ns;
+    bool waits = thread->held != ARGUS_NONE && thread->held_ns <= end_ns;
+    if (waits && moments->options.vertex != ARGUS_NONE) {
+        note_off_cpu(moments, thread);
+        go_on(moments, index);
+    } else if (waits && thread->blocked) {
+        moments->counts.open_ns += end_ns - thread->held_ns;
+    }
+    bool is_open = thread->out_ns && thread->state != ARGUS_LINUX_STATE_RUNNING;
+    end_all(moments, thread, is_open ? ARGUS_UNSEEN_OPEN : ARGUS_UNSEEN_AFTER);
+}
+
+static void finish_life(struct moments *moments, uint32_t index)
+{
+    const struct argus_thread *threads;
+    argus_graph_threads(moments->graph, &threads);
+    struct life_span span = moments_life(moments, index);
+    struct life *life = &moments->threads[index].life;
+    life_end(life, span.to_ns);
+    for (int i = 0; i < 2; i++) {
+        uint32_t node = paths_program(moments->paths, threads[index].process, i);
+        moments->waits.no_memory |= !life_add(&moments->programs, life, span, i, node);
+    }
+}
+
 static void finish(struct moments *moments)
 {
     const struct argus_thread *threads;
     size_t count = argus_graph_threads(moments->graph, &threads);
-    uint64_t end_ns =
+    moments->now_ns =
         moments->to_ns == UINT64_MAX ? argus_graph_end_ns(moments->graph) : moments->to_ns;
-    moments->now_ns = end_ns;
-    for (size_t i = 0; i < count; i++) {
-        struct moment_thread *thread = &moments->threads[i];
-        if (thread->held != ARGUS_NONE && thread->held_ns <= end_ns) {
-            if (moments->options.vertex != ARGUS_NONE)
-                go_on(moments, (uint32_t)i);
-            else if (thread->blocked)
-                moments->counts.open_ns += end_ns - thread->held_ns;
-        }
-        inference_end(&thread->inference, &moments->paths->tree);
+    for (uint32_t i = 0; i < count; i++) {
+        finish_thread(moments, i);
+        finish_life(moments, i);
     }
     sampled_finish(&moments->sampled, &moments->paths->tree);
 }
@@ -393,8 +452,9 @@ struct argus_error *moments_read(struct moments *moments, argus_progress progres
     if (!error)
         finish(moments);
     if (!error &&
-        (moments->waits.no_memory || moments->waits.sleeps.no_memory ||
-         moments->sampled.no_memory || moments->cuts.no_memory || paths_no_memory(moments->paths)))
+        (moments->waits.no_memory || moments->waits.sleeps[ARGUS_CONSERVATIVE].no_memory ||
+         moments->waits.sleeps[ARGUS_AGGRESSIVE].no_memory || moments->sampled.no_memory ||
+         moments->cuts.no_memory || paths_no_memory(moments->paths)))
         error = argus_error_memory();
     return error;
 }

@@ -6,6 +6,7 @@
 #include "context/context_waits.h"
 #include "context/cut_stacks.h"
 #include "context/inference.h"
+#include "context/known_lives.h"
 #include "context/sampled.h"
 #include "context/stack_paths.h"
 
@@ -15,8 +16,11 @@
 struct moment_thread {
     struct inference inference;
     struct sampled_stretch stretch;
+    struct life life;
+    VEC(struct waits_stretch) offs; /* times without a CPU since its last moment */
     uint64_t held_ns;
-    uint64_t woken_ns; /* when it became runnable, after held_ns; 0: not yet */
+    uint64_t out_ns;   /* when it left its CPU; 0: unknown, or it is on one */
+    uint64_t woken_ns; /* when it became runnable, after out_ns; 0: not yet */
     /* node of the stack with which it left the CPU at held_ns; ARGUS_NONE: it is on a CPU */
     uint32_t held;
     uint32_t held_user; /* that stack's user functions */
@@ -25,10 +29,13 @@ struct moment_thread {
     uint32_t cursor;    /* for waits_note() */
     uint32_t state;     /* its state at the last switch: ARGUS_LINUX_STATE_… */
     uint32_t cpu;       /* the CPU that it is on; ARGUS_NONE: none, or unknown */
+    uint32_t waker;     /* node of the thread that made it runnable; ARGUS_NONE: unknown */
+    uint32_t wakee;     /* the thread that it last made runnable; ARGUS_NONE: none */
     /* a record of a system call was seen, so it is known when the thread is outside of any */
     bool seen_call;
     bool blocked; /* held because of a wait, not a preemption */
     bool has_moments;
+    bool has_exited; /* the kernel still works for it, which is no part of its life */
 };
 
 struct moments {
@@ -44,6 +51,7 @@ struct moments {
     struct idmap by_tid;           /* thread ID → its current life */
     VEC(uint8_t) wrappers;         /* by function: 0 unknown, 1 no, 2 a function of the C library */
     struct argus_context_counts counts;
+    program_vec programs;
     uint64_t now_ns, from_ns, to_ns; /* the analyzed period is inclusive */
     uint64_t lost_ns;                /* records are missing until then; 0: none so far */
 };
@@ -56,6 +64,9 @@ void moments_deinit(struct moments *moments);
 /* The thread with the ID `tid` at moments->now_ns, which must not decrease; ARGUS_NONE: none that
  * is analyzed. */
 uint32_t moments_thread(struct moments *moments, uint64_t tid);
+
+/* The part of a thread's life that is analyzed; empty: none. */
+struct life_span moments_life(const struct moments *moments, uint32_t thread);
 
 /* Reads all records, and ends all instances. */
 struct argus_error *moments_read(struct moments *moments, argus_progress progress, void *context);

@@ -60,6 +60,8 @@ static struct argus_error *chain_lives(struct moments *moments)
                                                      .call = NOT_IN_A_CALL,
                                                      .call_node = ARGUS_NONE,
                                                      .cpu = ARGUS_NONE,
+                                                     .waker = ARGUS_NONE,
+                                                     .wakee = ARGUS_NONE,
                                                      .inference.node = ARGUS_NONE};
         if (threads[i].idle)
             continue;
@@ -67,6 +69,38 @@ static struct argus_error *chain_lives(struct moments *moments)
             return argus_error_memory();
     }
     return NULL;
+}
+
+struct life_span moments_life(const struct moments *moments, uint32_t thread)
+{
+    const struct argus_thread *threads;
+    const struct argus_process *processes;
+    const struct argus_vertex *vertices;
+    argus_graph_threads(moments->graph, &threads);
+    argus_graph_processes(moments->graph, &processes);
+    argus_graph_vertices(moments->graph, &vertices);
+    const struct argus_thread *of = &threads[thread];
+    uint32_t vertex = moments->options.vertex;
+    if (of->idle || processes[of->process].kernel || !moments->chosen[of->process] ||
+        (vertex != ARGUS_NONE && vertices[vertex].thread != thread))
+        return (struct life_span){0};
+    uint64_t start_ns = argus_graph_start_ns(moments->graph);
+    uint64_t end_ns = argus_graph_end_ns(moments->graph);
+    start_ns = start_ns > moments->from_ns ? start_ns : moments->from_ns;
+    end_ns = end_ns < moments->to_ns ? end_ns : moments->to_ns;
+    return (struct life_span){of->start_ns > start_ns ? of->start_ns : start_ns,
+                              of->end_ns < end_ns ? of->end_ns : end_ns};
+}
+
+static void begin_lives(struct moments *moments)
+{
+    const struct argus_thread *threads;
+    const struct argus_process *processes;
+    size_t count = argus_graph_threads(moments->graph, &threads);
+    argus_graph_processes(moments->graph, &processes);
+    for (uint32_t i = 0; i < count; i++)
+        life_begin(&moments->threads[i].life, moments_life(moments, i).from_ns,
+                   processes[threads[i].process].exec_ns);
 }
 
 struct argus_error *moments_init(struct moments *moments, const struct argus_graph *graph,
@@ -82,6 +116,8 @@ struct argus_error *moments_init(struct moments *moments, const struct argus_gra
     moments->waits.graph = graph;
     moments->waits.chosen = moments->chosen;
     choose_window(moments);
+    if (!error)
+        begin_lives(moments);
     return error;
 }
 
@@ -89,8 +125,11 @@ void moments_deinit(struct moments *moments)
 {
     const struct argus_thread *threads;
     size_t count = argus_graph_threads(moments->graph, &threads);
-    for (size_t i = 0; moments->threads && i < count; i++)
+    for (size_t i = 0; moments->threads && i < count; i++) {
         vec_deinit(&moments->threads[i].stretch.samples);
+        vec_deinit(&moments->threads[i].offs);
+    }
+    vec_deinit(&moments->programs);
     waits_deinit(&moments->waits);
     cut_stacks_deinit(&moments->cuts);
     sampled_deinit(&moments->sampled);

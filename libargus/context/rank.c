@@ -10,13 +10,15 @@
  *   - Equivalence is determined node by node. In the paper, a path that the base lacks costs the
  *     time of all its functions, even of main(), although both have main(). Here the common part of
  *     the path is compared.
- *   - Sleeps count only as far as they are significantly longer than the base's mean (sleeps.c).
+ *   - Sleeps and waits that timed out count only as far as they are significantly longer than the
+ *     base's mean (sleeps.c).
+ *   - Paths that differ only above the culprit are one entry (folds.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "context/contexts_data.h"
+#include "context/rank.h"
 
 /* The base's side of the comparison. */
 struct side {
@@ -28,7 +30,7 @@ struct side {
 
 static double mean_of(const struct argus_context_node *node, enum argus_estimate estimate)
 {
-    return node->count ? (double)node->total_ns[estimate] / (double)node->count : 0;
+    return node->count ? (double)node->inferred_ns[estimate] / (double)node->count : 0;
 }
 
 /* The paper's LatencyNormalization. */
@@ -43,18 +45,52 @@ static double *own_means(const struct side *side, enum argus_estimate estimate)
     return means;
 }
 
-static double work_of(const struct argus_context_node *node, enum argus_estimate estimate)
+double rank_value(const struct argus_context_node *node,
+                  const struct argus_ranking_options *options)
 {
-    double work = (double)node_own_ns(node, estimate);
-    for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
-        work -= (double)node->waited_ns[i];
-    return work > 0 ? work : 0;
+    if (options->rank == ARGUS_RANK_TOTAL)
+        return (double)node->own_ns[options->estimate];
+    return node_work_ns(node, options->estimate) +
+           (double)node->waited_ns[options->estimate][ARGUS_WAITED_SLEPT];
 }
 
-static double blame(struct sleeper now, struct sleeper base, enum argus_estimate estimate)
+/* The cost of sleeps is not the difference of two sums, and that must be the cost. So either value is
+ * raised. The paper's costs are means, which do not add up: there, the values are those of
+ * ARGUS_RANK_BLAME. */
+struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node)
 {
-    double cost = work_of(now.node, estimate) - (base.node ? work_of(base.node, estimate) : 0);
-    return cost + sleeps_excess(now, base);
+    const struct argus_context_node *nodes, *base_nodes;
+    uint32_t other = report->base ? report->ranking->base_node[node] : ARGUS_NONE;
+    struct rank_pair pair = {0};
+    argus_contexts_nodes(report->contexts, &nodes);
+    pair.now_ns = rank_value(&nodes[node], &report->options);
+    if (other != ARGUS_NONE) {
+        argus_contexts_nodes(report->base, &base_nodes);
+        pair.base_ns = rank_value(&base_nodes[other], &report->options);
+    }
+    if (nodes[node].depth < INFERENCE_FIRST_DEPTH || report->options.rank != ARGUS_RANK_BLAME)
+        return pair;
+    double cost = report->ranking->costs[node];
+    if (pair.base_ns + cost < 0)
+        pair.base_ns = -cost;
+    pair.now_ns = pair.base_ns + cost;
+    return pair;
+}
+
+double rank_total(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += report->ranking->costs[i];
+    return total;
+}
+
+static double blame(struct sleeper now, struct sleeper base)
+{
+    double there = base.node ? node_work_ns(base.node, base.estimate) : 0;
+    return node_work_ns(now.node, now.estimate) - there + sleeps_excess(now, base);
 }
 
 /* --- equivalent nodes of the base --- */
@@ -141,10 +177,9 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
     if (options->rank == ARGUS_RANK_MEAN)
         return now->means[node] - (there ? base->means[other] : 0);
     if (options->rank == ARGUS_RANK_TOTAL)
-        return (double)node_own_ns(here, estimate) -
-               (there ? (double)node_own_ns(there, estimate) : 0);
-    return blame((struct sleeper){here, now->sleeps, node},
-                 (struct sleeper){there, base->sleeps, other}, estimate);
+        return (double)here->own_ns[estimate] - (there ? (double)there->own_ns[estimate] : 0);
+    return blame((struct sleeper){here, now->sleeps, node, estimate},
+                 (struct sleeper){there, base->sleeps, other, estimate});
 }
 
 /* The cost of the path that ends at `node`: the sum of its functions' costs, and the function with
@@ -152,7 +187,7 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
 static struct argus_ranked_path add_up(const struct argus_ranking *ranking, const struct side *now,
                                        uint32_t node, bool by_the_paper)
 {
-    struct argus_ranked_path path = {.node = node, .bottleneck = node};
+    struct argus_ranked_path path = {.node = node, .bottleneck = node, .ways = 1};
     path.is_new = ranking->base_node[node] == ARGUS_NONE;
     double most = 0;
     for (uint32_t at = node; now->nodes[at].depth >= INFERENCE_FIRST_DEPTH;
@@ -167,9 +202,17 @@ static struct argus_ranked_path add_up(const struct argus_ranking *ranking, cons
     return path;
 }
 
+/* What is beyond chance comes first. */
+static int class_of(const struct argus_ranked_path *path)
+{
+    return path->cost_ns <= 0 ? 2 : path->by_chance;
+}
+
 static int by_cost(const void *left, const void *right)
 {
     const struct argus_ranked_path *a = left, *b = right;
+    if (class_of(a) != class_of(b))
+        return class_of(a) - class_of(b);
     if (a->cost_ns != b->cost_ns)
         return a->cost_ns > b->cost_ns ? -1 : 1;
     return a->node < b->node ? -1 : a->node > b->node;
@@ -223,8 +266,8 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     struct side now = {0}, then = {0};
     *ret = (struct argus_ranking){0};
     now.count = argus_contexts_nodes(contexts, &now.nodes);
-    now.sleeps = &contexts->moments.waits.sleeps;
-    then.sleeps = base ? &base->moments.waits.sleeps : NULL;
+    now.sleeps = &contexts->moments.waits.sleeps[options->estimate];
+    then.sleeps = base ? &base->moments.waits.sleeps[options->estimate] : NULL;
     then.count = base ? argus_contexts_nodes(base, &then.nodes) : 0;
     bool good = match_base(contexts, base, ret);
     ret->costs = calloc(now.count + 1, sizeof(*ret->costs));
@@ -238,6 +281,11 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
         ret->costs[i] = cost_of(&now, &then, (uint32_t)i, ret->base_node[i], options);
     if (!error)
         error = rank_paths(ret, &now, options);
+    if (!error && options->rank != ARGUS_RANK_MEAN) {
+        error = folds_make(contexts, base, options, ret);
+        if (!error)
+            qsort(ret->paths, ret->count, sizeof(*ret->paths), by_cost);
+    }
     free(now.means);
     free(then.means);
     if (error)

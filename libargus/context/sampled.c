@@ -8,12 +8,13 @@
  * which a thread ran its own code, from one moment that is not a sample to the next. All stretches
  * in which the same functions continued are pooled, including those without a sample (most are
  * shorter than the sampling interval). The pool's time is divided according to its samples. The
- * result is stored in addition to the inferred times (sampled_ns); the continuing functions lose
- * the same amount. Totals do not change, nor does the paper's own order, `--rank mean`. Pools
- * without a sample are left unchanged.
+ * result is sampled_ns; the continuing functions lose the same amount, to the nanosecond. The
+ * inferred times do not change, nor does the paper's own order, `--rank mean`. Pools without a
+ * sample are left unchanged.
  *
- * A preempted thread leaves its CPU without a recorded stack, unless --call-stacks takes one. That
- * time is no function's work, and counts like the same wait with a stack.
+ * A thread may leave its CPU without a recorded stack, e.g. if it is preempted and there is no
+ * --call-stacks. That time is no function's work. It stays with the function that continued, and
+ * waits_note() notes it as a wait there.
  */
 #include "context/sampled.h"
 
@@ -74,15 +75,11 @@ static void add_hit(struct sampled *sampled, struct sampled_pool *pool, uint32_t
     pool->samples++;
 }
 
-/* Takes the time from the functions that continued from `before` to `point`, and notes the part
- * without a CPU. */
-static void take_back(struct tree *tree, uint32_t before, const struct sampled_point *point,
-                      bool has_samples)
+/* Takes the time from the functions that continued from `before` to `point`. */
+static void take_back(struct tree *tree, uint32_t before, const struct sampled_point *point)
 {
-    struct argus_context_node *common = &tree->nodes.data[tree_common(tree, before, point->node)];
-    common->waited_ns[ARGUS_WAITED_CPU] += point->off_ns;
-    if (has_samples)
-        common->sampled_ns -= (int64_t)point->ran_ns;
+    uint32_t common = tree_common(tree, before, point->node);
+    tree->nodes.data[common].sampled_ns -= (int64_t)point->ran_ns;
 }
 
 /* The stretch ends with `last`. */
@@ -96,7 +93,8 @@ static void pool_stretch(struct sampled *sampled, struct tree *tree,
     uint32_t before = stretch->first;
     for (size_t i = 0; i <= count; i++) {
         const struct sampled_point *point = i < count ? &stretch->samples.data[i] : last;
-        take_back(tree, before, point, count > 0);
+        if (count)
+            take_back(tree, before, point);
         pool->ran_ns += point->ran_ns;
         pool->unseen_ns += count ? 0 : point->ran_ns;
         before = point->node;
@@ -111,8 +109,7 @@ void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_s
     if (!stretch->runs)
         return;
     uint64_t passed_ns = time_ns - stretch->last_ns;
-    moment.off_ns = stretch->off_ns < passed_ns ? stretch->off_ns : passed_ns;
-    moment.ran_ns = passed_ns - moment.off_ns;
+    moment.ran_ns = stretch->off_ns < passed_ns ? passed_ns - stretch->off_ns : 0;
     stretch->last_ns = time_ns;
     stretch->off_ns = 0;
     if (is_sample) {
@@ -121,6 +118,14 @@ void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_s
     }
     pool_stretch(sampled, tree, stretch, &moment);
     sampled_drop(stretch);
+}
+
+/* The part of the pool's time for `count` samples. All parts add up to that time. */
+static uint64_t share_of(struct sampled_pool *pool, uint32_t count)
+{
+    uint64_t rest = pool->ran_ns % pool->samples, before = rest * pool->given / pool->samples;
+    pool->given += count;
+    return pool->ran_ns / pool->samples * count + rest * pool->given / pool->samples - before;
 }
 
 void sampled_finish(struct sampled *sampled, struct tree *tree)
@@ -133,8 +138,10 @@ void sampled_finish(struct sampled *sampled, struct tree *tree)
     }
     for (size_t i = 0; i < sampled->hits.length; i++) {
         const struct sampled_hit *hit = &sampled->hits.data[i];
-        const struct sampled_pool *pool = &sampled->pools.data[hit->pool];
-        nodes[hit->node].sampled_ns += (int64_t)((double)pool->ran_ns / pool->samples * hit->count);
+        struct sampled_pool *pool = &sampled->pools.data[hit->pool];
+        double of_one = (double)pool->ran_ns / pool->samples;
+        nodes[hit->node].sampled_ns += (int64_t)share_of(pool, hit->count);
+        nodes[hit->node].variance += of_one * of_one * hit->count;
     }
 }
 

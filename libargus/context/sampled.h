@@ -6,8 +6,7 @@
 #include "context/tree.h"
 
 struct sampled_point {
-    uint64_t ran_ns; /* since the previous point, or the beginning */
-    uint64_t off_ns; /* the part of it without a CPU */
+    uint64_t ran_ns; /* on a CPU, since the previous point or the beginning */
     uint32_t node;
 };
 
@@ -16,7 +15,7 @@ struct sampled_point {
 struct sampled_stretch {
     VEC(struct sampled_point) samples;
     uint64_t last_ns; /* its last moment */
-    uint64_t out_ns;  /* when it was preempted; 0: it is on a CPU */
+    uint64_t out_ns;  /* when it left its CPU; 0: it is on one */
     uint64_t off_ns;  /* time without a CPU since its last moment */
     uint32_t first;   /* node */
     bool runs;
@@ -28,6 +27,7 @@ struct sampled_pool {
     uint64_t unseen_ns; /* of it: in stretches without a sample */
     uint32_t node;      /* the innermost of these functions */
     uint32_t samples;
+    uint32_t given; /* samples that have got their share */
 };
 
 struct sampled_hit {
@@ -47,7 +47,7 @@ void sampled_begin(struct sampled_stretch *stretch, uint32_t node, uint64_t time
 /* A moment of the thread. Unless it is a sample, it ends the stretch. */
 void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch,
                     struct sampled_point moment, uint64_t time_ns, bool is_sample);
-/* The thread was preempted; it got a CPU again. */
+/* The thread left its CPU; it got one again. */
 void sampled_out(struct sampled_stretch *stretch, uint64_t time_ns);
 void sampled_in(struct sampled_stretch *stretch, uint64_t time_ns);
 /* Drops the stretch, because it is unknown whether it continued. */

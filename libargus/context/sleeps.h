@@ -1,4 +1,5 @@
-/* How long a thread sleeps deliberately, and whether that is longer than in the base. */
+/* How long the waits of a function were that no thread ended: sleeps, and waits that timed out; and
+ * whether that is longer than in the base. */
 #ifndef ARGUS_CONTEXT_SLEEPS_H
 #define ARGUS_CONTEXT_SLEEPS_H
 
@@ -7,6 +8,8 @@
 struct sleep_sum {
     double squares; /* of the single sleeps, in ns * ns */
     uint32_t count;
+    uint32_t ended_count; /* waits that another thread ended */
+    uint64_t ended_ns;
 };
 
 struct sleeps {
@@ -15,18 +18,22 @@ struct sleeps {
     bool no_memory; /* sticky */
 };
 
-void sleeps_note(struct sleeps *sleeps, uint32_t node, uint64_t slept_ns);
+/* A wait of a `kind` (enum argus_waited); those that are neither sleeps nor were ended by a thread
+ * are left out. */
+void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns);
 void sleeps_deinit(struct sleeps *sleeps);
 
 /* A node and its sleeps. */
 struct sleeper {
-    const struct argus_context_node *node;
-    const struct sleeps *sleeps;
-    uint32_t number; /* of the node */
+    const struct argus_context_node *node; /* NULL: it has no such node */
+    const struct sleeps *sleeps;           /* NULL: there is no base */
+    uint32_t number;                       /* of the node */
+    enum argus_estimate estimate;
 };
 
 /* The time in ns by which `now` slept longer than expected from `base`; negative: shorter. If
- * `base` lacks the node, all of its sleep. */
+ * `base` lacks the node, all of it. Without a base, only sleeps: nothing tells whether a wait that
+ * timed out was too long. */
 double sleeps_excess(struct sleeper now, struct sleeper base);
 
 #endif

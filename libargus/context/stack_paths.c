@@ -69,6 +69,17 @@ static uint32_t program_node(struct paths *paths, struct frame_space space)
     return node;
 }
 
+uint32_t paths_program(const struct paths *paths, uint32_t process, bool is_later)
+{
+    for (int i = 0; i < 2; i++) {
+        struct frame_space space = {.process = process, .is_later = is_later == (i == 0)};
+        uint32_t node = idmap_get(&paths->by_space, space_key(space));
+        if (node != IDMAP_NONE)
+            return node;
+    }
+    return 0;
+}
+
 /* Adds the frames of `stack`, outermost first, below `node`. */
 static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space space,
                         struct argus_stack stack)

@@ -1,4 +1,8 @@
-#include "context/contexts_data.h"
+/* Lines for flame graphs: a path, then the costs of its last function by --rank, in us. With a base
+ * there are two, the base's first, as flamegraph.pl and difffolded.pl have them. */
+#include "context/rank.h"
+
+#include <stdlib.h>
 
 /* Replaces separators of the format, and characters that would break a line. */
 static void write_name(const struct argus_sink *sink, const char *name)
@@ -10,18 +14,56 @@ static void write_name(const struct argus_sink *sink, const char *name)
     }
 }
 
-static void write_path(const struct argus_sink *sink, const struct argus_contexts_report *report,
+static void write_path(const struct argus_sink *sink, const struct argus_contexts *contexts,
                        uint32_t node)
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
-    argus_contexts_nodes(report->contexts, &nodes);
-    argus_contexts_functions(report->contexts, &functions);
+    argus_contexts_nodes(contexts, &nodes);
+    argus_contexts_functions(contexts, &functions);
     if (nodes[node].depth > 1) {
-        write_path(sink, report, nodes[node].parent);
+        write_path(sink, contexts, nodes[node].parent);
         argus_sink_printf(sink, ";");
     }
     write_name(sink, functions[nodes[node].function].name);
+}
+
+static void write_line(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                       uint32_t node)
+{
+    struct rank_pair pair = rank_pair_of(report, node);
+    unsigned long long now_us = (unsigned long long)(pair.now_ns / 1000);
+    unsigned long long base_us = (unsigned long long)(pair.base_ns / 1000);
+    if (!now_us && !base_us)
+        return;
+    write_path(sink, report->contexts, node);
+    if (report->base)
+        argus_sink_printf(sink, " %llu", base_us);
+    argus_sink_printf(sink, " %llu\n", now_us);
+}
+
+/* What only the base has. */
+static struct argus_error *write_gone(const struct argus_sink *sink,
+                                      const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t here = argus_contexts_nodes(report->contexts, &nodes);
+    size_t count = argus_contexts_nodes(report->base, &nodes);
+    bool *is_here = calloc(count + 1, sizeof(*is_here));
+    if (!is_here)
+        return argus_error_memory();
+    for (size_t i = 0; i < here; i++)
+        if (report->ranking->base_node[i] != ARGUS_NONE)
+            is_here[report->ranking->base_node[i]] = true;
+    for (uint32_t i = 1; i < count; i++) {
+        double ns = is_here[i] ? 0 : rank_value(&nodes[i], &report->options);
+        if (ns < 1000)
+            continue;
+        write_path(sink, report->base, i);
+        argus_sink_printf(sink, " %llu 0\n", (unsigned long long)(ns / 1000));
+    }
+    free(is_here);
+    return NULL;
 }
 
 struct argus_error *argus_report_contexts_folded(const struct argus_sink *sink,
@@ -29,12 +71,7 @@ struct argus_error *argus_report_contexts_folded(const struct argus_sink *sink,
 {
     const struct argus_context_node *nodes;
     size_t count = argus_contexts_nodes(report->contexts, &nodes);
-    for (size_t i = 1; i < count; i++) {
-        uint64_t own_us = nodes[i].own_ns[report->options.estimate] / 1000;
-        if (nodes[i].depth < INFERENCE_FIRST_DEPTH || !own_us)
-            continue;
-        write_path(sink, report, (uint32_t)i);
-        argus_sink_printf(sink, " %llu\n", (unsigned long long)own_us);
-    }
-    return NULL;
+    for (uint32_t i = 1; i < count; i++)
+        write_line(sink, report, i);
+    return report->base ? write_gone(sink, report) : NULL;
 }

@@ -2,9 +2,13 @@
 
 #include <math.h>
 
+#include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
+#include "context/function_sums.h"
+#include "context/rank.h"
 #include "context/route.h"
+#include "context/wakers.h"
 #include "report/json.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
@@ -32,9 +36,8 @@ static json_t *both(const uint64_t *ns)
 static json_t *means(const struct argus_context_node *node)
 {
     json_t *json = json_object();
-    double count = node->count ? (double)node->count : 1;
-    json_put(json, "conservative", json_real((double)node->total_ns[ARGUS_CONSERVATIVE] / count));
-    json_put(json, "aggressive", json_real((double)node->total_ns[ARGUS_AGGRESSIVE] / count));
+    json_put(json, "conservative", json_real(node_mean_ns(node, ARGUS_CONSERVATIVE)));
+    json_put(json, "aggressive", json_real(node_mean_ns(node, ARGUS_AGGRESSIVE)));
     return json;
 }
 
@@ -55,11 +58,15 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     json_put(json, "mean_ns", means(node));
     json_put(json, "total_ns", both(node->total_ns));
     json_put(json, "own_ns", both(node->own_ns));
+    json_put(json, "inferred_ns", both(node->inferred_ns));
     json_put(json, "sampled_ns", json_integer(node->sampled_ns));
-    json_put(waited, "others", number(node->waited_ns[ARGUS_WAITED_OTHERS]));
-    json_put(waited, "idle", number(node->waited_ns[ARGUS_WAITED_IDLE]));
-    json_put(waited, "slept", number(node->waited_ns[ARGUS_WAITED_SLEPT]));
-    json_put(waited, "cpu", number(node->waited_ns[ARGUS_WAITED_CPU]));
+    static const char *const kinds[ARGUS_WAITED_KINDS] = {
+        [ARGUS_WAITED_OTHERS] = "others", [ARGUS_WAITED_IDLE] = "idle",
+        [ARGUS_WAITED_SLEPT] = "slept",   [ARGUS_WAITED_CPU] = "cpu",
+        [ARGUS_WAITED_DEVICE] = "device",
+    };
+    for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
+        json_put(waited, kinds[i], number(node->waited_ns[report->options.estimate][i]));
     json_put(json, "waited_ns", waited);
     json_put(json, "cost_ns", cost(report->ranking->costs[at]));
     return json;
@@ -116,7 +123,7 @@ static json_t *path_json(const struct argus_contexts_report *report,
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     json_put(json, "cost_ns", cost(path->cost_ns));
     json_put(json, "process", json_text(functions[nodes[route.program].function].name));
     json_put(json, "new", json_boolean(report->base && path->is_new));
@@ -124,6 +131,9 @@ static json_t *path_json(const struct argus_contexts_report *report,
     json_put(json, "charged", number(charged));
     json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
     json_put(json, "more_paths", number(path->others));
+    json_put(json, "ways", number(path->ways));
+    json_put(json, "chance_ns", cost(path->chance_ns));
+    json_put(json, "by_chance", json_boolean(path->by_chance));
     json_put(json, "functions", frames_json(report, &route, path->bottleneck));
     json_put(json, "waits", waits_json(report, &route));
     return json;
@@ -214,6 +224,107 @@ static struct argus_error *put_charges(const struct argus_contexts_report *repor
     return error;
 }
 
+static struct argus_error *put_functions(const struct argus_contexts_report *report, json_t *json)
+{
+    const struct argus_context_function *functions;
+    struct function_sums sums;
+    json_t *array = json_array();
+    struct argus_error *error = function_sums_create(report, &sums);
+    size_t count = error ? 0 : sums.count;
+    argus_contexts_functions(report->contexts, &functions);
+    for (size_t i = 0; i < count && (report->tree || i < report->top); i++) {
+        const struct function_sum *sum = &sums.items[i];
+        const struct argus_context_function *function = &functions[sum->function];
+        json_t *item = json_object();
+        json_put(item, "function", json_text(function->name));
+        json_put(item, "image", json_text(function->image[0] ? function->image : NULL));
+        json_put(item, "layer", json_text(argus_layer_name(function->layer)));
+        json_put(item, "cost_ns", cost(sum->cost_ns));
+        json_put(item, "inclusive_cost_ns", cost(sum->inclusive_cost_ns));
+        json_put(item, "own_ns", number(sum->own_ns));
+        json_put(item, "total_ns", number(sum->total_ns));
+        json_put(item, "waited_ns", number(sum->waited_ns));
+        json_put(item, "calls", number(sum->calls));
+        json_put(item, "contexts", number(sum->contexts));
+        json_add(array, item);
+    }
+    json_put(json, "functions", array);
+    if (!error)
+        function_sums_deinit(&sums);
+    return error;
+}
+
+#define MOST_PEERS  16
+#define MOST_WAKERS 16
+
+static json_t *wakers_json(const struct argus_contexts_report *report, uint32_t program)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct waker_row rows[MOST_WAKERS];
+    size_t count = program ? wakers_longest(report, program, rows, MOST_WAKERS) : 0;
+    json_t *array = json_array();
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_object();
+        uint32_t node = charged_node(report->contexts, rows[i].node);
+        uint32_t waker = charged_node(report->contexts, rows[i].waker);
+        uint32_t other = program_of_node(nodes, waker);
+        json_put(item, "node", number(rows[i].node));
+        json_put(item, "function", json_text(functions[nodes[node].function].name));
+        json_put(item, "waker", number(rows[i].waker));
+        json_put(item, "waker_function", json_text(functions[nodes[waker].function].name));
+        json_put(item, "waker_process", json_text(functions[nodes[other].function].name));
+        json_put(item, "wait_ns", cost(rows[i].ns));
+        json_put(item, "count", number(rows[i].count));
+        json_add(array, item);
+    }
+    return array;
+}
+
+static json_t *budget_json(const struct argus_contexts_report *report, const struct budget *budget)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    struct budget_peer peers[MOST_PEERS];
+    json_t *json = json_object(), *parts = json_object(), *whom = json_array();
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_functions(report->contexts, &functions);
+    json_put(json, "process",
+             json_text(budget->node ? functions[nodes[budget->node].function].name : NULL));
+    json_put(json, "threads", json_integer(budget->threads));
+    json_put(json, "wall_ns", cost(budget->wall_ns));
+    json_put(json, "thread_ns", cost(budget->thread_ns));
+    json_put(json, "cpu_ns", cost(budget->cpu_ns));
+    for (int i = 0; i < BUDGET_PARTS; i++)
+        json_put(parts, budget_part_key((enum budget_part)i), cost(budget->parts[i]));
+    json_put(json, "parts_ns", parts);
+    size_t count = budget_peers(report, budget, peers, MOST_PEERS);
+    for (size_t i = 0; i < count; i++) {
+        json_t *peer = json_object();
+        json_put(peer, "process", json_text(peers[i].name));
+        json_put(peer, "wait_ns", cost(peers[i].ns));
+        json_add(whom, peer);
+    }
+    json_put(json, "others", whom);
+    json_put(json, "wakers", wakers_json(report, budget->node));
+    return json;
+}
+
+static struct argus_error *put_budgets(const struct argus_contexts_report *report, json_t *json)
+{
+    struct budgets budgets;
+    json_t *array = json_array();
+    struct argus_error *error = budgets_create(report, &budgets);
+    for (size_t i = 0; !error && i < budgets.count; i++)
+        json_add(array, budget_json(report, &budgets.items[i]));
+    json_put(json, "programs", array);
+    if (!error)
+        budgets_deinit(&budgets);
+    return error;
+}
+
 static json_t *tree_json(const struct argus_contexts_report *report)
 {
     const struct argus_context_node *nodes;
@@ -242,7 +353,12 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     for (size_t i = 0; i < report->ranking->count && i < report->top; i++)
         json_add(paths, path_json(report, &report->ranking->paths[i]));
     json_put(json, "contexts", paths);
+    json_put(json, "total_cost_ns", cost(rank_total(report)));
     struct argus_error *error = put_charges(report, json);
+    if (!error)
+        error = put_budgets(report, json);
+    if (!error)
+        error = put_functions(report, json);
     if (report->tree)
         json_put(json, "tree", tree_json(report));
     json_put(json, "unnamed_frames", json_unnamed(report->contexts->paths.frames.symbols));

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
+#include "context/function_sums.h"
+#include "context/rank.h"
 #include "context/route.h"
 #include "context/write_json.h"
 #include "report/lines.h"
@@ -169,18 +172,19 @@ static void write_function(const struct argus_sink *sink,
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
-    char cost[40], own[40], mean[40];
+    char cost[40], own[40], total[40], mean[40];
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     uint32_t at = route->nodes[i];
     const struct argus_context_node *node = &nodes[at];
     const struct argus_context_function *function = &functions[node->function];
     enum argus_estimate estimate = report->options.estimate;
-    uint64_t mean_ns = node->count ? node->total_ns[estimate] / node->count : 0;
-    argus_sink_printf(sink, " %c%4u %11s %11s %11s %8llu  %-8s %s", at == bottleneck ? '*' : ' ',
-                      route->ranks[i] + 1,
+    uint64_t mean_ns = (uint64_t)node_mean_ns(node, estimate);
+    argus_sink_printf(sink, " %c%4u %11s %11s %11s %11s %8llu  %-8s %s",
+                      at == bottleneck ? '*' : ' ', route->ranks[i] + 1,
                       signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),
-                      argus_duration_text(node_own_ns(node, estimate), own, sizeof(own)),
+                      argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
+                      argus_duration_text(node->total_ns[estimate], total, sizeof(total)),
                       argus_duration_text(mean_ns, mean, sizeof(mean)),
                       (unsigned long long)node->count, argus_layer_name(function->layer),
                       function->name);
@@ -199,7 +203,7 @@ static void write_wait(const struct argus_sink *sink, const struct argus_context
     argus_graph_processes(argus_contexts_graph(report->contexts), &processes);
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
-    uint64_t all_ns = nodes[wait->node].waited_ns[ARGUS_WAITED_OTHERS];
+    uint64_t all_ns = nodes[wait->node].waited_ns[ARGUS_CONSERVATIVE][ARGUS_WAITED_OTHERS];
     argus_sink_printf(
         sink, "       waited %s in the end for %s [%llu], %.0f %% of the waits in %s; it ended",
         argus_duration_text(wait->ns, time, sizeof(time)), processes[wait->process].name,
@@ -236,7 +240,7 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     const struct argus_context_function *function = &functions[nodes[charged].function];
     argus_sink_printf(sink, "\n%zu. %s in %s (%s, %s)", number,
                       signed_time(path->cost_ns, report->base, cost, sizeof(cost)), function->name,
@@ -248,11 +252,67 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
                       report->base && path->is_new ? "; not in the base" : "");
     if (path->others)
         argus_sink_printf(sink, "; %u more paths through it", path->others);
-    argus_sink_printf(sink,
-                      "\n  rank        cost         own        mean    calls  layer    function\n");
+    if (path->ways > 1)
+        argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->by_chance)
+        argus_sink_printf(sink, "; may be chance: too few CPU samples");
+    argus_sink_printf(
+        sink,
+        "\n  rank        cost         own       total        mean    calls  layer    function\n");
     for (uint32_t i = 0; i < route.count; i++)
         write_function(sink, report, &route, i, path->bottleneck);
     write_waits(sink, report, &route);
+}
+
+/* What the list leaves out. Means do not add up. */
+static void write_rest(const struct argus_sink *sink, const struct argus_contexts_report *report)
+{
+    const struct argus_ranking *ranking = report->ranking;
+    size_t more = 0, by_chance = 0;
+    char text[40];
+    for (size_t i = report->top; i < ranking->count; i++) {
+        more += ranking->paths[i].cost_ns > 0;
+        by_chance += ranking->paths[i].by_chance;
+    }
+    if (report->options.rank == ARGUS_RANK_MEAN)
+        return;
+    argus_sink_printf(sink, "\nall contexts together: %s",
+                      signed_time(rank_total(report), report->base, text, sizeof(text)));
+    if (more)
+        argus_sink_printf(sink, "; %zu more entries (--top), of which %zu may be chance", more,
+                          by_chance);
+    argus_sink_printf(sink, "\n");
+}
+
+/* Each function in all of its contexts. */
+static struct argus_error *write_functions(const struct argus_sink *sink,
+                                           const struct argus_contexts_report *report)
+{
+    const struct argus_context_function *functions;
+    struct function_sums sums;
+    char cost[40], inclusive[40], own[40], total[40];
+    struct argus_error *error = function_sums_create(report, &sums);
+    if (error)
+        return error;
+    argus_contexts_functions(report->contexts, &functions);
+    argus_sink_printf(sink, "\nfunctions, over all contexts\n        cost with callees         own "
+                            "      total    calls contexts  layer    function\n");
+    for (size_t i = 0; i < sums.count && i < report->top && sums.items[i].cost_ns > 0; i++) {
+        const struct function_sum *sum = &sums.items[i];
+        const struct argus_context_function *function = &functions[sum->function];
+        const char *file = contexts_base_name(function->image);
+        argus_sink_printf(
+            sink, " %11s %12s %11s %11s %8llu %8u  %-8s %s",
+            signed_time(sum->cost_ns, report->base, cost, sizeof(cost)),
+            signed_time(sum->inclusive_cost_ns, report->base, inclusive, sizeof(inclusive)),
+            argus_duration_text(sum->own_ns, own, sizeof(own)),
+            argus_duration_text(sum->total_ns, total, sizeof(total)),
+            (unsigned long long)sum->calls, sum->contexts, argus_layer_name(function->layer),
+            function->name);
+        argus_sink_printf(sink, file[0] ? "  (%s)\n" : "\n", file);
+    }
+    function_sums_deinit(&sums);
+    return NULL;
 }
 
 static struct argus_error *write_charges(const struct argus_sink *sink,
@@ -293,12 +353,19 @@ static struct argus_error *write_text(const struct argus_sink *sink,
                                       const struct argus_contexts_report *report)
 {
     contexts_write_what(sink, report);
+    argus_sink_printf(sink, "\n");
+    struct argus_error *error = budgets_write(sink, report);
+    if (error)
+        return error;
     const struct argus_ranking *ranking = report->ranking;
     for (size_t i = 0; i < ranking->count && i < report->top && ranking->paths[i].cost_ns > 0; i++)
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
-    struct argus_error *error = write_charges(sink, report);
+    write_rest(sink, report);
+    error = write_functions(sink, report);
+    if (!error)
+        error = write_charges(sink, report);
     struct programs_32_bit programs;
     contexts_touch(report->contexts, &programs);
     programs_32_bit_print(&programs, sink);

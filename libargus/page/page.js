@@ -283,23 +283,37 @@
     choice.setAttribute("aria-label", "Go to a context");
     make("option", "go to context \u2026", choice).value = "";
     all(".heat tr").forEach((row, number) => { make("option", row.cells[0].textContent.replace(/\s+/g, " "), choice).value = number; });
-    choice.addEventListener("change", () => choice.value === "" ? tree.all() : tree.go(Number(choice.value)));
+    choice.addEventListener("change", () => {
+      if (choice.value === "") return tree.all();
+      showBottleneck(choice.value);
+      tree.go(Number(choice.value));
+    });
     tools.append(choice);
+    const showBottleneck = number => {
+      const cell = document.querySelector(`.heat tr[data-c="${number}"] td.worst`);
+      const frame = cell && cell.closest(".scroll");
+      if (frame) frame.scrollLeft = cell.offsetLeft + cell.offsetWidth / 2 - (frame.clientWidth + cell.parentElement.cells[0].offsetWidth) / 2;
+    };
     for (const row of all(".heat tr"))
       row.addEventListener("click", event => {
         const number = Number(row.dataset.c);
+        showBottleneck(number);
         const details = document.getElementById("c" + (number + 1));
         choice.value = number;
         tree.go(number);
         if (details) details.open = true;
         if (!event.target.closest("a")) svg.parentElement.scrollIntoView({block: "nearest"});
       });
-    tree.all();
+    if (tree.goals.length) { // the costliest context first
+      choice.value = 0;
+      requestAnimationFrame(() => { showBottleneck(0); if (choice.value === "0") tree.go(0); });
+    } else tree.all();
     const goThere = () => {
       const number = /^#c(\d+)$/.exec(location.hash);
       if (!number || number[1] > tree.goals.length) return;
       choice.value = number[1] - 1;
       document.getElementById("c" + number[1]).open = true;
+      showBottleneck(number[1] - 1);
       requestAnimationFrame(() => tree.go(number[1] - 1));
     };
     addEventListener("hashchange", goThere);

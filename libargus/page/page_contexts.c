@@ -1,6 +1,7 @@
 /* The section about calling contexts: what they are inferred from and compared with, then pictures and tables. */
 #include <math.h>
 
+#include "context/budget.h"
 #include "context/charges.h"
 #include "context/contexts_data.h"
 #include "page/parts.h"
@@ -15,12 +16,16 @@ static bool write_line(void *context, const char *text, size_t bytes)
     return true;
 }
 
-static void write_notes(const struct argus_sink *sink, const struct argus_contexts_report *report)
+static struct argus_error *write_notes(const struct argus_sink *sink,
+                                       const struct argus_contexts_report *report)
 {
     struct argus_sink escaped = {.write = write_line, .context = (void *)sink};
     argus_sink_printf(sink, "<p class=\"what\">");
     contexts_write_what(&escaped, report);
+    argus_sink_printf(sink, "</p>\n<p class=\"what\">");
+    struct argus_error *error = budgets_write(&escaped, report);
     argus_sink_printf(sink, "</p>\n");
+    return error;
 }
 
 /* --- by layer and file --- */
@@ -83,7 +88,9 @@ static struct argus_error *write_contexts(const struct argus_sink *sink,
                                           const struct argus_contexts_report *report)
 {
     size_t shown = page_shown(report);
-    write_notes(sink, report);
+    struct argus_error *error = write_notes(sink, report);
+    if (error)
+        return error;
     if (shown) {
         argus_sink_printf(sink, "<h3>The costliest %zu of %zu</h3>\n", shown,
                           report->ranking->count);
@@ -92,7 +99,7 @@ static struct argus_error *write_contexts(const struct argus_sink *sink,
         argus_sink_printf(sink, "<p class=\"note\">No context is slower than in the base.</p>\n");
     }
     argus_sink_printf(sink, "<h3>All of it</h3>\n");
-    struct argus_error *error = page_tree(sink, report);
+    error = page_tree(sink, report);
     if (error)
         return error;
     if (shown)

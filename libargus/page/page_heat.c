@@ -1,13 +1,15 @@
 /* The paper's figure 7: a row is a context, a column one of its functions, coloured by the
  * logarithm of its time. Below it, each context alone, with names and numbers. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "context/charges.h"
 #include "context/route.h"
 #include "page/parts.h"
 
-#define WAITS_SHOWN 4
+#define WAITS_SHOWN   4
+#define LONGEST_CYCLE 8 /* functions that call each other in a circle */
 
 unsigned page_heat(double ns)
 {
@@ -52,28 +54,93 @@ static void write_badge(const struct argus_sink *sink, uint8_t layer)
 
 /* --- the heat map --- */
 
+/* Functions of a path that call each other again and again, one cell for each. */
+struct cell {
+    uint32_t node;    /* the outermost of them */
+    uint32_t repeats; /* 1: no recursion */
+    uint64_t own_ns;  /* of all */
+    bool is_worst;    /* the bottleneck is among them */
+};
+
+static uint32_t function_number(const struct argus_contexts_report *report, uint32_t node)
+{
+    return nodes_of(report)[node].function;
+}
+
+/* Whether the `period` functions at `at` follow once more. */
+static bool repeats(const struct argus_contexts_report *report, const struct route *route,
+                    uint32_t at, uint32_t period)
+{
+    if (at + 2 * period > route->count)
+        return false;
+    for (uint32_t i = at; i < at + period; i++)
+        if (function_number(report, route->nodes[i]) !=
+            function_number(report, route->nodes[i + period]))
+            return false;
+    return true;
+}
+
+static struct cell cell_of(const struct argus_contexts_report *report, const struct route *route,
+                           uint32_t at, uint32_t period, uint32_t times, uint32_t bottleneck)
+{
+    struct cell cell = {.node = route->nodes[at], .repeats = times};
+    for (uint32_t i = 0; i < times; i++) {
+        uint32_t node = route->nodes[at + i * period];
+        cell.own_ns += nodes_of(report)[node].own_ns[report->options.estimate];
+        cell.is_worst |= node == bottleneck;
+    }
+    return cell;
+}
+
+/* The cells of a path, with recursion folded. Returns their number. */
+static uint32_t fold_cells(const struct argus_contexts_report *report, const struct route *route,
+                           uint32_t bottleneck, struct cell *ret)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < route->count;) {
+        uint32_t period = 1, times = 1;
+        while (period < LONGEST_CYCLE && !repeats(report, route, at, period))
+            period++;
+        if (!repeats(report, route, at, period))
+            period = 1;
+        while (repeats(report, route, at + (times - 1) * period, period))
+            times++;
+        for (uint32_t i = 0; i < period; i++)
+            ret[count++] = cell_of(report, route, at + i, period, times, bottleneck);
+        at += period * times;
+    }
+    return count;
+}
+
+static void write_cell(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                       const struct cell *cell, int distance)
+{
+    char own[32], total[32], times[32] = "";
+    const struct argus_context_function *function = function_of(report, cell->node);
+    const struct argus_context_node *node = &nodes_of(report)[cell->node];
+    argus_sink_printf(sink, "<td class=\"h%u%s\"", page_heat((double)cell->own_ns),
+                      cell->is_worst ? " worst" : "");
+    if (cell->repeats > 1)
+        snprintf(times, sizeof(times), ", %u times in itself", cell->repeats);
+    html_tip(sink, "%s%s\n%s (%s)\nitself %s, with callees %s", function->name, times,
+             file_of(function), argus_layer_name((enum argus_layer)function->layer),
+             argus_duration_text(cell->own_ns, own, sizeof(own)),
+             argus_duration_text(node->total_ns[report->options.estimate], total, sizeof(total)));
+    argus_sink_printf(sink, ">%d%s</td>", distance, cell->repeats > 1 ? "\xe2\x86\xba" : "");
+}
+
 static void write_cells(const struct argus_sink *sink, const struct argus_contexts_report *report,
                         const struct argus_ranked_path *path)
 {
-    const struct argus_context_node *nodes = nodes_of(report);
     struct route route;
+    struct cell cells[ROUTE_MOST];
     int place = 0;
     route_fill(report, path->node, &route);
-    for (uint32_t i = 0; i < route.count; i++)
-        place = route.nodes[i] == path->bottleneck ? (int)i : place;
-    for (uint32_t i = 0; i < route.count; i++) {
-        char own[32], total[32];
-        const struct argus_context_function *function = function_of(report, route.nodes[i]);
-        const struct argus_context_node *node = &nodes[route.nodes[i]];
-        enum argus_estimate estimate = report->options.estimate;
-        argus_sink_printf(sink, "<td class=\"h%u%s\"", page_heat((double)node->own_ns[estimate]),
-                          (int)i == place ? " worst" : "");
-        html_tip(sink, "%s\n%s (%s)\nitself %s, with callees %s", function->name, file_of(function),
-                 argus_layer_name((enum argus_layer)function->layer),
-                 argus_duration_text(node->own_ns[estimate], own, sizeof(own)),
-                 argus_duration_text(node->total_ns[estimate], total, sizeof(total)));
-        argus_sink_printf(sink, ">%d</td>", abs((int)i - place));
-    }
+    uint32_t count = fold_cells(report, &route, path->bottleneck, cells);
+    for (uint32_t i = 0; i < count; i++)
+        place = cells[i].is_worst ? (int)i : place;
+    for (uint32_t i = 0; i < count; i++)
+        write_cell(sink, report, &cells[i], abs((int)i - place));
 }
 
 static void write_row(const struct argus_sink *sink, const struct argus_contexts_report *report,
@@ -82,7 +149,7 @@ static void write_row(const struct argus_sink *sink, const struct argus_contexts
     const struct argus_ranked_path *path = &report->ranking->paths[number];
     char cost[40];
     const struct argus_context_function *charged =
-        function_of(report, charged_node(report->contexts, path->bottleneck));
+        function_of(report, charged_of_path(report->contexts, path));
     argus_sink_printf(sink,
                       "<tr data-c=\"%zu\"><th scope=\"row\"><a href=\"#c%zu\"><span "
                       "class=\"no\">%zu</span> <b>%s</b> ",
@@ -100,7 +167,7 @@ static void write_scale(const struct argus_sink *sink)
     for (unsigned i = 0; i < 16; i++)
         argus_sink_printf(sink, "<i class=\"h h%u\"></i>", i);
     argus_sink_printf(sink, " 10 s</span> by its logarithm; 0 is the bottleneck, other numbers how "
-                            "many calls away from it a function is</p>\n");
+                            "many cells away from it a function is; \xe2\x86\xba: recursion</p>\n");
 }
 
 void page_heat_map(const struct argus_sink *sink, const struct argus_contexts_report *report)
@@ -214,7 +281,7 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
                          size_t number)
 {
     const struct argus_ranked_path *path = &report->ranking->paths[number];
-    uint32_t charged = charged_node(report->contexts, path->bottleneck);
+    uint32_t charged = charged_of_path(report->contexts, path);
     const struct argus_context_function *function = function_of(report, charged);
     struct route route;
     char cost[40];
@@ -231,6 +298,10 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
     argus_sink_printf(sink, "%s", report->base && path->is_new ? "; not in the base" : "");
     if (path->others)
         argus_sink_printf(sink, "; %u more paths through it", path->others);
+    if (path->ways > 1)
+        argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->by_chance)
+        argus_sink_printf(sink, "; may be chance: too few CPU samples");
     argus_sink_printf(sink, "</summary>\n");
     write_waits(sink, report, path);
     write_frames(sink, report, path);

@@ -76,14 +76,14 @@ static void write_tip(const struct argus_sink *sink, const struct argus_contexts
     char now[32], own[32], then[32];
     argus_contexts_nodes(report->contexts, &nodes);
     if (node->node == ARGUS_NONE) {
-        html_tip(sink, "%s\n%s (%s)\nonly in the base: %s", function->name, function->image,
-                 argus_layer_name((enum argus_layer)function->layer),
+        html_tip(sink, "%s\n%s (%s)\nonly in the base: %s with callees", function->name,
+                 function->image, argus_layer_name((enum argus_layer)function->layer),
                  argus_duration_text((uint64_t)node->base_ns, then, sizeof(then)));
         return;
     }
     html_tip(
-        sink, "%s\n%s (%s)\n%s, itself %s, %llu calls%s%s", function->name, function->image,
-        argus_layer_name((enum argus_layer)function->layer),
+        sink, "%s\n%s (%s)\n%s with callees, own time %s, %llu calls%s%s", function->name,
+        function->image, argus_layer_name((enum argus_layer)function->layer),
         argus_duration_text((uint64_t)node->ns, now, sizeof(now)),
         argus_duration_text(nodes[node->node].own_ns[report->options.estimate], own, sizeof(own)),
         (unsigned long long)nodes[node->node].count, report->base ? "\nin the base: " : "",
@@ -179,6 +179,11 @@ static void draw_tree(const struct canvas *canvas)
 struct argus_error *page_tree(const struct argus_sink *sink,
                               const struct argus_contexts_report *report)
 {
+    static const char *const times[ARGUS_RANKS] = {
+        [ARGUS_RANK_BLAME] = "the work and sleep, without waits for a CPU or for others,",
+        [ARGUS_RANK_TOTAL] = "the time, with all waits,",
+        [ARGUS_RANK_MEAN] = "the work and sleep, without waits for a CPU or for others,",
+    };
     struct canvas canvas = {.sink = sink, .report = report};
     struct argus_error *error = tree_drawing_create(report, &canvas.drawing);
     if (error)
@@ -189,9 +194,10 @@ struct argus_error *page_tree(const struct argus_sink *sink,
     draw_tree(&canvas);
     argus_sink_printf(sink, "<figcaption>");
     write_legend(&canvas);
-    argus_sink_printf(sink, "<p>A line is a call, from the program at the top down to the kernel; "
-                            "as thick as the cube root of what the callee took, its own callees "
-                            "included.");
+    argus_sink_printf(sink,
+                      "<p>A line is a call, from the program at the top down to the kernel; "
+                      "as thick as the cube root of %s of the callee and its own callees.",
+                      times[report->options.rank]);
     if (canvas.drawing.left_out)
         argus_sink_printf(sink, " %u nodes that took little are left out.",
                           canvas.drawing.left_out);

@@ -3,15 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SHARE 0.0005 /* of the trees */
+#include "context/rank.h"
 
-static double total_of(const struct argus_contexts *contexts, uint32_t node,
-                       enum argus_estimate estimate)
-{
-    const struct argus_context_node *nodes;
-    argus_contexts_nodes(contexts, &nodes);
-    return (double)nodes[node].total_ns[estimate];
-}
+#define LEAST_SHARE 0.0005 /* of the trees */
 
 const struct argus_context_function *drawn_function(const struct argus_contexts_report *report,
                                                     const struct drawn_node *drawn)
@@ -34,14 +28,14 @@ static void add_here(const struct argus_contexts_report *report, struct tree_dra
     size_t count = argus_contexts_nodes(report->contexts, &nodes);
     for (size_t i = 1; i < count; i++) {
         uint32_t other = report->base ? report->ranking->base_node[i] : ARGUS_NONE;
+        struct rank_pair pair = rank_pair_of(report, (uint32_t)i);
         drawing->nodes[drawing->count++] = (struct drawn_node){
             .parent = nodes[i].parent ? nodes[i].parent - 1 : ARGUS_NONE,
             .node = (uint32_t)i,
             .other = other,
             .depth = nodes[i].depth - 1,
-            .ns = total_of(report->contexts, (uint32_t)i, report->options.estimate),
-            .base_ns =
-                other == ARGUS_NONE ? 0 : total_of(report->base, other, report->options.estimate),
+            .ns = pair.now_ns,
+            .base_ns = pair.base_ns,
         };
     }
 }
@@ -64,8 +58,20 @@ static void add_base(const struct argus_contexts_report *report, struct tree_dra
             .node = ARGUS_NONE,
             .other = (uint32_t)i,
             .depth = nodes[i].depth - 1,
-            .base_ns = total_of(report->base, (uint32_t)i, report->options.estimate),
+            .base_ns = rank_value(&nodes[i], &report->options),
         };
+    }
+}
+
+/* Callees have higher indices than their callers. */
+static void add_callees(struct tree_drawing *drawing)
+{
+    for (size_t i = drawing->count; i-- > 0;) {
+        const struct drawn_node *node = &drawing->nodes[i];
+        if (node->parent == ARGUS_NONE)
+            continue;
+        drawing->nodes[node->parent].ns += node->ns;
+        drawing->nodes[node->parent].base_ns += node->base_ns;
     }
 }
 
@@ -83,6 +89,7 @@ static bool merge(const struct argus_contexts_report *report, struct tree_drawin
         add_here(report, drawing);
         if (report->base)
             add_base(report, drawing, place);
+        add_callees(drawing);
     }
     free(place);
     return good;

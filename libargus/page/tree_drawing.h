@@ -17,7 +17,7 @@ struct drawn_node {
     uint32_t other;     /* node of the base; ARGUS_NONE */
     uint32_t depth;     /* 0: a program */
     double x;           /* leaves are 1 apart */
-    double ns, base_ns; /* including callees */
+    double ns, base_ns; /* by --rank, including callees: their difference is the cost of both */
     bool drawn;
 };
 

@@ -14,7 +14,7 @@ static const struct command_option options[] = {
     {"mode", 0, "conservative|aggressive", "decide when a function ended (conservative)"},
     {"rank", 0, "blame|total|mean",
      "blame, total, or mean as in the paper (blame; with --vertex total)"},
-    {"every", 0, NULL, "every path, not only the costliest through each bottleneck"},
+    {"every", 0, NULL, "list every path: one for each bottleneck or culprit otherwise"},
     {"with-samples", 0, NULL, "use cpu samples as well as stacks at events (the default)"},
     {"no-samples", 0, NULL, "only stacks at system calls, waits and wake-ups"},
     {"no-returns", 0, NULL, "only moments with a recorded stack, as in the paper"},
@@ -114,6 +114,12 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "--with-samples and --no-samples contradict each other");
     struct argus_error *error = words_get(arguments, ret);
+    bool is_graph = ret->format == FORMAT_FOLDED || ret->format == FORMAT_SPEEDSCOPE;
+    if (!error && is_graph && ret->ranking.rank == ARGUS_RANK_MEAN)
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "--rank=mean and --format=%s contradict each other: means do "
+                                   "not add up in a flame graph; use --rank=blame or total",
+                                   arguments_option(arguments, "format"));
     if (!error && vertex)
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))
@@ -244,18 +250,35 @@ const struct command command_contexts = {
                "can be compared. By --rank:\n"
                "\n"
                "  blame   without waits that another thread of the trace ended (the time\n"
-               "          belongs to that thread's context), without polls and locks that\n"
-               "          timed out, and without waits for a CPU; of sleeps, and of polls\n"
-               "          that no thread in the trace ended, only what is longer than in\n"
-               "          the base, beyond chance\n"
+               "          belongs to that thread's context), and without waits for a CPU; of\n"
+               "          sleeps, and of polls that no thread in the trace ended, only what\n"
+               "          is longer than in the base, beyond chance; with --base the same of\n"
+               "          waits that timed out, which do not count without it\n"
                "  total   all own time\n"
-               "  mean    as in the paper: of one call, by the mean\n"
+               "  mean    as in the paper: of one call, by the mean; for comparison only,\n"
+               "          because it often misses the cause\n"
+               "\n"
+               "The first lines state the whole time of each program's threads as a sum: own\n"
+               "work, waits for others, waits that timed out, sleeps, waits for a CPU, and\n"
+               "time that belongs to no function, with the reason. Below it are the longest\n"
+               "waits for others, with the context of the thread that ended them: for a lock,\n"
+               "that of its holder.\n"
                "\n"
                "In the list, '*' marks the bottleneck, the function with the highest cost.\n"
-               "Other paths through it are counted, not listed (--every). The headline names\n"
-               "the caller of the C library or kernel function. The layer is the program's own\n"
-               "file (main), a library, a plug-in, or the kernel, which is shown as the name\n"
-               "of the system call; with --kernel its functions follow.\n"
+               "'own' is the time without callees and 'total' with them: calls x mean. Other\n"
+               "paths through the bottleneck are counted, not listed. Paths that differ only\n"
+               "above the culprit are one entry with the number of ways, unless one of them\n"
+               "has at least half of the cost (--every lists all). A cost that is within\n"
+               "twice the standard deviation of its CPU samples comes last, and is marked.\n"
+               "The headline names the caller of the C library or kernel function. The layer\n"
+               "is the program's own file (main), a library, a plug-in, or the kernel, which\n"
+               "is shown as the name of the system call; with --kernel its functions follow.\n"
+               "The table of functions has the sums over all contexts.\n"
+               "\n"
+               "With --format=folded or speedscope, the times are those of --rank=blame or\n"
+               "total. With --base, a folded line has two numbers, the base's first, from\n"
+               "which flamegraph.pl draws a differential flame graph; for speedscope, what is\n"
+               "slower and what is faster are two profiles.\n"
                "\n"
                "Between two calls, time without a stack of its own is distributed by the CPU\n"
                "samples there (not by --rank mean). A function that is in no stack at all,\n"
@@ -270,7 +293,8 @@ const struct command command_contexts = {
                "argus contexts --base=good.argus --process=myprog slow.argus\n"
                "argus contexts --vertex=v1234 slow.argus\n"
                "argus contexts --culprit freeze.argus\n"
-               "argus contexts --format=folded slow.argus > slow.folded\n"
+               "argus contexts --format=folded --rank=total slow.argus > slow.folded\n"
+               "argus contexts --format=folded --base=good.argus slow.argus > difference.folded\n"
                "argus contexts --format=html --base=good.argus slow.argus > slow.html",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

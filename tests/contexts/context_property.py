@@ -23,9 +23,11 @@ class Trace:
         self.random = random.Random(seed)
         self.lines, self.stacks, self.time = ["cpus 4"], {}, 1000
         self.recorded, self.known = [], []  # for each thread: (time, stack), without and with the moments of returns
+        self.kinds = []  # for each thread: the kinds of what is known
         for cpu in range(self.random.randint(1, 3)):
             self.recorded.append([])
             self.known.append([])
+            self.kinds.append([])
             self.lines.append(f"thread {100 + cpu} pid 100 name {'alpha' if cpu == 0 else 'helper'}")
         for _ in range(self.random.randint(1, 60)):
             self.act(self.random.randrange(len(self.recorded)))
@@ -36,10 +38,11 @@ class Trace:
         self.time += self.random.choice((0, 1, 7, 50, 1000))
         self.lines.append(f"{self.time} cpu{cpu} t{100 + cpu} {text}")
 
-    def moment(self, cpu, stack, has_stack):
+    def moment(self, cpu, stack, has_stack, kind="event"):
         if has_stack:
             self.recorded[cpu].append((self.time, stack))
         self.known[cpu].append((self.time, stack))
+        self.kinds[cpu].append(kind)
 
     def new_stack(self):
         depth = self.random.randint(1, 6)
@@ -54,7 +57,7 @@ class Trace:
         kind = self.random.randrange(4)
         if kind == 0:
             self.record(cpu, f"sample user={number} pc=0x1000")
-            self.moment(cpu, stack, True)
+            self.moment(cpu, stack, True, "sample")
         elif kind == 1:
             self.record(cpu, f"stack user={number} why=wake")
             self.moment(cpu, stack, True)
@@ -80,7 +83,7 @@ class Trace:
         self.record(cpu, "syscall_end nr=read result=1 pid=100")
         if has_stack:
             self.moment(cpu, inside, False)
-            self.moment(cpu, stack, False)  # the kernel's functions have returned
+            self.moment(cpu, stack, False, "user")  # the kernel's functions have returned
 
 
 def contexts_of(answer):
@@ -95,25 +98,97 @@ def contexts_of(answer):
     return result
 
 
+def common(left, right):
+    """The functions that both paths have, from the outermost on."""
+    length = 0
+    while length < min(len(left), len(right)) and left[length] == right[length]:
+        length += 1
+    return left[:length]
+
+
+class Shares:
+    """A second implementation of libargus/context/sampled.c: context → what CPU samples add to its own time."""
+
+    def __init__(self, trace):
+        self.added, self.pools = {}, {}
+        for moments, kinds in zip(trace.known, trace.kinds):
+            stretch = None  # begins when the thread returns to its own code, and ends with the next stack that is no sample
+            for moment, kind in zip(moments, kinds):
+                if stretch:
+                    stretch.append(moment)
+                if kind == "user":
+                    stretch = [moment]
+                elif kind != "sample" and stretch:
+                    self.pool(stretch)
+                    stretch = None
+        for path, (ran, unseen, hits) in self.pools.items():
+            if hits:
+                self.add(path, -unseen)
+            for hit in hits:
+                self.add(hit, ran / len(hits))
+
+    def add(self, path, time):
+        self.added[path] = self.added.get(path, 0) + time
+
+    def pool(self, stretch):
+        path, ran, samples = common(stretch[0][1], stretch[-1][1]), stretch[-1][0] - stretch[0][0], [stack for _, stack in stretch[1:-1]]
+        pool = self.pools.setdefault(path, [0, 0, []])
+        pool[0] += ran
+        pool[1] += 0 if samples else ran
+        pool[2] += samples
+        for (before, outer), (after, inner) in zip(stretch, stretch[1:]):
+            if samples:
+                self.add(common(outer, inner), before - after)
+
+
+def share_differences(trace, answer):
+    expected = Shares(trace).added
+    for path, node in contexts_of(answer).items():
+        if abs(node["sampled_ns"] - expected.get(path, 0)) > 60:  # each of at most 60 samples is rounded
+            yield f"{path}: samples add {node['sampled_ns']} ns, not {expected.get(path, 0)}"
+
+
 def node_differences(tree, ours):
     """The differences from `tree`, which the paper's algorithm made; `ours`: context → node."""
     for context in sorted(set(tree) ^ set(ours)):
         yield f"{context} is only in {'the slow one' if context in tree else 'argus'}"
     for context in sorted(set(tree) & set(ours)):
         for mode in MODES:
-            slow, fast = getattr(tree[context], mode), ours[context]["total_ns"][mode]
+            slow, fast = getattr(tree[context], mode), ours[context]["inferred_ns"][mode]
             if (tree[context].count, slow) != (ours[context]["count"], fast):
                 yield f"{context} {mode}: {tree[context].count} × {slow} ns, argus {ours[context]['count']} × {fast} ns"
+
+
+def sum_differences(answer):
+    """Nothing is dropped, and nothing counts twice: totals, waits, and the lives of threads."""
+    children, mode = {}, answer.get("estimate")
+    for node in answer["tree"]:
+        children.setdefault(node["parent"], []).append(node)
+    for node in answer["tree"]:
+        for each in MODES:
+            below = sum(child["total_ns"][each] for child in children.get(node["node"], []))
+            if node["own_ns"][each] < 0 or node["own_ns"][each] != node["total_ns"][each] - below:
+                yield f"{node['function']} {each}: own {node['own_ns'][each]}, total {node['total_ns'][each]}, callees {below}"
+        if sum(node["waited_ns"].values()) > node["own_ns"][mode]:
+            yield f"{node['function']}: waited {node['waited_ns']} of {node['own_ns'][mode]}"
+        if node["count"] and abs(node["count"] * node["mean_ns"][mode] - node["total_ns"][mode]) > 1:
+            yield f"{node['function']}: {node['count']} × {node['mean_ns'][mode]} is not {node['total_ns'][mode]}"
+        if node["own_ns"]["conservative"] != node["inferred_ns"]["conservative"] + node["sampled_ns"] - sum(
+                child["inferred_ns"]["conservative"] for child in children.get(node["node"], [])):
+            yield f"{node['function']}: own time is not inferred plus sampled"
+    for program in answer.get("programs", []):
+        if sum(program["parts_ns"].values()) != program["thread_ns"] or min(program["parts_ns"].values()) < 0:
+            yield f"the parts of {program} do not add up to its threads' lives"
+    tops = sum(node["total_ns"][mode] for node in children.get(0, []))
+    inside = sum(sum(list(program["parts_ns"].values())[:7]) for program in answer.get("programs", []))
+    if tops != inside:
+        yield f"the tree has {tops} ns, the programs {inside} ns"
 
 
 def differences(tree, answer):
     ours = contexts_of(answer)
     yield from node_differences(tree, ours)
-    for context, node in ours.items():
-        below = [other for path, other in ours.items() if path[:-1] == context]
-        for mode in MODES:
-            if node["own_ns"][mode] != node["total_ns"][mode] - sum(other["total_ns"][mode] for other in below):
-                yield f"{context} {mode}: own time is not total less children"
+    yield from sum_differences(answer)
 
 
 def cost_differences(tree, base, mode, answer):
@@ -149,7 +224,9 @@ class Case:
         now, base = self.traces
         if not any(now.recorded) or not any(base.recorded):
             return
-        yield from differences(pa_cct(now.known), self.run())
+        answer = self.run()
+        yield from differences(pa_cct(now.known), answer)
+        yield from share_differences(now, answer)
         trees = pa_cct(now.recorded), pa_cct(base.recorded)
         for mode in MODES:
             options = ("--no-returns", "--rank=mean", f"--mode={mode}")

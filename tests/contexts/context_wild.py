@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 
-from context_property import node_differences
+from context_property import MODES, node_differences, sum_differences
 from introperf_by_the_paper import pa_cct
 from seeds import run_seeds
 
@@ -349,7 +349,8 @@ def contexts_of(answer):
 
 
 def differences(tree, answer):
-    return node_differences({path: node for path, node in tree.items() if len(path) > 1}, contexts_of(answer))
+    yield from node_differences({path: node for path, node in tree.items() if len(path) > 1}, contexts_of(answer))
+    yield from sum_differences(answer)
 
 
 def run(argus, file, *options):
@@ -370,6 +371,7 @@ def check(mktrace, argus, folder, seed):
     found = []
     for with_returns, with_samples in ((True, True), (seed % 2 == 0, seed % 2 == 1)):
         options = [] if with_returns else ["--no-returns"]
+        options.append(f"--mode={MODES[seed % 2]}")
         answer = run(argus, file, *options, *([] if with_samples else ["--no-samples"]))
         found += [f"{options}: {text}" for text in differences(pa_cct(wild.expected(with_returns, with_samples)), answer)]
     file.unlink()

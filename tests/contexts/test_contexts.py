@@ -234,11 +234,16 @@ def test_time_between_calls_is_shared_out_by_samples(setup):
             scene.at(time + 3, f"switch state=R next={scene.tid}", tid=0)
     trace = setup.make(scene)
     tree = {node["function"]: node for node in setup.json("--tree", trace)["tree"]}
-    equal("conservative", [tree[hex(f)]["own_ns"]["conservative"] for f in (LOAD, SAVE)], [0, 0])
+    equal("by stacks alone", [tree[hex(f)]["inferred_ns"]["conservative"] for f in (LOAD, SAVE)], [0, 0])
+    equal("own", [tree[hex(f)]["own_ns"]["conservative"] for f in (LOAD, SAVE)], [14_000_000, 14_000_000])
     equal("by samples", [tree[hex(f)]["sampled_ns"] for f in (LOAD, SAVE)], [14_000_000, 14_000_000])
     equal("without a cpu", sum(node["waited_ns"]["cpu"] for node in tree.values()), 2_000_000)
     equal("shared out", sum(node["sampled_ns"] for node in tree.values()), 0)
-    equal("first", names(setup.json(trace)["contexts"][0])[-1], hex(LOAD))
+    answer = setup.json(trace)
+    equal("one sample is not first", [(names(path)[-1], path["by_chance"]) for path in answer["contexts"]],
+          [("read", False), (hex(LOAD), True), (hex(SAVE), True)])
+    equal("twice the deviation", [path["chance_ns"] for path in answer["contexts"]], [0, 28_000_000, 28_000_000])
+    assert text_lines(setup, trace, "may be chance: too few CPU samples") == 2
     without = {node["function"]: node for node in setup.json("--tree", "--no-samples", trace)["tree"]}
     equal("without samples", {node["sampled_ns"] for node in without.values()}, {0})
 
@@ -273,6 +278,110 @@ def test_a_sleep_that_is_as_long_as_it_may_be_is_not_slow(setup):
         equal("a cpu that comes late", cost(200, 200, 200, late_ms=40), longer)
 
 
+def timed_out(*waits_ms):
+    """A futex wait with a time-out after each of which the thread goes on by itself."""
+    scene, time = Scene(), 1
+    scene.at(0, f"switch state=R next={scene.tid}", tid=0)
+    for number, length in enumerate(waits_ms):
+        scene.at(time, "syscall_start nr=futex arg1=0x7000 arg2=128")
+        scene.at(time, f"timer_armed timer=0xa function=0xf expiry={(time + length) * 1000000}")
+        scene.at(time, "switch state=S next=0")
+        scene.at(time, f"stack user={scene.stack(MAIN, LOAD)} why=block")
+        time += length
+        for text in ("interrupt_start irq=236", "timer_fired_start timer=0xa function=0xf now=1",
+                     f"make_runnable thread={scene.tid} context=hardirq", "timer_fired_end timer=0xa", "interrupt_end irq=236"):
+            scene.at(time, text, tid=0)
+        scene.at(time, f"switch state=R next={scene.tid}", tid=0)
+        scene.at(time, "syscall_end nr=futex result=-110")
+        time += 1 + number  # other work, so that the waits are no run
+        scene.time = time
+        scene.calls(1, MAIN, PARSE)
+        scene.time = time = scene.time + 1
+    return scene
+
+
+def test_waits_that_timed_out_are_compared_with_the_base(setup):
+    base, slow_trace = setup.make(timed_out(10, 10, 10, 10)), setup.make(timed_out(300, 300, 300, 300))
+    first = setup.json(f"--base={base}", slow_trace)["contexts"][0]
+    equal("the wait", names(first), [hex(MAIN), hex(LOAD), "futex"])
+    equal("longer", first["cost_ns"], 4 * 290_000_000)
+    programs = setup.json(f"--base={base}", slow_trace)["programs"]
+    equal("first line", programs[0]["parts_ns"]["idle"], 4 * 290_000_000)
+    again = setup.json("--every", f"--base={base}", setup.make(timed_out(10, 10, 10, 10, 10, 10)))["contexts"]
+    equal("more of them", [path["functions"][-1]["cost_ns"] for path in again if names(path)[-1] == "futex"], [0])
+    alone = setup.json("--every", slow_trace)["contexts"]
+    equal("nothing to compare with", [path["functions"][-1]["cost_ns"] for path in alone if names(path)[-1] == "futex"], [0])
+
+
+def test_the_first_line_adds_up(setup):
+    trace = setup.make(WAIT)
+    line = next(line for line in setup.run("--process=alpha", trace).stdout.splitlines() if line.startswith("alpha: "))
+    equal("line", line, "alpha: 50.0 ms in all threads (wall 50.0 ms, threads 1) = 1.00 ms own work (1.00 ms on a CPU), 40.0 ms waits for others (beta 39.0 ms), "
+          "1.00 ms waits for a CPU, 8.00 ms not attributable (1.00 ms before a thread's first stack, 7.00 ms after a thread's last stack)")
+    program = setup.json("--process=alpha", trace)["programs"][0]
+    equal("sum", sum(program["parts_ns"].values()), program["thread_ns"])
+    longer = setup.json("--process=alpha", f"--base={trace}", trace)["programs"][0]
+    equal("with itself as the base", (longer["thread_ns"], set(longer["parts_ns"].values())), (0, {0}))
+
+
+def test_what_the_list_leaves_out_is_said(setup):
+    base, now = setup.make(usual()), setup.make(slow().calls(9, MAIN, SAVE))
+    answer = setup.json("--top=1", f"--base={base}", now)
+    equal("total", answer["total_cost_ns"], sum(layer["cost_ns"] for layer in answer["layers"]))
+    equal("of all, not only the first", (answer["total_cost_ns"], len(answer["contexts"])), (100_000_000, 1))
+    assert "\nall contexts together: +100 ms; 2 more entries (--top), of which 0 may be chance\n" in setup.run("--top=1", f"--base={base}", now).stdout
+
+
+def test_a_short_wait_is_charged_until_its_end(setup):
+    """It ends with the wake-up; what follows is a wait for a CPU."""
+    late = WAIT + "30000ms cpu1 t200 thread_exit\n"  # a wait of 41 ms is short in so long a trace
+    late = late.replace("1ms cpu0 t100", "40.5ms cpu0 t100").replace("42ms cpu0", "42.5ms cpu0").replace("\n2ms", "\n40.6ms")
+    text = setup.run("--rank=total", "--process=alpha", setup.make(late)).stdout
+    assert "waited 500 us in the end for beta [200], 100 % of the waits in read; it ended 1, of 2.00 ms" in text, text
+
+
+def test_a_wait_shows_the_context_of_who_ended_it(setup):
+    trace = setup.make(WAIT)
+    wakers = next(p for p in setup.json(trace)["programs"] if p["process"] == "alpha")["wakers"]
+    equal("pairs", [(w["function"], w["waker_function"], w["waker_process"], w["wait_ns"], w["count"]) for w in wakers],
+          [("0x5503", "0x6603", "beta", 40_000_000, 1)])
+    assert "  waits for others: 40.0 ms in 0x5503 < 0x5501, ended in 0x6603 < 0x6601 of beta (waits: 1)\n" in setup.run(trace).stdout
+
+
+def test_what_the_kernel_does_after_a_threads_exit_is_no_part_of_its_life(setup):
+    scene = Scene()
+    scene.at(0, "switch state=R next=100", tid=0)
+    scene.calls(4, MAIN, PARSE)
+    scene.at(5, "thread_exit thread=100 last=1")
+    for time in (6, 8):
+        scene.at(time, f"stack user={scene.stack(MAIN, PARSE)} why=wake")
+    program = setup.json(setup.make(scene))["programs"][0]
+    equal("life", (program["thread_ns"], sum(program["parts_ns"].values())), (5_000_000, 5_000_000))
+
+
+def test_a_stack_that_is_taken_after_the_switch_splits_no_wait(setup):
+    trace = setup.make(WAIT.replace("1ms cpu0 t100 stack user=1 why=block", "1.2ms cpu0 t100 stack user=1 why=block"))
+    tree = {node["function"]: node for node in setup.json("--tree", "--process=alpha", trace)["tree"]}
+    equal("the wait", (tree["read"]["own_ns"]["conservative"], tree["read"]["waited_ns"]["others"]), (40_800_000, 39_800_000))
+    equal("waited", [node["function"] for node in tree.values() if sum(node["waited_ns"].values()) > node["own_ns"]["conservative"]], [])
+
+
+def test_time_off_the_cpu_without_a_stack_is_no_work(setup):
+    scene = Scene()
+    scene.at(0, "switch state=R next=100", tid=0)
+    scene.calls(1, MAIN, PARSE)
+    scene.at(2, "switch state=S next=0")
+    scene.at(42, "make_runnable thread=100 context=hardirq", cpu=1, tid=0)
+    scene.at(45, "switch state=R next=100", tid=0)
+    scene.time = 50
+    scene.calls(1, MAIN, PARSE)
+    answer = setup.json("--tree", "--rank=total", setup.make(scene))
+    parts = answer["programs"][0]["parts_ns"]
+    equal("on a cpu", parts["on_cpu"], 8_000_000)
+    equal("wanted one", parts["cpu"], 3_000_000)
+    equal("neither", sum(parts.values()) - parts["on_cpu"] - parts["cpu"], 40_000_000)
+
+
 def test_samples_are_said_apart_and_can_be_left_out(setup):
     trace = setup.make(WAIT)
     equal("with", setup.json(trace)["counts"]["moments"]["cpu_samples"], 2)
@@ -280,9 +389,107 @@ def test_samples_are_said_apart_and_can_be_left_out(setup):
     assert "2 cpu samples" in setup.run(trace).stdout
 
 
+def test_enough_samples_are_beyond_chance(setup):
+    scene = Scene()
+    for start in (0, 100):
+        scene.at(start, "syscall_start nr=read arg1=5")
+        scene.at(start, f"stack user={scene.stack(MAIN, PARSE)} why=call")
+        scene.at(start, "syscall_end nr=read result=1")
+        for turn in range(10 if start == 0 else 0):
+            scene.at(10 * turn + 5, f"sample user={scene.stack(MAIN, LOAD if turn < 5 else SAVE)} pc=0x5503")
+    paths = {names(path)[-1]: path for path in setup.json(setup.make(scene))["contexts"]}
+    equal("five", [paths[hex(f)]["by_chance"] for f in (LOAD, SAVE)], [False, False])
+    base = setup.make(scene)
+    scene.at(110, f"sample user={scene.stack(MAIN, LOAD)} pc=0x5503")
+    scene.at(120, "syscall_start nr=read arg1=5")
+    scene.at(120, f"stack user={scene.stack(MAIN, PARSE)} why=call")
+    paths = setup.json(f"--base={base}", setup.make(scene))["contexts"]
+    equal("a sixth", {(names(path)[-1], path["by_chance"]) for path in paths if path["cost_ns"] > 0}, {(hex(LOAD), True), (hex(SAVE), True)})
+
+
+def text_lines(setup, trace, text, *words):
+    return sum(text in line for line in setup.run(*words, trace).stdout.splitlines())
+
+
+def many_callers(length_ms):
+    """Eight functions call the same one."""
+    scene = Scene()
+    for caller in range(8):
+        scene.calls(1, MAIN, 0x5600 + caller).calls(length_ms, MAIN, 0x5600 + caller, LOAD)
+    return scene
+
+
+def test_paths_that_differ_above_the_culprit_are_one_entry(setup):
+    base, now = setup.make(many_callers(1)), setup.make(many_callers(50))
+    first = setup.json(f"--base={base}", now)["contexts"][0]
+    equal("ways, cost", (first["ways"], first["cost_ns"]), (8, 8 * 49_000_000))
+    equal("culprit", first["charged_function"], hex(LOAD))
+    assert "8 ways lead there, this one costs most" in setup.run(f"--base={base}", now).stdout
+    each = [path for path in setup.json(f"--base={base}", "--every", now)["contexts"] if names(path)[-1] == hex(LOAD)]
+    equal("every path", [(path["ways"], path["cost_ns"]) for path in each], 8 * [(1, 49_000_000)])
+
+
+def test_one_of_several_callers_with_most_of_the_cost_stays_alone(setup):
+    scene = many_callers(10).calls(300, MAIN, PARSE, LOAD)
+    found = setup.json(f"--base={setup.make(many_callers(1).calls(1, MAIN, PARSE, LOAD))}", setup.make(scene))["contexts"]
+    equal("entries", [(names(path)[-2], path["ways"], path["cost_ns"]) for path in found[:2]],
+          [(hex(PARSE), 1, 299_000_000), (hex(0x5600), 8, 72_000_000)])
+
+
+def test_functions_are_summed_over_their_contexts(setup):
+    scene = many_callers(50).calls(10, MAIN, LOAD, LOAD)  # recursion
+    functions = {f["function"]: f for f in setup.json("--tree", setup.make(scene))["functions"]}
+    load, main_function = functions[hex(LOAD)], functions[hex(MAIN)]
+    equal("contexts", (load["contexts"], load["calls"]), (10, 10))
+    equal("own", (load["own_ns"], load["total_ns"]), (410_000_000, 410_000_000))
+    equal("with callees", main_function["inclusive_cost_ns"], main_function["total_ns"])
+    assert main_function["total_ns"] >= 418_000_000, main_function
+    assert re.search(r"410 ms +410 ms +410 ms +410 ms +10 +10 +unknown +0x5503", setup.run(setup.make(scene)).stdout)
+
+
 def test_folded_lines_add_up(setup):
     lines = setup.run("--format=folded", setup.make(usual())).stdout.splitlines()
     equal("lines", lines, ["alpha;0x5501;0x5502 10000", "alpha;0x5501;0x5503 5000", "alpha;0x5501;0x5504 3000"])
+
+
+def folded(setup, *words):
+    return dict(line.split(" ", 1) for line in setup.run("--format=folded", *words).stdout.splitlines())
+
+
+def test_folded_lines_have_both_sides_of_a_base(setup):
+    base = setup.make(usual().calls(7, MAIN, 0x5510))
+    lines = folded(setup, f"--base={base}", setup.make(slow()))
+    equal("both", lines["alpha;0x5501;0x5503"], "5000 95000")
+    equal("the base only", lines["alpha;0x5501;0x5510"], "7000 0")
+    done = setup.run("--format=folded", "--rank=mean", base, code=2)
+    assert "means do not add up in a flame graph" in done.stderr, done.stderr
+
+
+def test_one_time_in_all_outputs(setup):
+    """Folded lines, speedscope's weights, the tree, and the list of functions, with samples, by each rank."""
+    scene = Scene()
+    for turn in range(20):
+        scene.at(4 * turn, "syscall_start nr=read arg1=5")
+        scene.at(4 * turn, f"stack user={scene.stack(MAIN, PARSE)} why=call")
+        scene.at(4 * turn + 1, "syscall_end nr=read result=1")
+        scene.at(4 * turn + 3, f"sample user={scene.stack(MAIN, LOAD)} pc=0x5503")
+    trace = setup.make(scene)
+    for rank in ("total", "blame"):
+        answer = setup.json("--tree", f"--rank={rank}", trace)
+        own = {node["function"]: node["own_ns"]["conservative"] for node in answer["tree"] if node["own_ns"]["conservative"]}
+        equal("functions", {f["function"]: f["own_ns"] for f in answer["functions"] if f["own_ns"]}, own)
+        equal("folded", {path.split(";")[-1]: int(us) * 1000 for path, us in folded(setup, f"--rank={rank}", trace).items()}, own)
+        scope = json.loads(setup.run("--format=speedscope", f"--rank={rank}", trace).stdout)
+        weights = {scope["shared"]["frames"][stack[-1]]["name"]: weight
+                   for profile in scope["profiles"] for stack, weight in zip(profile["samples"], profile["weights"])}
+        equal("speedscope", weights, own)
+        equal("what was sampled", own[hex(LOAD)], 57_000_000)
+
+
+def test_speedscope_tells_slower_from_faster(setup):
+    answer = json.loads(setup.run("--format=speedscope", f"--base={setup.make(usual())}", setup.make(slow().calls(2, MAIN, SAVE))).stdout)
+    equal("profiles", [p["name"] for p in answer["profiles"]], ["alpha, slower than in the base", "alpha, faster than in the base"])
+    equal("slower", answer["profiles"][0]["endValue"], 93_000_000)
 
 
 def test_speedscope_has_a_profile_for_each_program(setup):
@@ -299,6 +506,26 @@ def test_the_page_has_the_heat_map(setup):
     row = re.search(r'<tr data-c="0">.*</tr>', page).group(0)
     equal("distances of the first row", re.findall(r"<td[^>]*>(\d+)</td>", row), ["1", "0"])
     assert "What was recorded" not in page and 'id="hangs"' not in page
+
+
+def test_the_heat_map_folds_recursion(setup):
+    even, odd = 0x5601, 0x5602
+    page = setup.run("--format=html", setup.make(Scene().calls(20, MAIN, even, odd, even, odd, even, odd, SAVE, SAVE))).stdout
+    row = re.search(r'<tr data-c="0">.*</tr>', page).group(0)
+    equal("main, a circle of two, one that calls itself", re.findall(r"<td[^>]*>(\d+\S*)</td>", row), ["3", "2↺", "1↺", "0↺"])
+    assert f"{hex(even)}, 3 times in itself" in row and f"{hex(SAVE)}, 2 times in itself" in row, row
+
+
+def test_the_tree_shows_what_the_list_costs(setup):
+    """Waits for others are in neither, except with --rank=total."""
+    trace = setup.make(WAIT)
+
+    def of_alpha(*words):
+        page = setup.run("--format=html", "--process=alpha", *words, trace).stdout
+        return [int(ns) for ns in re.findall(r'data-w="(\d+)"', page)]
+    equal("as the list", of_alpha(), [1_000_000] * 3 + [0])
+    equal("means do not add up", of_alpha("--rank=mean"), of_alpha())
+    equal("the program, two functions, the wait", of_alpha("--rank=total"), [42_000_000] * 3 + [41_000_000])
 
 
 def test_cut_and_missing_stacks_are_counted(setup):

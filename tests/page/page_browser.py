@@ -105,6 +105,18 @@ class Browser(unittest.TestCase):
         DRIVER.press(".tree", "0")
         self.assertEqual(DRIVER.run("return document.querySelectorAll('.tree .worst').length"), 0)
 
+    def test_the_costliest_context_is_chosen_at_first(self):
+        DRIVER.until("return document.querySelector('.tree.chosen') !== null")
+        self.assertEqual(DRIVER.run("return document.querySelector('.picture select').value"), "0")
+
+    def test_the_heat_map_scrolls_to_the_bottleneck(self):
+        DRIVER.run("const row = document.querySelector('.heat tr'), frame = row.closest('.scroll'); frame.scrollLeft = 0; "
+                   "frame.style.width = row.cells[0].offsetWidth + 40 + 'px'; row.cells[1].click()")
+        left, right = DRIVER.run("const row = document.querySelector('.heat tr'), place = row.querySelector('.worst').getBoundingClientRect(); "
+                                 "return [place.left - row.cells[0].getBoundingClientRect().right, "
+                                 "row.closest('.scroll').getBoundingClientRect().right - place.right]")
+        self.assertGreaterEqual(min(left, right), -1, (left, right))
+
     def test_a_link_goes_there_too(self):
         DRIVER.run("location.hash = '#c1'")
         DRIVER.until("return document.querySelector('.tree.chosen') !== null")

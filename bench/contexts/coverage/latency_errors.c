@@ -48,7 +48,7 @@ static struct inferred *add_up(const struct coverage *coverage,
         struct inferred *of = &result[placed[i].node];
         of->count += nodes[i].count;
         for (int k = 0; k < ARGUS_ESTIMATES; k++)
-            of->total_ns[k] += nodes[i].total_ns[k];
+            of->total_ns[k] += nodes[i].inferred_ns[k];
     }
     free(placed);
     return result;

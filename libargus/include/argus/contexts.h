@@ -12,17 +12,21 @@
  * Some moments need no recorded stack: when a system call returns or a thread is on a CPU again,
  * its user stack is the one before (ARGUS_MOMENT_RETURN).
  *
- * A node's own time is its total minus that of its children. In both modes the children's instances
- * lie inside those of the parent, so it is never negative. The paper subtracts means from means
- * instead, and the result can be negative; ARGUS_RANK_MEAN does that too.
- *
  * A function that is seen in a single sample has no conservative time, although a sample stands for
- * the time around it. `sampled_ns` gives that time separately (sampled.c). All ranks except the
- * paper's count it.
+ * the time around it. So CPU samples move time from the function that continued to the functions
+ * that were sampled (sampled.c).
+ *
+ * The times of a node are computed once, in times.c, and every output shows these: `own_ns` is what
+ * its function took itself, `total_ns` adds its callees. A total is always the sum of the own times
+ * below it. `inferred_ns` is the paper's total, without the shares by samples; only ARGUS_RANK_MEAN
+ * uses it. The paper subtracts means from means, and the result can be negative.
  *
  * Own time is also divided by what the graph knows of the waits in it (ARGUS_WAITED_…). A worker
  * that waits for work has not become slow. A thread that waits for a reply is as slow as the
  * replying thread, whose context already has that time.
+ *
+ * Nothing is dropped: the life of each thread is the sum of the own times of its program's nodes
+ * and of the time without a known stack (struct argus_context_program).
  *
  * A built object is read-only and may be read by several threads.
  */
@@ -55,7 +59,20 @@ enum argus_waited {
     ARGUS_WAITED_IDLE,   /* for something that did not come: a poll or lock timed out */
     ARGUS_WAITED_SLEPT,  /* its own sleep, or a poll that no thread of the trace ended */
     ARGUS_WAITED_CPU,    /* preempted: waited for a CPU */
-    ARGUS_WAITED_KINDS   /* all other waits (disk, device, faults, stopped) count as own work */
+    /* all other waits: disk, device, page faults, stopped, a child that is not analyzed. They count
+     * as own work. */
+    ARGUS_WAITED_DEVICE,
+    ARGUS_WAITED_KINDS
+};
+
+/* Why no stack is known for a part of a thread's life. */
+enum argus_unseen {
+    ARGUS_UNSEEN_EVER,   /* the thread has no stack at all */
+    ARGUS_UNSEEN_BEFORE, /* before its first stack */
+    ARGUS_UNSEEN_AFTER,  /* after its last stack */
+    ARGUS_UNSEEN_OPEN,   /* a wait that had not ended when the trace did */
+    ARGUS_UNSEEN_LOST,   /* records are missing */
+    ARGUS_UNSEEN_KINDS
 };
 
 /* At what a stack was taken. The first numbers are those of enum argus_stack_why. */
@@ -78,10 +95,13 @@ struct argus_context_node {
     uint32_t function; /* index: argus_contexts_functions(); ARGUS_NONE for the root */
     uint32_t path;     /* path index if a stack ended here, else ARGUS_NONE */
     uint64_t count;    /* function instances; 0 for the root and the programs */
-    uint64_t total_ns[ARGUS_ESTIMATES];
-    uint64_t own_ns[ARGUS_ESTIMATES];       /* without the children's */
-    uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* parts of own_ns */
-    int64_t sampled_ns; /* what CPU samples add to its conservative own time or subtract from it */
+    uint64_t total_ns[ARGUS_ESTIMATES]; /* own_ns of it and of all nodes below it */
+    /* what the function took itself. Of a program: time in which no function of it went on. */
+    uint64_t own_ns[ARGUS_ESTIMATES];
+    uint64_t waited_ns[ARGUS_ESTIMATES][ARGUS_WAITED_KINDS]; /* parts of own_ns */
+    uint64_t inferred_ns[ARGUS_ESTIMATES]; /* total by stacks alone, as in the paper */
+    int64_t sampled_ns; /* part of the conservative own_ns that samples added or, < 0, took away */
+    double variance;    /* of sampled_ns, in ns * ns: the number of samples depends on chance */
 };
 
 struct argus_context_function {
@@ -100,6 +120,23 @@ struct argus_context_wait {
     uint64_t count;    /* number of those waits */
     uint32_t node;
     uint32_t process; /* index: argus_graph_processes() */
+};
+
+/* The context of the threads that ended waits: for a lock, the holder that released it. */
+struct argus_context_waker {
+    uint64_t ns, count; /* of the waits */
+    uint32_t node;      /* that waited */
+    uint32_t waker;     /* node of the thread that ended them */
+};
+
+/* How long the threads of a program lived within the analyzed period: total_ns of its node plus
+ * unseen_ns, in both modes. */
+struct argus_context_program {
+    uint32_t node; /* 0: programs without any stack */
+    uint32_t threads;
+    uint64_t first_ns, last_ns; /* when its first thread began, and its last one ended */
+    uint64_t thread_ns;
+    uint64_t unseen_ns[ARGUS_UNSEEN_KINDS];
 };
 
 struct argus_context_counts {
@@ -166,6 +203,12 @@ size_t argus_contexts_functions(const struct argus_contexts *contexts,
 /* of a node, the longest first */
 size_t argus_contexts_waits(const struct argus_contexts *contexts,
                             const struct argus_context_wait **ret);
+/* the same for the contexts that ended them; only threads that are analyzed */
+size_t argus_contexts_wakers(const struct argus_contexts *contexts,
+                             const struct argus_context_waker **ret);
+/* in the order of their nodes */
+size_t argus_contexts_programs(const struct argus_contexts *contexts,
+                               const struct argus_context_program **ret);
 const struct argus_context_counts *argus_contexts_counts(const struct argus_contexts *contexts);
 const struct argus_graph *argus_contexts_graph(const struct argus_contexts *contexts);
 
@@ -174,8 +217,8 @@ const struct argus_graph *argus_contexts_graph(const struct argus_contexts *cont
 /* The cost of a context: for each function of its path, the time by which it exceeds its equivalent
  * in the base, added up. */
 enum argus_rank {
-    /* own time except waits for others and idle waits; sleeps count as far as they exceed the
-     * base's */
+    /* own time except waits for others and for a CPU; sleeps, and with a base also waits that timed
+     * out, count as far as they exceed the base's */
     ARGUS_RANK_BLAME,
     ARGUS_RANK_TOTAL, /* own time */
     /* the paper's: means minus the means of the children; a path that the base lacks counts in
@@ -187,7 +230,9 @@ enum argus_rank {
 struct argus_ranking_options {
     enum argus_estimate estimate;
     enum argus_rank rank;
-    bool every; /* list every path, not only the most expensive one of each bottleneck */
+    /* list every path, not only the most expensive one of each bottleneck, and one for those that
+     * differ only above the culprit */
+    bool every;
 };
 
 struct argus_ranked_path {
@@ -195,11 +240,17 @@ struct argus_ranked_path {
     uint32_t node;       /* where the path ends */
     uint32_t bottleneck; /* the node of the path with the highest share of the cost */
     uint32_t others;     /* further paths with this bottleneck */
-    bool is_new;         /* the base has no such path */
+    /* bottlenecks that this entry stands for, in paths that differ only above the culprit; the
+     * other members are those of the most expensive one */
+    uint32_t ways;
+    bool is_new;      /* the base has no such path */
+    bool by_chance;   /* the cost is not beyond chance_ns */
+    double chance_ns; /* what the number of CPU samples makes of the cost */
 };
 
 struct argus_ranking {
-    struct argus_ranked_path *paths; /* owned; the most expensive first */
+    /* owned; the most expensive first, those by chance after them, those without a cost last */
+    struct argus_ranked_path *paths;
     size_t count;
     double *costs;                       /* owned; of each node alone */
     uint32_t *base_node;                 /* owned; the equivalent node of the base, or ARGUS_NONE */

@@ -1,0 +1,197 @@
+/* A function that is slow wherever it is called from has as many slow contexts as callers, each with
+ * a small cost. So paths with the same functions from the culprit to the bottleneck are one entry.
+ * The culprit is the bottleneck, and if that is the kernel, the function that called it or its C
+ * library function. But a path with at least half of the cost of all of them stays alone, because
+ * then its callers matter: many functions sleep by the same one. The cost of an entry is the sum
+ * over all functions of its paths, in which callers that the paths share count once.
+ *
+ * How many CPU samples hit a function depends on chance: the standard deviation of that number is
+ * its square root. A cost within twice the standard deviation of both traces may be nothing but
+ * chance. So up to four samples are never beyond it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "context/charges.h"
+#include "context/rank.h"
+
+#define CHANCE 2.0 /* in standard deviations */
+
+struct folds {
+    const struct argus_contexts *contexts, *base;
+    const struct argus_context_node *nodes;
+    struct argus_ranking *ranking;
+    struct idmap states; /* state << 32 | function → state: one for each sequence of functions */
+    uint32_t state_count;
+    uint32_t *first, *last; /* owned; by state: 1 + path */
+    uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
+    uint32_t *stamps;       /* owned; by node: 1 + the entry that has its cost */
+    bool no_memory;
+};
+
+static uint32_t culprit_of(const struct folds *folds, uint32_t node)
+{
+    const struct argus_context_function *functions;
+    argus_contexts_functions(folds->contexts, &functions);
+    bool is_kernel = functions[folds->nodes[node].function].layer == ARGUS_LAYER_KERNEL;
+    return is_kernel ? charged_node(folds->contexts, node) : node;
+}
+
+static uint32_t state_after(struct folds *folds, uint32_t state, uint32_t function)
+{
+    uint64_t key = (uint64_t)state << 32 | function;
+    uint32_t found = idmap_get(&folds->states, key);
+    if (found != IDMAP_NONE)
+        return found;
+    found = ++folds->state_count;
+    folds->no_memory |= !idmap_put(&folds->states, key, found);
+    return found;
+}
+
+/* The same for two paths if they are one entry. */
+static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path)
+{
+    uint32_t at = path->bottleneck, culprit = culprit_of(folds, at), program = at;
+    uint32_t state = state_after(folds, 0, folds->nodes[at].function);
+    for (; at != culprit; at = folds->nodes[at].parent)
+        state = state_after(folds, state, folds->nodes[folds->nodes[at].parent].function);
+    while (folds->nodes[program].depth > 1)
+        program = folds->nodes[program].parent;
+    return state_after(folds, state, folds->nodes[program].function);
+}
+
+/* Adds the functions of `path` that no other path of the entry has. */
+static void add_path(struct folds *folds, const struct argus_ranked_path *path, uint32_t entry,
+                     struct argus_ranked_path *ret, double *variance)
+{
+    const struct argus_context_node *base_nodes = NULL;
+    if (folds->base)
+        argus_contexts_nodes(folds->base, &base_nodes);
+    for (uint32_t at = path->node;
+         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != entry + 1;
+         at = folds->nodes[at].parent) {
+        uint32_t other = folds->ranking->base_node[at];
+        folds->stamps[at] = entry + 1;
+        ret->cost_ns += folds->ranking->costs[at];
+        *variance += folds->nodes[at].variance;
+        *variance += base_nodes && other != ARGUS_NONE ? base_nodes[other].variance : 0;
+    }
+}
+
+/* Makes an entry of the path `first` and those after it. */
+static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
+{
+    const struct argus_ranked_path *paths = folds->ranking->paths;
+    struct argus_ranked_path entry = paths[first];
+    double variance = 0;
+    entry.cost_ns = 0;
+    entry.ways = entry.others = 0;
+    for (uint32_t i = first + 1; i; i = folds->next[i - 1]) {
+        const struct argus_ranked_path *path = &paths[i - 1];
+        entry.others += path->others;
+        entry.ways += folds->ranking->costs[path->bottleneck] > 0;
+        add_path(folds, path, first, &entry, &variance);
+    }
+    entry.ways += !entry.ways;
+    entry.chance_ns = CHANCE * sqrt(variance);
+    entry.by_chance = entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns;
+    return entry;
+}
+
+/* Links the paths of each entry, in the order of their costs. */
+static void link_paths(struct folds *folds, bool every)
+{
+    struct argus_ranking *ranking = folds->ranking;
+    for (uint32_t i = 0; i < ranking->count && !every; i++) {
+        uint32_t key = key_of(folds, &ranking->paths[i]);
+        if (folds->no_memory)
+            return;
+        if (folds->last[key])
+            folds->next[folds->last[key] - 1] = i + 1;
+        else
+            folds->first[key] = i + 1;
+        folds->last[key] = i + 1;
+    }
+}
+
+static bool is_first(struct folds *folds, uint32_t path, bool every)
+{
+    return every || folds->first[key_of(folds, &folds->ranking->paths[path])] == path + 1;
+}
+
+static double bottleneck_cost(const struct folds *folds, uint32_t path)
+{
+    double cost = folds->ranking->costs[folds->ranking->paths[path].bottleneck];
+    return cost > 0 ? cost : 0;
+}
+
+/* Makes entries of the paths that begin with `at`, and adds them to `entries`. Returns their
+ * number. */
+static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *entries)
+{
+    double rest = 0;
+    size_t count = 0;
+    for (uint32_t i = at + 1; i; i = folds->next[i - 1])
+        rest += bottleneck_cost(folds, i - 1);
+    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest) {
+        uint32_t next = folds->next[at] - 1;
+        rest -= bottleneck_cost(folds, at);
+        folds->next[at] = 0;
+        entries[count++] = entry_of(folds, at);
+        at = next;
+    }
+    entries[count++] = entry_of(folds, at);
+    return count;
+}
+
+/* The highest number of states: one for each function from a bottleneck up, and the program. */
+static size_t most_states(const struct argus_ranking *ranking,
+                          const struct argus_context_node *nodes)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < ranking->count; i++)
+        most += nodes[ranking->paths[i].bottleneck].depth + 2;
+    return most;
+}
+
+static void make_entries(struct folds *folds, bool every)
+{
+    struct argus_ranking *ranking = folds->ranking;
+    struct argus_ranked_path *entries = calloc(ranking->count + 1, sizeof(*entries));
+    size_t count = 0;
+    folds->no_memory |= !entries;
+    for (uint32_t i = 0; !folds->no_memory && i < ranking->count; i++)
+        if (is_first(folds, i, every))
+            count += split(folds, i, &entries[count]);
+    if (folds->no_memory) {
+        free(entries);
+        return;
+    }
+    free(ranking->paths);
+    ranking->paths = entries;
+    ranking->count = count;
+}
+
+struct argus_error *folds_make(const struct argus_contexts *contexts,
+                               const struct argus_contexts *base,
+                               const struct argus_ranking_options *options,
+                               struct argus_ranking *ranking)
+{
+    struct folds folds = {.contexts = contexts, .base = base, .ranking = ranking};
+    size_t node_count = argus_contexts_nodes(contexts, &folds.nodes);
+    size_t states = most_states(ranking, folds.nodes);
+    folds.first = calloc(states + 1, sizeof(uint32_t));
+    folds.last = calloc(states + 1, sizeof(uint32_t));
+    folds.next = calloc(ranking->count + 1, sizeof(uint32_t));
+    folds.stamps = calloc(node_count + 1, sizeof(uint32_t));
+    folds.no_memory = !folds.first || !folds.last || !folds.next || !folds.stamps;
+    if (!folds.no_memory)
+        link_paths(&folds, options->every);
+    if (!folds.no_memory)
+        make_entries(&folds, options->every);
+    free(folds.first);
+    free(folds.last);
+    free(folds.next);
+    free(folds.stamps);
+    idmap_deinit(&folds.states);
+    return folds.no_memory ? argus_error_memory() : NULL;
+}

@@ -1,0 +1,27 @@
+/* Parts of the ranking that the outputs use, too. */
+#ifndef ARGUS_CONTEXT_RANK_H
+#define ARGUS_CONTEXT_RANK_H
+
+#include "context/contexts_data.h"
+
+/* What a node alone costs without a base, in ns: by ARGUS_RANK_BLAME or ARGUS_RANK_TOTAL. */
+double rank_value(const struct argus_context_node *node,
+                  const struct argus_ranking_options *options);
+
+/* A node in both traces. The difference of the values is its cost. */
+struct rank_pair {
+    double now_ns, base_ns;
+};
+struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node);
+
+/* The costs of all nodes: what the list and everything that it leaves out add up to. */
+double rank_total(const struct argus_contexts_report *report);
+
+/* Merges paths that differ only above the culprit, and computes what chance makes of each cost. The
+ * ranking's paths are sorted by cost before, and not sorted after. */
+struct argus_error *folds_make(const struct argus_contexts *contexts,
+                               const struct argus_contexts *base,
+                               const struct argus_ranking_options *options,
+                               struct argus_ranking *ranking);
+
+#endif
