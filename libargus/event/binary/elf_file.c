@@ -35,6 +35,7 @@ struct elf_file {
     functions; /* sorted by address, no two with the same start; valid if has_functions */
     bool has_functions;
     VEC(struct segment) segments;
+    struct elf_units *units; /* owned; NULL: not read yet */
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -257,6 +258,7 @@ void elf_file_close(struct elf_file *file)
 {
     if (!file)
         return;
+    elf_units_destroy(file->units);
     dwfl_end(file->dwfl);
     vec_deinit(&file->functions);
     vec_deinit(&file->segments);
@@ -266,6 +268,13 @@ void elf_file_close(struct elf_file *file)
 Dwfl_Module *elf_file_module(const struct elf_file *file)
 {
     return file->module;
+}
+
+struct elf_units *elf_file_units(struct elf_file *file)
+{
+    if (!file->units)
+        file->units = elf_units_create(file->module);
+    return file->units;
 }
 
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret)
@@ -319,11 +328,21 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address)
     return NULL;
 }
 
+/* For a file without .debug_aranges. */
+static const char *line_by_unit(struct elf_file *file, uint64_t address, int *ret_number)
+{
+    struct elf_units *units = elf_file_units(file);
+    struct elf_unit *unit = units ? elf_units_find(units, address) : NULL;
+    Dwarf_Line *line = unit ? dwarf_getsrc_die(&unit->die, address - units->bias) : NULL;
+    return line && dwarf_lineno(line, ret_number) == 0 ? dwarf_linesrc(line, NULL, NULL) : NULL;
+}
+
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
 {
     Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
     int number = 0;
-    const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)
+                            : line_by_unit(file, address, &number);
     *ret_line = number > 0 ? (uint32_t)number : 0;
     return name;
 }

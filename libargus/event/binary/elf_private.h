@@ -5,8 +5,12 @@
 #include <elfutils/libdwfl.h>
 
 #include "event/binary/elf_file.h"
+#include "event/binary/elf_units.h"
 
 /* Borrowed. */
 Dwfl_Module *elf_file_module(const struct elf_file *file);
+
+/* What its debug information describes, borrowed; read on the first call. NULL without memory. */
+struct elf_units *elf_file_units(struct elf_file *file);
 
 #endif
