@@ -4,7 +4,7 @@
 
 #include "event/binary/elf_file.h"
 
-/* More are not read at one address. */
+/* More are not read at one address; argus/symbols.h has a place for each. */
 #define ELF_INLINES_MAX 32
 
 /* A function that was inlined. Strings are borrowed from the file. */
