@@ -308,11 +308,11 @@ static struct elf_file *file_with_lines(struct argus_symbols *symbols, const str
                : file;
 }
 
-void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+/* Adds the functions that were inlined at `address` to the symbol that covers it. */
+static void add_all_inlined(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                             uint64_t address, bool is_return, struct argus_functions *ret)
 {
     struct argus_name_entry name;
-    ret->symbols[0] = argus_symbols_show(symbols, process, time_ns, address, is_return);
     ret->count = 1;
     if (!ret->symbols[0].function || !ret->symbols[0].file || address < ARGUS_FRAME_ENDS ||
         is_kernel_address(address))
@@ -324,6 +324,20 @@ void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uin
         add_from_trace(symbols, &place, ret);
     else
         add_from_file(symbols, file_with_lines(symbols, &place), &place, ret);
+}
+
+void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret)
+{
+    ret->symbols[0] = argus_symbols_find(symbols, process, time_ns, address, is_return);
+    add_all_inlined(symbols, process, time_ns, address, is_return, ret);
+}
+
+void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret)
+{
+    ret->symbols[0] = argus_symbols_show(symbols, process, time_ns, address, is_return);
+    add_all_inlined(symbols, process, time_ns, address, is_return, ret);
 }
 
 uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,

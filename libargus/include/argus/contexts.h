@@ -81,6 +81,7 @@ struct argus_context_node {
     uint64_t total_ns[ARGUS_ESTIMATES];
     uint64_t own_ns[ARGUS_ESTIMATES];       /* without the children's */
     uint64_t waited_ns[ARGUS_WAITED_KINDS]; /* parts of own_ns */
+    bool is_inlined; /* at least once, it was part of its caller's code instead of being called */
     int64_t sampled_ns; /* what CPU samples add to its conservative own time or subtract from it */
 };
 

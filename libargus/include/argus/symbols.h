@@ -58,7 +58,10 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
 struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
-/* The same with the functions that were inlined at the address. */
+/* The same as argus_symbols_find() and argus_symbols_show(), with the functions that were inlined
+ * at the address. */
+void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret);
 void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                             uint64_t address, bool is_return, struct argus_functions *ret);
 
