@@ -80,13 +80,16 @@ func main() { os.Exit(outer(len(os.Args))) }
 # Compiler, ending of the source file, source, arguments, part of the symbol, regular expression of a chain. To add one: a row.
 C_CHAIN = r"inner:3 middle:6 outer:9"
 CPP_CHAIN = r"_ZN4deep2er3Box5innerEi:5 outer:10"
+GO_CHAIN = r"main\.inner:6 main\.outer:11"
 ROWS = [
     ("gcc", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("gcc", "c", C, ["-O2", "-gdwarf-4", "-o"], "outer", C_CHAIN),
     ("clang", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("g++", "cpp", CPP, ["-O2", "-g", "-o"], "outer", CPP_CHAIN),
     ("rustc", "rs", RUST, ["-O", "-g", "-o"], "outer", r"\w*deep5inner\w*:4 outer:8"),
-    ("go", "go", GO, ["build", "-o"], "main.outer", r"main\.inner:6 main\.outer:11"),
+    ("go", "go", GO, ["build", "-o"], "main.outer", GO_CHAIN),
+    ("go", "go", GO, ["build", "-ldflags=-s -w", "-o"], "main.outer", GO_CHAIN),  # by Go's own table
+    ("go", "go", GO, ["build", "-ldflags=-s -w", "-buildmode=pie", "-o"], "main.outer", GO_CHAIN),
 ]
 
 

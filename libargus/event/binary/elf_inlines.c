@@ -74,10 +74,11 @@ size_t elf_file_inlines(struct elf_file *file, uint64_t address,
 {
     struct elf_units *units = elf_file_units(file);
     struct elf_unit *unit = units ? elf_units_find(units, address) : NULL;
+    struct elf_go *go = unit ? NULL : elf_file_go(file);
     Dwarf_Die die, inside;
     size_t count = 0;
     if (!unit || !elf_unit_function(units, unit, address, &die))
-        return 0;
+        return go ? elf_go_inlines(go, address, ret) : 0;
     for (; count < ELF_INLINES_MAX && find_inside(&die, address - units->bias, &inside);
          die = inside) {
         if (dwarf_tag(&inside) != DW_TAG_inlined_subroutine)
