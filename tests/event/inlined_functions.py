@@ -41,6 +41,22 @@ __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
 int main(int argc, char **) { return deep::er::outer(argc); }
 """
 
+# A function inside a function, which is not inlined itself.
+LAMBDA = """\
+int work(int);
+static inline __attribute__((always_inline)) int inner(int n) {
+    return work(n) + 1;
+}
+__attribute__((noinline)) int around(int n) {
+    auto outer = [](int m) __attribute__((noinline)) {
+        return inner(m) * 3;
+    };
+    return outer(n) + 7;
+}
+__attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
+int main(int argc, char **) { return around(argc); }
+"""
+
 RUST = """\
 mod deep {
     #[inline(always)]
@@ -86,6 +102,7 @@ ROWS = [
     ("gcc", "c", C, ["-O2", "-gdwarf-4", "-o"], "outer", C_CHAIN),
     ("clang", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("g++", "cpp", CPP, ["-O2", "-g", "-o"], "outer", CPP_CHAIN),
+    ("g++", "cpp", LAMBDA, ["-O2", "-g", "-o"], "aroundiENK", r"\w*inner\w*:3 aroundiENK:7"),
     ("rustc", "rs", RUST, ["-O", "-g", "-o"], "outer", r"\w*deep5inner\w*:4 outer:8"),
     ("go", "go", GO, ["build", "-o"], "main.outer", GO_CHAIN),
     ("go", "go", GO, ["build", "-ldflags=-s -w", "-o"], "main.outer", GO_CHAIN),  # by Go's own table

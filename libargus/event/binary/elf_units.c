@@ -88,15 +88,22 @@ struct elf_unit *elf_units_find(struct elf_units *units, uint64_t address)
 
 /* --- functions --- */
 
+/* Functions of classes that are local to a function, such as those of lambdas, are inside its entry.
+ * These are many entries, so they are only read for an address that no other function has. */
+enum unit_read { READ_NOTHING, READ_OUTSIDE, READ_INSIDE };
+
 /* What functions are defined in. */
-static bool is_scope(int tag)
+static bool is_scope(int tag, enum unit_read what)
 {
+    if (what == READ_INSIDE && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block))
+        return true;
     return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
            tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
 }
 
 /* False without memory. */
-static bool read_functions(struct elf_ranges *functions, Dwarf_Die *scope, int depth)
+static bool read_functions(struct elf_ranges *functions, Dwarf_Die *scope, enum unit_read what,
+                           int depth)
 {
     Dwarf_Die child;
     int more = dwarf_child(scope, &child);
@@ -104,7 +111,8 @@ static bool read_functions(struct elf_ranges *functions, Dwarf_Die *scope, int d
         int tag = dwarf_tag(&child);
         if (tag == DW_TAG_subprogram && !add_ranges(functions, &child, dwarf_dieoffset(&child)))
             return false;
-        if (is_scope(tag) && depth < DEEPEST && !read_functions(functions, &child, depth + 1))
+        if (is_scope(tag, what) && depth < DEEPEST &&
+            !read_functions(functions, &child, what, depth + 1))
             return false;
     }
     return true;
@@ -113,11 +121,13 @@ static bool read_functions(struct elf_ranges *functions, Dwarf_Die *scope, int d
 bool elf_unit_function(struct elf_units *units, struct elf_unit *unit, uint64_t address,
                        Dwarf_Die *ret)
 {
-    if (!unit->has_functions) {
-        read_functions(&unit->functions, &unit->die, 0); /* without memory there are fewer */
-        sort(&unit->functions);
-        unit->has_functions = true;
-    }
     const struct elf_range *range = find(&unit->functions, address - units->bias);
+    while (!range && unit->read < READ_INSIDE) {
+        unit->functions.length = 0;
+        unit->read++; /* without memory there are fewer functions */
+        read_functions(&unit->functions, &unit->die, (enum unit_read)unit->read, 0);
+        sort(&unit->functions);
+        range = find(&unit->functions, address - units->bias);
+    }
     return range && dwarf_offdie(units->dwarf, range->item, ret);
 }

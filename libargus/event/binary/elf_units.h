@@ -23,8 +23,8 @@ struct elf_ranges {
 
 struct elf_unit {
     Dwarf_Die die;
-    struct elf_ranges functions; /* valid if has_functions */
-    bool has_functions;
+    struct elf_ranges functions; /* sorted */
+    uint8_t read;                /* how much of them: enum unit_read in elf_units.c */
 };
 
 struct elf_units {
@@ -42,7 +42,7 @@ void elf_units_destroy(struct elf_units *units);
 struct elf_unit *elf_units_find(struct elf_units *units, uint64_t address);
 
 /* The function in `unit` that has the code at `address`; one that was inlined does not count. The
- * first call for a unit reads all its functions. False: none. */
+ * first call for a unit reads its functions. False: none. */
 bool elf_unit_function(struct elf_units *units, struct elf_unit *unit, uint64_t address,
                        Dwarf_Die *ret);
 
