@@ -326,9 +326,31 @@ static void add_all_inlined(struct argus_symbols *symbols, uint32_t process, uin
         add_from_file(symbols, file_with_lines(symbols, &place), &place, ret);
 }
 
+/* Whether the trace has a name for `address`, but no source line: then the recorded file had no
+ * debug information there. */
+static bool is_named_without_line(const struct argus_symbols *symbols, uint32_t process,
+                                  uint64_t time_ns, uint64_t address, struct argus_functions *ret)
+{
+    struct argus_name_entry name;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
+        return false;
+    struct place place = place_of(symbols, process, time_ns, address);
+    if (!name_of(symbols, &place, &name) || !name.function[0] || name.source[0])
+        return false;
+    ret->count = 1;
+    ret->symbols[0] = (struct argus_symbol){
+        .function = name.function,
+        .image = place.image ? place.image->path : NULL,
+        .offset = name.distance,
+    };
+    return true;
+}
+
 void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                             uint64_t address, bool is_return, struct argus_functions *ret)
 {
+    if (is_named_without_line(symbols, process, time_ns, address - is_return, ret))
+        return;
     ret->symbols[0] = argus_symbols_find(symbols, process, time_ns, address, is_return);
     add_all_inlined(symbols, process, time_ns, address, is_return, ret);
 }

@@ -59,7 +59,7 @@ struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t p
                                        uint64_t time_ns, uint64_t address, bool is_return);
 
 /* The same as argus_symbols_find() and argus_symbols_show(), with the functions that were inlined
- * at the address. */
+ * at the address. argus_symbols_find_all() opens no file for an address that the trace names. */
 void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                             uint64_t address, bool is_return, struct argus_functions *ret);
 void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
