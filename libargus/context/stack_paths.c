@@ -21,6 +21,7 @@ void paths_deinit(struct paths *paths)
 {
     stacks_deinit(&paths->stacks);
     frames_deinit(&paths->frames);
+    inlined_deinit(&paths->inlined);
     tree_deinit(&paths->tree);
     vec_deinit(&paths->users);
     idmap_deinit(&paths->by_space);
@@ -80,6 +81,21 @@ uint32_t paths_program(const struct paths *paths, uint32_t process, bool is_late
     return 0;
 }
 
+/* Adds the functions that were inlined at an address below the one that covers it. */
+static uint32_t walk_inlined(struct paths *paths, uint32_t node, struct frame_space space,
+                             uint64_t address, bool is_return)
+{
+    const uint32_t *functions;
+    uint32_t count =
+        inlined_at(&paths->inlined, &paths->frames, space, address, is_return, &functions);
+    for (uint32_t i = 0; i < count && node != ARGUS_NONE; i++) {
+        node = below(paths, node, functions[i]);
+        if (node != ARGUS_NONE)
+            paths->tree.nodes.data[node].is_inlined = true;
+    }
+    return node;
+}
+
 /* Adds the frames of `stack`, outermost first, below `node`. */
 static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space space,
                         struct argus_stack stack)
@@ -87,6 +103,7 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
     uint32_t count = stack.count;
     for (uint32_t i = count; i-- > 0 && node != ARGUS_NONE;) {
         node = below(paths, node, frames_at(&paths->frames, space, stack.frames[i], i > 0));
+        node = walk_inlined(paths, node, space, stack.frames[i], i > 0);
         if (i == 1 && count > 1 && !(stack.frames[0] >> 63)) {
             uint32_t function =
                 frames_left_out(&paths->frames, space, stack.frames[0], stack.frames[1]);

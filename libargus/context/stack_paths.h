@@ -4,6 +4,7 @@
 #define ARGUS_CONTEXT_STACK_PATHS_H
 
 #include "context/frames.h"
+#include "context/inlined.h"
 #include "context/tree.h"
 #include "event/stacks.h"
 
@@ -29,6 +30,7 @@ struct user_path {
 struct paths {
     struct stacks stacks;
     struct frames frames;
+    struct inlined inlined;
     struct tree tree;
     VEC(struct user_path) users;
     struct idmap by_space;  /* key of a process → node of its program */

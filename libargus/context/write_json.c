@@ -54,6 +54,7 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     json_put(json, "function", json_text(function->name));
     json_put(json, "image", json_text(function->image[0] ? function->image : NULL));
     json_put(json, "layer", json_text(argus_layer_name(function->layer)));
+    json_put(json, "inlined", json_boolean(node->is_inlined));
     json_put(json, "count", number(node->count));
     json_put(json, "mean_ns", means(node));
     json_put(json, "total_ns", both(node->total_ns));

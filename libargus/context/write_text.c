@@ -189,7 +189,8 @@ static void write_function(const struct argus_sink *sink,
                       (unsigned long long)node->count, argus_layer_name(function->layer),
                       function->name);
     const char *file = contexts_base_name(function->image);
-    argus_sink_printf(sink, file[0] ? "  (%s)\n" : "\n", file);
+    argus_sink_printf(sink, file[0] ? "  (%s%s)\n" : "\n", file,
+                      node->is_inlined ? ", inlined" : "");
 }
 
 /* "waited 3.42 s in the end for dict-server [12], 98 %; it ended none of the waits". */

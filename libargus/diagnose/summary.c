@@ -167,15 +167,15 @@ static void sentence_add_path(struct sentence *sentence, const struct argus_diag
 {
     uint32_t last = found->hang.thread;
     /* The path of a run says what set it off, unless the run only polled. */
+    bool ran = found->hang.type == ARGUS_TYPE_LONG_RUNNING;
     bool is_walk = found->path_count > 1 && found->path[1].expected;
-    if (found->hang.type == ARGUS_TYPE_LONG_RUNNING && !is_walk &&
-        found->culprits[0].type != ARGUS_TYPE_LONG_WAIT)
+    if (ran && !is_walk && found->culprits[0].type != ARGUS_TYPE_LONG_WAIT)
         return;
     for (size_t i = 1; i < found->path_count; i++) {
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
         if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
             continue;
-        bool polled = ran && last == found->hang.thread;
+        bool polled = ran && !is_walk && last == found->hang.thread;
         sentence_add(sentence, polled ? "polled for an answer from " : "waited for ");
         sentence_add_thread(sentence, view, thread, last);
         sentence_add(sentence, ", which ");

@@ -10,6 +10,7 @@
 #include "base/lower_bound.h"
 #include "event/binary/elf_fetched.h"
 #include "event/binary/elf_files.h"
+#include "event/binary/elf_inlines.h"
 #include "event/binary/elf_names.h"
 #include "event/images.h"
 #include "graph/known_code.h"
@@ -256,6 +257,109 @@ struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t p
         symbol.lack = ARGUS_LACK_NONE;
     }
     return symbol;
+}
+
+/* --- inlined functions --- */
+
+/* A function that was inlined; `call` is where. */
+static void add_inlined(struct argus_functions *functions, const char *name, const char *source,
+                        uint32_t line)
+{
+    struct argus_symbol *here = &functions->symbols[functions->count - 1], outer = *here;
+    outer.file = source && source[0] ? source : NULL;
+    outer.line = line;
+    here->function = name;
+    here->is_inlined = true;
+    functions->symbols[functions->count++] = outer;
+}
+
+static void add_from_trace(const struct argus_symbols *symbols, const struct place *place,
+                           struct argus_functions *functions)
+{
+    struct argus_name_entry name;
+    while (functions->count < ARGUS_FUNCTIONS_AT_MOST &&
+           argus_trace_inlined_in_file(symbols->trace, place->image, place->offset,
+                                       functions->count, &name))
+        add_inlined(functions, name.function, name.source, name.line);
+}
+
+static void add_from_file(struct argus_symbols *symbols, struct elf_file *file,
+                          const struct place *place, struct argus_functions *functions)
+{
+    struct elf_inline inlines[ELF_INLINES_MAX];
+    uint64_t address;
+    if (!file || !elf_file_address(file, place->offset, &address))
+        return;
+    size_t count = elf_file_inlines(file, address, inlines);
+    for (size_t i = 0; i < count; i++)
+        add_inlined(functions, readable_name(&symbols->readable, inlines[i].function),
+                    inlines[i].source, inlines[i].line);
+}
+
+/* The file that told the source line, if that was not the trace. NULL: none. */
+static struct elf_file *file_with_lines(struct argus_symbols *symbols, const struct place *place)
+{
+    bool stale;
+    struct elf_file *file = elf_files_get(&symbols->files, place->entry, &stale);
+    bool is_fetched = (!file || !elf_file_has_lines(file)) && symbols->fetched.servers &&
+                      place->image->build_id_bytes;
+    return is_fetched
+               ? elf_fetched_get(&symbols->fetched, &symbols->files, place->entry, DEBUGINFOD_DEBUG)
+               : file;
+}
+
+/* Adds the functions that were inlined at `address` to the symbol that covers it. */
+static void add_all_inlined(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret)
+{
+    struct argus_name_entry name;
+    ret->count = 1;
+    if (!ret->symbols[0].function || !ret->symbols[0].file || address < ARGUS_FRAME_ENDS ||
+        is_kernel_address(address))
+        return;
+    struct place place = place_of(symbols, process, time_ns, address - is_return);
+    if (!place.image)
+        return;
+    if (name_of(symbols, &place, &name) && name.source[0])
+        add_from_trace(symbols, &place, ret);
+    else
+        add_from_file(symbols, file_with_lines(symbols, &place), &place, ret);
+}
+
+/* Whether the trace has a name for `address`, but no source line: then the recorded file had no
+ * debug information there. */
+static bool is_named_without_line(const struct argus_symbols *symbols, uint32_t process,
+                                  uint64_t time_ns, uint64_t address, struct argus_functions *ret)
+{
+    struct argus_name_entry name;
+    if (address < ARGUS_FRAME_ENDS || is_kernel_address(address))
+        return false;
+    struct place place = place_of(symbols, process, time_ns, address);
+    if (!name_of(symbols, &place, &name) || !name.function[0] || name.source[0])
+        return false;
+    ret->count = 1;
+    ret->symbols[0] = (struct argus_symbol){
+        .function = name.function,
+        .image = place.image ? place.image->path : NULL,
+        .offset = name.distance,
+    };
+    return true;
+}
+
+void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret)
+{
+    if (is_named_without_line(symbols, process, time_ns, address - is_return, ret))
+        return;
+    ret->symbols[0] = argus_symbols_find(symbols, process, time_ns, address, is_return);
+    add_all_inlined(symbols, process, time_ns, address, is_return, ret);
+}
+
+void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret)
+{
+    ret->symbols[0] = argus_symbols_show(symbols, process, time_ns, address, is_return);
+    add_all_inlined(symbols, process, time_ns, address, is_return, ret);
 }
 
 uint32_t argus_symbols_known(const struct argus_symbols *symbols, uint32_t process,

@@ -32,8 +32,12 @@ static void write_stack(const struct argus_report_context *context,
     argus_sink_printf(context->sink, "<ol class=\"stack\" aria-label=\"Call stack\">");
     for (uint32_t i = 0; i < frames.count && i < MOST_FRAMES; i++) {
         char text[512];
-        item(context->sink,
-             report_frame(context, culprit->vertex, frames.frames[i], i > 0, text, sizeof(text)));
+        struct argus_functions functions;
+        uint64_t address = frames.frames[i];
+        report_functions(context, culprit->vertex, address, i > 0, &functions);
+        for (uint32_t k = 0; k < functions.count; k++)
+            item(context->sink,
+                 report_function(&functions.symbols[k], address, false, text, sizeof(text)));
     }
     argus_sink_printf(context->sink, "</ol>");
     if (frames.count > MOST_FRAMES)

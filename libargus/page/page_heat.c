@@ -210,7 +210,7 @@ static void write_frame(const struct argus_sink *sink, const struct argus_contex
     html_text(sink, function->name);
     argus_sink_printf(sink, " <small>");
     html_text(sink, file_of(function));
-    argus_sink_printf(sink, "</small></td><td>");
+    argus_sink_printf(sink, "%s</small></td><td>", node->is_inlined ? ", inlined" : "");
     write_badge(sink, function->layer);
     argus_sink_printf(
         sink, "</td><td class=\"r\">%s</td>",

@@ -101,9 +101,14 @@ json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, 
         return json;
     struct argus_stack frames = report_frames(context, vertex, stack);
     char text[4096]; /* enough for full names */
-    for (uint32_t i = 0; i < frames.count; i++)
-        json_add(json, json_text(report_frame(context, vertex, frames.frames[i], i > 0, text,
-                                              sizeof(text))));
+    struct argus_functions functions;
+    for (uint32_t i = 0; i < frames.count; i++) {
+        uint64_t address = frames.frames[i];
+        report_functions(context, vertex, address, i > 0, &functions);
+        for (uint32_t k = 0; k < functions.count; k++)
+            json_add(json, json_text(report_function(&functions.symbols[k], address, false, text,
+                                                     sizeof(text))));
+    }
     return json;
 }
 

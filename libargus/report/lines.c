@@ -15,12 +15,6 @@
 #define MAX_WIDTH       100
 #define MOST_NAME_BYTES 4096
 
-/* An address of a stack, and how to write it. */
-struct frame_place {
-    uint64_t address;
-    bool is_return, is_short;
-};
-
 bool argus_sink_printf(const struct argus_sink *sink, const char *format, ...)
 {
     va_list arguments;
@@ -62,29 +56,49 @@ static void shorten_function(struct argus_symbol *symbol, char *buffer, size_t b
     symbol->function = buffer;
 }
 
-static const char *frame_text(const struct argus_report_context *context, uint32_t vertex,
-                              struct frame_place place, char *buffer, size_t bytes)
+static uint32_t process_of(const struct argus_report_context *context, uint32_t vertex)
+{
+    struct view view = view_of(context->graph);
+    return view.threads[view.vertices[vertex].thread].process;
+}
+
+void report_functions(const struct argus_report_context *context, uint32_t vertex, uint64_t address,
+                      bool is_return, struct argus_functions *ret)
+{
+    ret->symbols[0] = (struct argus_symbol){.offset = address};
+    ret->count = 1;
+    if (!context->symbols)
+        return;
+    uint32_t process = process_of(context, vertex);
+    uint64_t time_ns = view_of(context->graph).vertices[vertex].end_ns;
+    argus_symbols_show_all(context->symbols, process, time_ns, address, is_return, ret);
+    argus_symbols_note(context->symbols, process, address, is_return,
+                       &ret->symbols[ret->count - 1]);
+}
+
+/* "file:line" without its folder, and whether the function was inlined. */
+static void put_place(const struct argus_symbol *symbol, char *buffer, size_t bytes)
+{
+    const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
+    file = file ? file + 1 : symbol->file;
+    if (file)
+        snprintf(buffer, bytes, " (%s:%u%s)", file, symbol->line,
+                 symbol->is_inlined ? ", inlined" : "");
+    else if (symbol->is_inlined)
+        snprintf(buffer, bytes, " (inlined)");
+}
+
+const char *report_function(const struct argus_symbol *symbol, uint64_t address, bool is_short,
+                            char *buffer, size_t bytes)
 {
     char name[MOST_NAME_BYTES];
-    uint64_t address = place.address;
-    if (!context->symbols) {
-        snprintf(buffer, bytes, "0x%llx", (unsigned long long)address);
-        return buffer;
-    }
-    struct view view = view_of(context->graph);
-    const struct argus_vertex *v = &view.vertices[vertex];
-    struct argus_symbol symbol = argus_symbols_show(
-        context->symbols, view.threads[v->thread].process, v->end_ns, address, place.is_return);
-    argus_symbols_note(context->symbols, view.threads[v->thread].process, address, place.is_return,
-                       &symbol);
-    if (place.is_short)
-        shorten_function(&symbol, name, sizeof(name));
-    argus_symbol_text(&symbol, address, buffer, bytes);
+    struct argus_symbol shown = *symbol;
+    if (is_short)
+        shorten_function(&shown, name, sizeof(name));
+    argus_symbol_text(&shown, address, buffer, bytes);
     size_t length = strlen(buffer);
-    const char *file = symbol.file ? strrchr(symbol.file, '/') : NULL;
-    file = file ? file + 1 : symbol.file;
-    if (file && symbol.function && length < bytes)
-        snprintf(buffer + length, bytes - length, " (%s:%u)", file, symbol.line);
+    if (shown.function && length < bytes)
+        put_place(&shown, buffer + length, bytes - length);
     return buffer;
 }
 
@@ -104,15 +118,9 @@ void report_count_frame(const struct argus_report_context *context, uint32_t ver
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes)
 {
-    return frame_text(context, vertex, (struct frame_place){address, is_return, false}, buffer,
-                      bytes);
-}
-
-const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
-                               uint64_t address, bool is_return, char *buffer, size_t bytes)
-{
-    return frame_text(context, vertex, (struct frame_place){address, is_return, true}, buffer,
-                      bytes);
+    struct argus_functions functions;
+    report_functions(context, vertex, address, is_return, &functions);
+    return report_function(&functions.symbols[functions.count - 1], address, false, buffer, bytes);
 }
 
 const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,
@@ -200,15 +208,20 @@ struct argus_stack report_frames(const struct argus_report_context *context, uin
                : frames;
 }
 
-/* Prints the frames from `first` to before `end`. */
+/* Prints the frames from `first` to before `end`, each with the functions that were inlined there. */
 static void print_frames(const struct argus_report_context *context, uint32_t vertex,
                          struct argus_stack frames, unsigned indent, uint32_t first, uint32_t end)
 {
     char text[512];
-    for (uint32_t i = first; i < frames.count && i < end; i++)
-        argus_sink_printf(
-            context->sink, "%*s%s %s\n", (int)indent, "", i == 0 ? "at" : "by",
-            report_short_frame(context, vertex, frames.frames[i], i > 0, text, sizeof(text)));
+    struct argus_functions functions;
+    for (uint32_t i = first; i < frames.count && i < end; i++) {
+        uint64_t address = frames.frames[i];
+        report_functions(context, vertex, address, i > 0, &functions);
+        for (uint32_t k = 0; k < functions.count; k++)
+            argus_sink_printf(
+                context->sink, "%*s%s %s\n", (int)indent, "", i + k == 0 ? "at" : "by",
+                report_function(&functions.symbols[k], address, true, text, sizeof(text)));
+    }
 }
 
 /* Prints the innermost frames. If a script's function is further out, half of them are printed, and

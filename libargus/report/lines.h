@@ -4,17 +4,21 @@
 
 #include "argus/report.h"
 
-/* A frame: "function (file:line)", or image+offset; into `buffer`, which is returned. */
+/* The functions of a frame, counted among those of the answer that have a symbol, or have none. */
+void report_functions(const struct argus_report_context *context, uint32_t vertex, uint64_t address,
+                      bool is_return, struct argus_functions *ret);
+/* One of them: "function (file:line)", "function (file:line, inlined)", or image+offset; into
+ * `buffer`, which is returned. `is_short`: with a long name shortened (event/names/short_names.h). */
+const char *report_function(const struct argus_symbol *symbol, uint64_t address, bool is_short,
+                            char *buffer, size_t bytes);
+
+/* The function that covers an address, in the same form, without those that were inlined there. */
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes);
 /* Counts a frame that is printed in another way among those of the answer that have a symbol, or
  * have none. `address` 0: none. */
 void report_count_frame(const struct argus_report_context *context, uint32_t vertex,
                         uint64_t address, bool is_return);
-
-/* The same with a long name shortened (event/names/short_names.h). */
-const char *report_short_frame(const struct argus_report_context *context, uint32_t vertex,
-                               uint64_t address, bool is_return, char *buffer, size_t bytes);
 
 /* "editor [4711], thread worker [4712]"; into `buffer`, which is returned. */
 const char *report_thread(const struct argus_report_context *context, uint32_t thread, char *buffer,

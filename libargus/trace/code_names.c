@@ -87,6 +87,15 @@ bool take_name(struct cursor *cursor, struct trace_tables *tables)
            keep(cursor, vec_push(&tables->names, name));
 }
 
+bool take_inlined(struct cursor *cursor, struct trace_tables *tables)
+{
+    uint32_t level;
+    if (!take_name(cursor, tables) || !take_u32(cursor, &level) || level == 0)
+        return false;
+    tables->names.data[tables->names.length - 1].entry.level = level;
+    return true;
+}
+
 /* --- sorting --- */
 
 /* Files sort before processes; files without a build ID sort first. */
@@ -138,13 +147,15 @@ static bool settle_owners(struct trace_tables *tables)
     return done;
 }
 
-/* By owner, place and time. */
+/* By owner, place, level and time. */
 static int compare_places(const struct trace_name *a, const struct trace_name *b)
 {
     if (a->owner != b->owner)
         return a->owner < b->owner ? -1 : 1;
     if (a->entry.place != b->entry.place)
         return a->entry.place < b->entry.place ? -1 : 1;
+    if (a->entry.level != b->entry.level)
+        return a->entry.level < b->entry.level ? -1 : 1;
     if (a->entry.since_ticks != b->entry.since_ticks)
         return a->entry.since_ticks < b->entry.since_ticks ? -1 : 1;
     return 0;
@@ -201,17 +212,21 @@ static bool find_owner(const struct trace_tables *tables, const struct argus_ima
     return first < count && compare_owners(&owners[first].file, wanted) == 0;
 }
 
-/* Of the entries for one place: the latest that is not later than `wanted`, else the earliest. */
+static bool is_same_place(const struct trace_name *a, const struct trace_name *b)
+{
+    return a->owner == b->owner && a->entry.place == b->entry.place &&
+           a->entry.level == b->entry.level;
+}
+
+/* Of the entries for one place and level: the latest that is not later than `wanted`, else the earliest. */
 static bool find(const struct argus_trace *trace, const struct trace_name *wanted,
                  struct argus_name_entry *ret)
 {
     const struct trace_name *names = trace->tables.names.data;
     size_t first;
     LOWER_BOUND(first, trace->tables.names.length, compare_places(&names[first], wanted) <= 0);
-    bool before = first && names[first - 1].owner == wanted->owner &&
-                  names[first - 1].entry.place == wanted->entry.place;
-    bool behind = first < trace->tables.names.length && names[first].owner == wanted->owner &&
-                  names[first].entry.place == wanted->entry.place;
+    bool before = first && is_same_place(&names[first - 1], wanted);
+    bool behind = first < trace->tables.names.length && is_same_place(&names[first], wanted);
     if (!before && !behind)
         return false;
     *ret = argus_trace_name_at(trace, before ? first - 1 : first);
@@ -222,7 +237,15 @@ bool argus_trace_name_in_file(const struct argus_trace *trace,
                               const struct argus_image_entry *image, uint64_t file_offset,
                               struct argus_name_entry *ret)
 {
-    struct trace_name wanted = {.entry.place = file_offset, .entry.since_ticks = UINT64_MAX};
+    return argus_trace_inlined_in_file(trace, image, file_offset, 0, ret);
+}
+
+bool argus_trace_inlined_in_file(const struct argus_trace *trace,
+                                 const struct argus_image_entry *image, uint64_t file_offset,
+                                 uint32_t level, struct argus_name_entry *ret)
+{
+    struct trace_name wanted = {
+        .entry = {.place = file_offset, .level = level, .since_ticks = UINT64_MAX}};
     return find_owner(&trace->tables, image, &wanted.owner) && find(trace, &wanted, ret);
 }
 

@@ -351,6 +351,20 @@ struct argus_error *argus_writer_names(struct argus_writer *writer,
     return put_table(writer, &table, count, writer->latest_ticks);
 }
 
+static void put_inlined(struct bytes *payload, const void *entry, const void *previous)
+{
+    const struct argus_name_entry *name = entry;
+    put_name(payload, entry, previous);
+    bytes_put_varint(payload, name->level);
+}
+
+struct argus_error *argus_writer_inlined(struct argus_writer *writer,
+                                         const struct argus_name_entry *entries, size_t count)
+{
+    struct table table = {ARGUS_CHUNK_INLINED, entries, sizeof(*entries), put_inlined};
+    return put_table(writer, &table, count, writer->latest_ticks);
+}
+
 /* --- code of interpreters --- */
 
 static void put_code(struct bytes *payload, const void *entry, const void *previous)

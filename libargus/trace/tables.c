@@ -190,6 +190,7 @@ static const struct table_kind {
     {ARGUS_CHUNK_NOTE, take_note},          {ARGUS_CHUNK_END, take_counter},
     {ARGUS_CHUNK_FLAGS, take_flag},         {ARGUS_CHUNK_LATE_STACKS, take_late_stack},
     {ARGUS_CHUNK_NAMES, take_name},         {ARGUS_CHUNK_CODE, take_code},
+    {ARGUS_CHUNK_INLINED, take_inlined},
 };
 
 /* --- one chunk --- */

@@ -203,7 +203,7 @@ static void add_flag(struct builder *builder, const struct line *line)
 }
 
 /* name path PATH [inode N] place OFFSET …, or name pid PID place ADDRESS [since T] …; … is [function F] [source FILE] [line N]
- * [distance N] [lack N] [called F] */
+ * [distance N] [lack N] [called F] [level N]; with a level the function was inlined there */
 static void add_name(struct builder *builder, const struct line *line)
 {
     const char *path = find_value(line, "path"), *since = find_value(line, "since");
@@ -221,9 +221,13 @@ static void add_name(struct builder *builder, const struct line *line)
         .source = source ? source : "",
         .called = called ? called : "",
         .line = (uint32_t)find_number(line, "line", 0),
+        .level = (uint32_t)find_number(line, "level", 0),
         .lack = (uint8_t)find_number(line, "lack", 0),
     };
-    builder_check(argus_writer_names(builder_writer(builder, line), &entry, 1), line);
+    struct argus_writer *writer = builder_writer(builder, line);
+    builder_check(entry.level ? argus_writer_inlined(writer, &entry, 1)
+                              : argus_writer_names(writer, &entry, 1),
+                  line);
 }
 
 /* note "TEXT" */

@@ -109,6 +109,34 @@ def test_modes_differ_where_the_stack_changes(setup):
     equal("main's own", tree[hex(MAIN)]["own_ns"], {"conservative": 6_000_000, "aggressive": 0})
 
 
+def inlined(place, level, function, source, line):
+    return f"name path /opt/alpha place {place} level {level} function {function} source {source} line {line}"
+
+
+INLINED = """cpus 2
+thread 100 pid 100 name alpha
+image pid 100 start 0x5000 end 0x6000 path /opt/alpha
+stack 1 0x5503 0x5501
+0 cpu0 t100 stack user=1 why=call
+10ms cpu0 t100 stack user=1 why=call
+name path /opt/alpha place 0x500 function main source /src/alpha/main.c line 9
+name path /opt/alpha place 0x503 function work source /usr/include/list.h line 3
+"""
+
+
+def test_inlined_functions_are_functions(setup):
+    """The innermost one is of a library's header, so it stays part of its user."""
+    trace = setup.make(INLINED + "\n".join([
+        inlined(0x503, 1, "list_next", "/src/alpha/main.c", 40),
+        inlined(0x503, 2, "search", "/src/alpha/main.c", 50),
+        inlined(0x503, 3, "parse", "/src/alpha/main.c", 60)]) + "\n")
+    path = setup.json(trace)["contexts"][0]
+    equal("path", names(path), ["main", "work", "parse", "search"])
+    equal("inlined", [f["inlined"] for f in path["functions"]], [False, False, True, True])
+    text = setup.run(trace).stdout
+    assert "search  (alpha, inlined)" in text and "work  (alpha)" in text, text
+
+
 WAIT = """cpus 2
 thread 100 pid 100 name alpha
 thread 200 pid 200 name beta

@@ -94,7 +94,8 @@ static size_t read_tables(const struct argus_trace *trace)
         struct argus_name_entry name = argus_trace_name_at(trace, i), again;
         sum += strlen(name.function) + strlen(name.source) + strlen(name.called) + name.lack;
         if (name.lack >= ARGUS_LACKS ||
-            (name.file && !argus_trace_name_in_file(trace, name.file, name.place, &again)))
+            (name.file &&
+             !argus_trace_inlined_in_file(trace, name.file, name.place, name.level, &again)))
             abort();
     }
     for (size_t i = argus_trace_stack_count(trace); i-- > 0;) {

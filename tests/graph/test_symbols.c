@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 
+#include "argus/frame_names.h"
 #include "argus/symbols.h"
 #include "event/binary/elf_file.h"
 
 static char trace_path[] = "/tmp/argus-symbols-XXXXXX";
 static char own_path[4096];
 static int found_line;
+enum { STACK_ID = 77 };
 
 /* The function that the test looks up. */
 __attribute__((noinline)) int argus_test_landmark(int number);
@@ -23,6 +25,35 @@ int argus_test_landmark(int number)
 {
     found_line = __LINE__ + 1;
     return number * 3 + found_line;
+}
+
+/* Two functions that are inlined into a third, and a call from the inner one. */
+static uint64_t return_address;
+static uint32_t inner_line, middle_line, outer_line;
+
+__attribute__((noinline)) static int note_caller(int number)
+{
+    return_address = (uint64_t)(uintptr_t)__builtin_return_address(0);
+    __asm__ volatile("" ::: "memory");
+    return number + 1;
+}
+
+__attribute__((always_inline)) static inline int test_inner(int number)
+{
+    inner_line = __LINE__ + 1;
+    return note_caller(number) + found_line;
+}
+
+__attribute__((always_inline)) static inline int test_middle(int number)
+{
+    middle_line = __LINE__ + 1;
+    return test_inner(number) * 3 + found_line;
+}
+
+__attribute__((noinline)) static int test_outer(int number)
+{
+    outer_line = __LINE__ + 1;
+    return test_middle(number) * 5 + found_line;
 }
 
 static uint64_t own_base(void)
@@ -50,7 +81,8 @@ static struct argus_image_entry own_image(uint64_t pid)
     return image;
 }
 
-/* A trace with one process whose image is `image`, and one that was forked from it without an exec. */
+/* A trace with one process whose image is `image`, one that was forked from it without an exec, and
+ * a stack with the return address of note_caller(). */
 static void write_trace(const struct argus_image_entry *image)
 {
     int fd = open(trace_path, O_RDWR | O_TRUNC | O_CREAT, 0600);
@@ -68,12 +100,15 @@ static void write_trace(const struct argus_image_entry *image)
     struct argus_record records[] = {
         {.timestamp = 5000, .tid = 10, .debugid = ARGUS_ID_SYSCALL(39) | ARGUS_FUNC_START},
         {.timestamp = 6000, .tid = 10, .debugid = ARGUS_ID_NEW_THREAD, .arg = {11, 11, 1, 10}},
+        {.timestamp = 6500, .tid = 10, .debugid = ARGUS_ID_SAMPLE, .arg = {STACK_ID, 0, 0, 0}},
     };
+    uint64_t frames[] = {(uint64_t)(uintptr_t)argus_test_landmark, return_address};
     struct argus_writer *writer;
     assert_null(argus_writer_create(fd, &header, &writer));
     assert_null(argus_writer_threads(writer, &thread, 1));
     assert_null(argus_writer_images(writer, image, 1));
-    assert_null(argus_writer_records(writer, 0, records, 2, 0));
+    assert_null(argus_writer_stack(writer, STACK_ID, frames, 2));
+    assert_null(argus_writer_records(writer, 0, records, 3, 0));
     assert_null(argus_writer_end(writer, NULL, 0));
     argus_writer_destroy(writer);
     close(fd);
@@ -199,6 +234,64 @@ static void build_ids_are_added(void **state)
     unload(loaded);
 }
 
+static void assert_function(const struct argus_symbol *symbol, const char *function, uint32_t line,
+                            bool is_inlined)
+{
+    assert_string_equal(symbol->function, function);
+    assert_non_null(strstr(symbol->file, "test_symbols.c"));
+    assert_int_equal(symbol->line, line);
+    assert_int_equal(symbol->is_inlined, is_inlined);
+    assert_string_equal(symbol->image, own_path);
+}
+
+static void assert_inlined_functions(void)
+{
+    struct loaded loaded = load();
+    struct argus_functions functions;
+    uint32_t process = process_of(loaded.graph, 10);
+    argus_symbols_find_all(loaded.symbols, process, 7000, return_address, true, &functions);
+    assert_int_equal(functions.count, 3);
+    assert_function(&functions.symbols[0], "test_inner", inner_line, true);
+    assert_function(&functions.symbols[1], "test_middle", middle_line, true);
+    assert_function(&functions.symbols[2], "test_outer", outer_line, false);
+    assert_true(argus_trace_complete(loaded.trace));
+    argus_symbols_find_all(loaded.symbols, process, 7000, (uint64_t)(uintptr_t)argus_test_landmark,
+                           false, &functions);
+    assert_int_equal(functions.count, 1);
+    assert_string_equal(functions.symbols[0].function, "argus_test_landmark");
+    unload(loaded);
+}
+
+/* First by the file, then by the names in the trace, when the file is gone. */
+static void inlined_functions_are_found(void **state)
+{
+    (void)state;
+    static char copy[] = "/tmp/argus-symbols-copy-XXXXXX";
+    char command[8400], program[sizeof(own_path)];
+    assert_int_not_equal(test_outer(found_line), 0);
+    struct argus_image_entry image = own_image(10);
+    write_trace(&image);
+    assert_inlined_functions();
+    int fd = mkstemp(copy);
+    assert_true(fd >= 0);
+    snprintf(command, sizeof(command), "cp '%s' %s", own_path, copy);
+    assert_int_equal(system(command), 0);
+    struct stat status;
+    assert_int_equal(fstat(fd, &status), 0);
+    close(fd);
+    image.path = copy;
+    image.inode = status.st_ino;
+    write_trace(&image);
+    struct argus_names_totals totals;
+    assert_null(argus_names_append(trace_path, NULL, NULL, &totals));
+    assert_int_equal(totals.named, 2);
+    assert_int_equal(unlink(copy), 0);
+    strcpy(program, own_path);
+    strcpy(own_path, copy); /* what the symbols name */
+    assert_inlined_functions();
+    strcpy(own_path, program);
+}
+
 static void nothing_covers_it(void **state)
 {
     (void)state;
@@ -222,6 +315,7 @@ int main(void)
         cmocka_unit_test(return_address_means_the_call),
         cmocka_unit_test(another_build_is_not_used),
         cmocka_unit_test(build_ids_are_added),
+        cmocka_unit_test(inlined_functions_are_found),
         cmocka_unit_test(nothing_covers_it),
     };
     ssize_t length = readlink("/proc/self/exe", own_path, sizeof(own_path) - 1);

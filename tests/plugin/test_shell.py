@@ -64,6 +64,34 @@ def test_usage_errors(setup):
         expect_equal(f"output of argus {words}", done.stdout, "")
 
 
+INLINED = """cpus 1
+thread 100 pid 100 name alpha
+image pid 100 start 0x5000 end 0x6000 path /opt/alpha
+stack 1 0x5503 0x5602
+name path /opt/alpha place 0x503 function work source /src/tree.h line 3
+name path /opt/alpha place 0x503 level 1 function next source /src/list.h line 40
+name path /opt/alpha place 0x503 level 2 function search source /src/main.c line 50
+name path /opt/alpha place 0x601 function main source /src/main.c line 9
+0 cpu0 t0 switch state=R next=100
+1ms cpu0 t100 syscall_start nr=read arg1=5
+1ms cpu0 t100 switch state=S next=0
+1ms cpu0 t100 stack user=1 why=block
+9ms cpu0 t0 make_runnable thread=100 context=hardirq
+9ms cpu0 t0 switch state=R next=100
+9ms cpu0 t100 syscall_end nr=read result=1 pid=100
+10ms cpu0 t100 switch state=S next=0
+"""
+
+
+def test_inlined_functions_are_frames(setup):
+    """Each has the line at which it was: for all but the innermost one, that of the call that was replaced."""
+    trace = setup.trace("inlined", INLINED)
+    frames = ["next (tree.h:3, inlined)", "search (list.h:40, inlined)", "work (main.c:50)", "main (main.c:9)"]
+    expect_equal("JSON", json.loads(setup.run("graph", "show", "--json", trace, "v0").stdout)["wait_stack"], frames)
+    text = setup.run("graph", "show", trace, "v0").stdout
+    expect_in("\n  at " + "\n  by ".join(frames) + "\n", text)
+
+
 def test_files_that_are_no_traces(setup):
     empty = setup.folder / "empty.argus"
     empty.write_bytes(b"")
@@ -89,7 +117,7 @@ def test_files_that_are_no_traces(setup):
 def test_info(setup):
     path = setup.trace("small", SMALL)
     answer = json.loads(setup.run("info", "--json", path, code=0).stdout)
-    for key, value in {"format": "1.2", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
+    for key, value in {"format": "1.3", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
                        "processes": 2, "start_ns": 1000000, "end_ns": 31007000}.items():
         expect_equal(key, answer[key], value)
     sys.path.insert(0, str(setup.source / "tests/diagnose"))

@@ -6,6 +6,7 @@ Node, Java, Go and Ruby, each skipped where it is not installed; see recorder_ha
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,17 @@ func init() { runtime.LockOSThread() } // as programs with windows do: main() st
 
 func rebuild() { lock.Lock(); time.Sleep(2500 * time.Millisecond); lock.Unlock() }
 
+func mix(n uint32) uint32 { return n * 1664525 + 1013904223 } // inlined
+
+//go:noinline
+func burn() uint32 {
+    n := uint32(1)
+    for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); { for i := 0; i < 100000; i++ { n = mix(n) } }
+    return n
+}
+
 func main() {
+    burn()
     for turn := 0; turn < 8; turn++ {
         time.Sleep(100 * time.Millisecond)
         if turn == 4 { go rebuild(); time.Sleep(50 * time.Millisecond); lock.Lock(); lock.Unlock() }
@@ -120,14 +131,29 @@ class Runtimes(live.Live):
         self.assert_slept(self.diagnose("java", java, "-cp", str(self.folder), "Freeze"), "indexer")
 
     def test_go(self):
-        """Stacks of the runtime's scheduler are complete."""
+        """Stacks of the runtime's scheduler are complete and have names and lines, also if the program is stripped."""
         go, program = self.needs("go"), self.folder / "freeze-go"
         environment = os.environ | {"GOCACHE": str(self.folder / "cache"), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
-        subprocess.run([go, "build", "-p", "1", "-o", program, self.file("freeze.go", GO)], check=True, env=environment, cwd=self.folder)
-        found = self.diagnose("freeze-go", str(program))
-        self.assert_slept(found)
-        for cause in found["root_causes"]:
-            self.assertNotIn("the stack goes on", cause["stack"][-1])
+        for flags in [], ["-ldflags=-s -w"]:
+            subprocess.run([go, "build", "-p", "1", *flags, "-o", program, self.file("freeze.go", GO)], check=True, env=environment,
+                           cwd=self.folder)
+            found = self.diagnose("freeze-go", str(program))
+            self.assert_slept(found)
+            for cause in found["root_causes"]:
+                self.assertNotIn("the stack goes on", cause["stack"][-1])
+                self.assertTrue(all(re.search(r" \(\w+\.(go|s):[1-9]", frame) for frame in cause["stack"]), cause["stack"])
+            self.assert_burnt()
+
+    def assert_burnt(self):
+        """The stack of a goroutine is complete, and has the function that was inlined."""
+        done = live.argus("contexts", "--json", "--process", "freeze-go", str(self.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        paths = [path["functions"] for path in json.loads(done.stdout)["contexts"]]
+        burnt = next(path for path in paths if any(function["function"] == "main.mix" for function in path))
+        names = [function["function"] for function in burnt]
+        self.assertEqual([name.removesuffix(".abi0") for name in names],
+                         ["runtime.goexit", "runtime.main", "main.main", "main.burn", "main.mix"])
+        self.assertEqual([function["inlined"] for function in burnt], [False, False, False, False, True])
 
     def test_ruby(self):
         self.assert_slept(self.diagnose("ruby", self.needs("ruby"), self.file("freeze.rb", RUBY)), "indexer")

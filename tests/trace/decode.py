@@ -21,6 +21,7 @@ FLAGS = 11
 LATE_STACKS = 12
 NAMES = 13
 CODE = 14
+INLINED = 15
 STACK, BLOCK = 0x60000004, 1
 
 
@@ -230,7 +231,8 @@ class Trace:
     def read_table(self, chunk):
         kinds = {THREADS: self.thread, IMAGES: self.image, STACKS: self.stack, SYMBOLS: self.symbol,
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
-                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name, CODE: self.code_object}
+                 PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name, CODE: self.code_object,
+                 INLINED: self.inlined}
         if chunk.kind not in kinds:
             return
         payload = Bytes(chunk.payload())
@@ -312,7 +314,13 @@ class Trace:
         since = b.varint() if flags & 16 else 0
         called = b.string() if flags & 32 else b""
         self.name_before = (owner, place, function, source)
-        return lambda entry: self.names.update([entry]), ((owner, place, since), (function, source, line, distance, lack, called))
+        return lambda entry: self.names.update([entry]), ((owner, place, 0, since), (function, source, line, distance, lack, called))
+
+    def inlined(self, b, _):
+        keep, ((owner, place, _, since), name) = self.name(b, _)
+        level = b.varint32()
+        require(level, "level")
+        return keep, ((owner, place, level, since), name)
 
     def code_object(self, b, _):
         pid, start, length, seen, line = b.varint(), b.varint(), b.varint(), b.varint(), b.varint32()
@@ -406,7 +414,7 @@ def lines(trace):
         yield f"flag {number} " + " ".join(map(str, numbers)) + " " + label.hex()
     for pid, start, seen, function, length, line, source, table in sorted(t.code):
         yield f"code {pid} {start} {length} {seen} {line} {function.hex()} {source.hex()} {table.hex()}"
-    for (owner, place, since), name in sorted(t.names.items()):
+    for (owner, place, level, since), name in sorted(t.names.items()):
         function, source, line, distance, lack, called = name
         if owner[0]:
             owner = f"process {owner[1]}"
@@ -414,7 +422,7 @@ def lines(trace):
             owner = f"build {owner[2].hex()}"
         else:
             owner = f"file {owner[2]} {owner[3]} {owner[4]} {owner[5].hex()}"
-        yield (f"name {owner} {place} {since} {function.hex()} {source.hex()} {line} {distance} {lack} {called.hex()}")
+        yield (f"name {owner} {place} {level} {since} {function.hex()} {source.hex()} {line} {distance} {lack} {called.hex()}")
     for note in t.notes:
         yield f"note {note.hex()}"
     for name, value in t.counters:

@@ -200,7 +200,7 @@ static void dump_names(const struct argus_trace *trace)
         } else {
             printf("name process %" PRIu64, name.pid);
         }
-        printf(" %" PRIu64 " %" PRIu64 " ", name.place, name.since_ticks);
+        printf(" %" PRIu64 " %u %" PRIu64 " ", name.place, name.level, name.since_ticks);
         put_text(name.function);
         putchar(' ');
         put_text(name.source);

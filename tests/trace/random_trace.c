@@ -248,6 +248,7 @@ static void put_late_stacks(struct argus_writer *writer, uint64_t *time)
 
 static void put_names(struct argus_writer *writer, uint64_t *time)
 {
+    bool is_inlined = below(3) == 0;
     enum { OWNERS = 3 };
     struct argus_image_entry files[OWNERS];
     struct argus_name_entry entries[4 * MOST_ENTRIES];
@@ -267,12 +268,14 @@ static void put_names(struct argus_writer *writer, uint64_t *time)
             .source = below(2) ? "editor.c" : any_name(),
             .called = below(4) ? "" : any_name(),
             .line = (uint32_t)any_number(),
+            .level = is_inlined ? 1 + (uint32_t)below(3) : 0,
             .has_start = below(2),
             .lack = (uint8_t)below(ARGUS_LACKS),
         };
         entries[i].distance *= entries[i].has_start;
     }
-    must(argus_writer_names(writer, entries, count));
+    must(is_inlined ? argus_writer_inlined(writer, entries, count)
+                    : argus_writer_names(writer, entries, count));
 }
 
 static void put_code(struct argus_writer *writer, uint64_t *time)

@@ -35,6 +35,9 @@ struct elf_file {
     functions; /* sorted by address, no two with the same start; valid if has_functions */
     bool has_functions;
     VEC(struct segment) segments;
+    struct elf_units *units; /* owned; NULL: not read yet */
+    struct elf_go *go;       /* owned; NULL: none; valid if has_go */
+    bool has_go;
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -257,6 +260,8 @@ void elf_file_close(struct elf_file *file)
 {
     if (!file)
         return;
+    elf_units_destroy(file->units);
+    elf_go_destroy(file->go);
     dwfl_end(file->dwfl);
     vec_deinit(&file->functions);
     vec_deinit(&file->segments);
@@ -266,6 +271,21 @@ void elf_file_close(struct elf_file *file)
 Dwfl_Module *elf_file_module(const struct elf_file *file)
 {
     return file->module;
+}
+
+struct elf_units *elf_file_units(struct elf_file *file)
+{
+    if (!file->units)
+        file->units = elf_units_create(file->module);
+    return file->units;
+}
+
+struct elf_go *elf_file_go(struct elf_file *file)
+{
+    if (!file->has_go)
+        file->go = elf_go_create(file);
+    file->has_go = true;
+    return file->go;
 }
 
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret)
@@ -292,6 +312,16 @@ bool elf_file_offset(const struct elf_file *file, uint64_t address, uint64_t *re
     return false;
 }
 
+static const char *function_by_go(struct elf_file *file, uint64_t address, uint64_t *ret_offset)
+{
+    struct elf_go *go = elf_file_go(file);
+    uint64_t start;
+    const char *name = go ? elf_go_function(go, address, &start) : NULL;
+    if (name)
+        *ret_offset = address - start;
+    return name;
+}
+
 const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *ret_offset)
 {
     if (!file->has_functions)
@@ -299,7 +329,7 @@ const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t 
     size_t behind;
     LOWER_BOUND(behind, file->functions.length, file->functions.data[behind].address <= address);
     if (!behind || address >= file->functions.data[behind - 1].end)
-        return NULL;
+        return function_by_go(file, address, ret_offset);
     *ret_offset = address - file->functions.data[behind - 1].address;
     return file->functions.data[behind - 1].name;
 }
@@ -319,13 +349,24 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address)
     return NULL;
 }
 
+/* For a file without .debug_aranges. */
+static const char *line_by_unit(struct elf_file *file, uint64_t address, int *ret_number)
+{
+    struct elf_units *units = elf_file_units(file);
+    struct elf_unit *unit = units ? elf_units_find(units, address) : NULL;
+    Dwarf_Line *line = unit ? dwarf_getsrc_die(&unit->die, address - units->bias) : NULL;
+    return line && dwarf_lineno(line, ret_number) == 0 ? dwarf_linesrc(line, NULL, NULL) : NULL;
+}
+
 const char *elf_file_line(struct elf_file *file, uint64_t address, uint32_t *ret_line)
 {
     Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
     int number = 0;
-    const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    const char *name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)
+                            : line_by_unit(file, address, &number);
+    struct elf_go *go = name ? NULL : elf_file_go(file);
     *ret_line = number > 0 ? (uint32_t)number : 0;
-    return name;
+    return go ? elf_go_line(go, address, ret_line) : name;
 }
 
 bool elf_file_has_lines(struct elf_file *file)

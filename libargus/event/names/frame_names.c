@@ -3,7 +3,8 @@
  * sorted order, because an entry of the file can refer to the previous one.
  *
  * Three things are bounded: the number of places (used_frames.c), the time for lookups, and the
- * share of a ring file that names may take.
+ * share of a ring file that names may take. Inlined functions have less time than names, since the
+ * debug information of a large program is large.
  */
 #include "argus/frame_names.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "event/binary/elf_files.h"
+#include "event/binary/elf_inlines.h"
 #include "event/binary/elf_names.h"
 #include "event/images.h"
 #include "event/names/interpreted.h"
@@ -22,7 +24,12 @@
 #include "event/names/jit_map.h"
 #include "event/names/used_frames.h"
 
-enum { MOST_SECONDS = 30, LOOK_EVERY = 256, RING_SHARE = 8 };
+enum { MOST_SECONDS = 30, MOST_INLINED_SECONDS = 10, LOOK_EVERY = 256, RING_SHARE = 8 };
+
+struct entries {
+    struct argus_name_entry *data; /* owned; a VEC */
+    size_t length, capacity;
+};
 
 struct naming {
     struct argus_trace *trace;
@@ -31,9 +38,17 @@ struct naming {
     struct elf_files files;
     struct readable_names names;
     struct strtab *texts; /* source files, and names of code made at run time; owned */
-    VEC(struct argus_name_entry) entries;
+    struct entries entries, inlined;
+    uint64_t inlined_ns; /* time spent on inlined functions */
     struct argus_names_totals totals;
 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static const char *keep_text(struct naming *naming, const char *text)
 {
@@ -48,6 +63,28 @@ static void find_called(struct naming *naming, struct elf_file *elf, uint64_t of
     const char *symbol = elf_called(elf, offset);
     if (symbol)
         ret->called = readable_name(&naming->names, symbol);
+}
+
+/* Adds the functions that were inlined at `place`. False without memory. */
+static bool add_inlined(struct naming *naming, struct elf_file *elf, uint64_t address,
+                        const struct argus_name_entry *place)
+{
+    struct elf_inline inlines[ELF_INLINES_MAX];
+    bool added = true;
+    if (naming->inlined_ns / 1000000000u >= MOST_INLINED_SECONDS)
+        return true;
+    uint64_t begin_ns = now_ns();
+    size_t count = elf_file_inlines(elf, address, inlines);
+    for (size_t i = 0; i < count && added; i++) {
+        struct argus_name_entry entry = *place;
+        entry.function = readable_name(&naming->names, inlines[i].function);
+        entry.source = inlines[i].source ? keep_text(naming, inlines[i].source) : "";
+        entry.line = inlines[i].line;
+        entry.level = (uint32_t)i + 1;
+        added = vec_push(&naming->inlined, entry);
+    }
+    naming->inlined_ns += now_ns() - begin_ns;
+    return added;
 }
 
 static void find_in_elf(struct naming *naming, struct elf_file *elf, struct argus_name_entry *ret)
@@ -108,6 +145,10 @@ static bool name_in_file(struct naming *naming, const struct used_frame *frame, 
         .source = "",
         .called = "",
     };
+    uint64_t address;
+    if (elf && elf_file_address(elf, entry.place, &address) &&
+        !add_inlined(naming, elf, address, &entry))
+        return false;
     if (elf)
         find_in_elf(naming, elf, &entry);
     else
@@ -133,22 +174,15 @@ static bool name_frame(struct naming *naming, const struct used_frame *frame)
     return vec_push(&naming->entries, entry);
 }
 
-static uint64_t now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec;
-}
-
 static struct argus_error *name_all(struct naming *naming, argus_progress progress, void *context)
 {
     size_t count = naming->used.frames.length;
-    uint64_t begin_s = now_s();
+    uint64_t begin_ns = now_ns();
     for (size_t i = 0; i < count; i++) {
         if (i % LOOK_EVERY == 0 && progress &&
             !progress(context, "looking up names", (double)i / (double)count))
             return argus_error_create(ARGUS_ERROR_INTERRUPTED, "interrupted");
-        if (i % LOOK_EVERY == 0 && now_s() - begin_s > MOST_SECONDS) {
+        if (i % LOOK_EVERY == 0 && (now_ns() - begin_ns) / 1000000000u > MOST_SECONDS) {
             naming->totals.left_out += count - i;
             break;
         }
@@ -160,7 +194,7 @@ static struct argus_error *name_all(struct naming *naming, argus_progress progre
 
 /* --- order --- */
 
-/* By owner (files before processes) and place; the entry with the most information first. */
+/* By owner (files before processes), place and level; the entry with the most information first. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct argus_name_entry *a = left, *b = right;
@@ -170,22 +204,25 @@ static int compare_entries(const void *left, const void *right)
         return a->pid < b->pid ? -1 : 1;
     if (a->place != b->place)
         return a->place < b->place ? -1 : 1;
+    if (a->level != b->level)
+        return a->level < b->level ? -1 : 1;
     return !a->called[0] - !b->called[0];
 }
 
-static void settle(struct naming *naming)
+/* Sorts, and removes duplicates. */
+static void settle(struct entries *list)
 {
-    struct argus_name_entry *entries = naming->entries.data;
-    size_t kept = 0, count = naming->entries.length;
+    struct argus_name_entry *entries = list->data;
+    size_t kept = 0, count = list->length;
     if (count)
         qsort(entries, count, sizeof(*entries), compare_entries);
     for (size_t i = 0; i < count; i++) {
         const struct argus_name_entry *last = kept ? &entries[kept - 1] : NULL;
         if (!last || last->file != entries[i].file || last->pid != entries[i].pid ||
-            last->place != entries[i].place)
+            last->place != entries[i].place || last->level != entries[i].level)
             entries[kept++] = entries[i];
     }
-    naming->entries.length = kept;
+    list->length = kept;
 }
 
 /* --- code made at run time --- */
@@ -248,21 +285,41 @@ static struct argus_error *name_made_code(struct naming *naming)
 
 /* --- writing --- */
 
-static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
+typedef struct argus_error *write_entries(struct argus_writer *writer,
+                                          const struct argus_name_entry *entries, size_t count);
+
+/* Writes up to `until_bytes` of the file. Returns in `ret_rest` how many entries had no room. */
+static struct argus_error *write_list(const struct entries *list, write_entries *write,
+                                      struct argus_writer *writer, uint64_t until_bytes,
+                                      size_t *ret_rest)
 {
     /* so that names do not take much more than their share of a small ring */
     enum { AT_ONCE = 512 };
+    struct argus_error *error = NULL;
+    *ret_rest = list->length;
+    while (*ret_rest && !error && argus_writer_bytes(writer) <= until_bytes) {
+        size_t count = *ret_rest < AT_ONCE ? *ret_rest : AT_ONCE;
+        error = write(writer, list->data + (list->length - *ret_rest), count);
+        *ret_rest -= count;
+    }
+    return error;
+}
+
+static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
+{
     uint64_t ring_bytes = argus_trace_header(naming->trace)->ring_bytes;
     uint64_t before_bytes = argus_writer_bytes(writer);
-    struct argus_error *error = NULL;
-    for (size_t i = 0; i < naming->entries.length && !error; i += AT_ONCE) {
-        size_t rest = naming->entries.length - i, count = rest < AT_ONCE ? rest : AT_ONCE;
-        if (ring_bytes && argus_writer_bytes(writer) - before_bytes > ring_bytes / RING_SHARE) {
-            naming->totals.left_out += rest;
-            break;
-        }
-        error = argus_writer_names(writer, naming->entries.data + i, count);
-    }
+    uint64_t until_bytes = ring_bytes ? before_bytes + ring_bytes / RING_SHARE : UINT64_MAX;
+    size_t rest, rest_inlined;
+    struct argus_error *error =
+        write_list(&naming->entries, argus_writer_names, writer, until_bytes, &rest);
+    if (!error)
+        error =
+            write_list(&naming->inlined, argus_writer_inlined, writer, until_bytes, &rest_inlined);
+    /* older readers do not know that these chunks may follow the end */
+    if (!error && rest_inlined < naming->inlined.length && argus_trace_complete(naming->trace))
+        error = argus_writer_end(writer, NULL, 0);
+    naming->totals.left_out += rest;
     naming->totals.bytes = argus_writer_bytes(writer) - before_bytes;
     return error;
 }
@@ -302,7 +359,8 @@ static struct argus_error *look_up(struct naming *naming, argus_progress progres
         error = name_all(naming, progress, context);
     if (error)
         return error;
-    settle(naming);
+    settle(&naming->entries);
+    settle(&naming->inlined);
     return name_made_code(naming);
 }
 
@@ -325,6 +383,7 @@ struct argus_error *argus_names_append(const char *path, argus_progress progress
         *ret = naming.totals;
     if (naming.trace) {
         vec_deinit(&naming.entries);
+        vec_deinit(&naming.inlined);
         readable_names_deinit(&naming.names);
         strtab_destroy(naming.texts);
         elf_files_deinit(&naming.files);

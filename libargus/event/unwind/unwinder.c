@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/binary/elf_private.h"
 #include "event/names/interpreted.h"
 #include "event/unwind/unwind_frame.h"
 #include "event/unwind/unwind_processor.h"
@@ -185,7 +186,21 @@ static uint64_t end_of_copy(const struct argus_snapshot *snapshot)
     return ARGUS_FRAME_UNKNOWN;
 }
 
-/* Whether the code before the return address `address` is a call. */
+/* Go's goroutines look as if the second instruction of goexit() had called them (runtime/proc.go,
+ * newproc1()). The file tells that only by Go's own table: a stripped program has nothing else. */
+static bool is_goroutines_end(struct elf_file *elf, uint64_t offset)
+{
+    enum { INSTRUCTION = 4 };
+    struct elf_go *go = elf_file_go(elf);
+    uint64_t address, start;
+    const char *name = go && elf_file_address(elf, offset - 1, &address)
+                           ? elf_go_function(go, address, &start)
+                           : NULL;
+    return name && address - start < INSTRUCTION && strcmp(name, "runtime.goexit") == 0;
+}
+
+/* Whether the code before the return address `address` is a call, or there was none because a
+ * goroutine begins there. */
 static bool is_behind_call(const struct walk *walk, uint64_t address)
 {
     const struct images *images = walk->unwinder->images;
@@ -198,7 +213,8 @@ static bool is_behind_call(const struct walk *walk, uint64_t address)
     uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
     return offset >= sizeof(code) &&
            elf_file_read(cfi->elf, offset - sizeof(code), sizeof(code), code) &&
-           frame_is_call(code, sizeof(code), walk->processor->machine);
+           (frame_is_call(code, sizeof(code), walk->processor->machine) ||
+            is_goroutines_end(cfi->elf, offset));
 }
 
 static uint64_t walk_by_frame_pointer(struct walk *walk, bool *is_return)

@@ -102,6 +102,7 @@ struct argus_context_node {
     uint64_t inferred_ns[ARGUS_ESTIMATES]; /* total by stacks alone, as in the paper */
     int64_t sampled_ns; /* part of the conservative own_ns that samples added or, < 0, took away */
     double variance;    /* of sampled_ns, in ns * ns: the number of samples depends on chance */
+    bool is_inlined; /* at least once, it was part of its caller's code instead of being called */
 };
 
 struct argus_context_function {

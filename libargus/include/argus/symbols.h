@@ -23,7 +23,17 @@ struct argus_symbol {
     uint32_t line;
     uint64_t offset; /* into the function, or into the image's file if function is NULL */
     bool stale;      /* the file on disk is not the one that was executed */
+    bool is_inlined; /* into the next function at the same address */
     uint8_t lack;    /* enum argus_lack: why `function` is NULL */
+};
+
+/* The functions at one address: those that the compiler inlined there, innermost first, then the
+ * one that covers the address. `file` and `line` are where each one was at that moment: for all but
+ * the first, the call that was replaced. */
+#define ARGUS_FUNCTIONS_AT_MOST 33
+struct argus_functions {
+    struct argus_symbol symbols[ARGUS_FUNCTIONS_AT_MOST];
+    uint32_t count; /* at least 1 */
 };
 
 /* The frames that an answer shows, each counted once, without kernel frames. */
@@ -47,6 +57,13 @@ struct argus_symbol argus_symbols_find(struct argus_symbols *symbols, uint32_t p
  * compared, so no result depends on a server. */
 struct argus_symbol argus_symbols_show(struct argus_symbols *symbols, uint32_t process,
                                        uint64_t time_ns, uint64_t address, bool is_return);
+
+/* The same as argus_symbols_find() and argus_symbols_show(), with the functions that were inlined
+ * at the address. argus_symbols_find_all() opens no file for an address that the trace names. */
+void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret);
+void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                            uint64_t address, bool is_return, struct argus_functions *ret);
 
 /* Whether the function was interpreted, or compiled at run time from a source file. The code of
  * such a function is in no mapped file. */

@@ -31,7 +31,7 @@ enum argus_os { ARGUS_OS_LINUX = 1, ARGUS_OS_DARWIN = 2 };
 enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
 
 #define ARGUS_TRACE_VERSION_MAJOR 1
-#define ARGUS_TRACE_VERSION_MINOR 2
+#define ARGUS_TRACE_VERSION_MINOR 3
 #define ARGUS_CPU_MIXED           0xffffffffu
 #define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
 #define ARGUS_CHUNK_MAX_RECORDS   (1u << 17)  /* 72 bytes each at the very most: fits the payload */
@@ -68,6 +68,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_LATE_STACKS = 12,
     ARGUS_CHUNK_NAMES = 13,
     ARGUS_CHUNK_CODE = 14,
+    ARGUS_CHUNK_INLINED = 15,
 };
 
 /* How payloads are compressed; the numbers are those of the file format. */
@@ -150,6 +151,10 @@ struct argus_name_entry {
     const char *source;   /* source file; "": unknown */
     const char *called;   /* callee of a direct call that ends at the place; "": unknown */
     uint32_t line;        /* 0: unknown */
+    /* 0: the function that covers the place. n: the nth function that was inlined there, counted
+     * from the innermost one; `source` and `line` are those of the call that it replaced, which is
+     * in the next function */
+    uint32_t level;
     bool has_start;
     uint8_t lack; /* enum argus_lack */
 };
@@ -323,7 +328,7 @@ size_t argus_trace_code(const struct argus_trace *trace, const struct argus_code
 /* Whether, at some time, an instruction of any of it began at `address` of process `pid`. */
 bool argus_trace_is_interpreted(const struct argus_trace *trace, uint64_t pid, uint64_t address);
 size_t argus_trace_notes(const struct argus_trace *trace, const char *const **ret);
-/* Names that the trace contains, sorted by owner, place and time, without duplicates. */
+/* Names that the trace contains, sorted by owner, place, level and time, without duplicates. */
 size_t argus_trace_name_count(const struct argus_trace *trace);
 struct argus_name_entry argus_trace_name_at(const struct argus_trace *trace, size_t index);
 /* The name of the byte at `file_offset` of the file of `image`, or at `address` of process `pid`,
@@ -331,6 +336,10 @@ struct argus_name_entry argus_trace_name_at(const struct argus_trace *trace, siz
 bool argus_trace_name_in_file(const struct argus_trace *trace,
                               const struct argus_image_entry *image, uint64_t file_offset,
                               struct argus_name_entry *ret);
+/* The function that was inlined there at `level`, from 1 on. False: there are no more. */
+bool argus_trace_inlined_in_file(const struct argus_trace *trace,
+                                 const struct argus_image_entry *image, uint64_t file_offset,
+                                 uint32_t level, struct argus_name_entry *ret);
 bool argus_trace_name_in_process(const struct argus_trace *trace, uint64_t pid, uint64_t address,
                                  uint64_t time_ns, struct argus_name_entry *ret);
 /* Damage by offset, as found on opening: lost headers and damaged tables. A record chunk with a
@@ -449,9 +458,13 @@ void argus_writer_forget_stacks(struct argus_writer *writer);
 struct argus_error *argus_writer_kernel_symbols(struct argus_writer *writer,
                                                 const struct argus_kernel_symbol *entries,
                                                 size_t count);
-/* Names of places; those of one owner are contiguous. */
+/* Names of places (`level` 0); those of one owner are contiguous. */
 struct argus_error *argus_writer_names(struct argus_writer *writer,
                                        const struct argus_name_entry *entries, size_t count);
+/* Functions that were inlined at places (`level` 1 and higher). If the file has an end,
+ * argus_writer_end() must follow. */
+struct argus_error *argus_writer_inlined(struct argus_writer *writer,
+                                         const struct argus_name_entry *entries, size_t count);
 struct argus_error *argus_writer_code(struct argus_writer *writer,
                                       const struct argus_code_entry *entries, size_t count);
 struct argus_error *argus_writer_flags(struct argus_writer *writer,
