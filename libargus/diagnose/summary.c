@@ -161,6 +161,15 @@ static void sentence_add_root_cause(struct sentence *sentence, const struct view
         sentence_add_wait(sentence, view, root, view->vertices[root->vertex].thread == hung);
 }
 
+/* Whether the thread polled a variable, so that the next step of the path is who sets it. */
+static bool polls_variable(const struct argus_diagnosis *found)
+{
+    for (size_t i = 0; i < found->culprit_count; i++)
+        if (found->culprits[i].loop.variable_count)
+            return true;
+    return false;
+}
+
 /* "waited for B, which waited for C, which " … along the path, one step for each user thread. */
 static void sentence_add_path(struct sentence *sentence, const struct argus_diagnosis *found,
                               const struct view *view)
@@ -175,7 +184,7 @@ static void sentence_add_path(struct sentence *sentence, const struct argus_diag
         uint32_t thread = view->vertices[found->path[i].vertex].thread;
         if (thread == last || timeline_is_kernel(view, found->path[i].vertex))
             continue;
-        bool polled = ran && !is_walk && last == found->hang.thread;
+        bool polled = ran && last == found->hang.thread && !polls_variable(found);
         sentence_add(sentence, polled ? "polled for an answer from " : "waited for ");
         sentence_add_thread(sentence, view, thread, last);
         sentence_add(sentence, ", which ");
