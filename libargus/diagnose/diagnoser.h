@@ -133,6 +133,18 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
 struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
                                                 struct window part, uint32_t thread);
 
+/* --- forgotten_flag.c --- */
+
+/* The last write of a flag that the thread of `vertex` read before: an edge; ARGUS_NONE: none. */
+uint32_t find_former_write(const struct view *view, uint32_t vertex);
+/* Explains a loop whose flag no thread wrote, by the thread that wrote it the last time: the edge
+ * `write`. */
+struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
+                                               struct window part, uint32_t write);
+/* "it waits for did_decode, which no thread set meanwhile; it was last set …"; owned by the caller;
+ * NULL: no memory. */
+char *text_former_write(struct diagnoser *d, uint32_t edge, struct window part);
+
 /* --- code_loop.c --- */
 
 /* Reads from the program's code which variables end the loop of `vertex`; none, where it does not tell. Errors: memory. */

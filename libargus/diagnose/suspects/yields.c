@@ -11,7 +11,7 @@
  * If the flag was watched and no write came, the thread that should have written it is searched.
  * That is the thread that set the flag for this one the last time; or, if this thread set it
  * itself, the sender of the message upon which it did (own_flag.c). What did that thread do
- * instead; and if it waited itself, who should have ended its wait? A loop that polls for a lock
+ * instead (forgotten_flag.c); and if it waited itself, who should have ended its wait? A loop that polls for a lock
  * on a file waits for the lock's holder (polled_lock.c). A loop that polls for the end of a child
  * waits for that child (polled_child.c).
  */
@@ -24,8 +24,7 @@
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
  * last of them or just after it. */
-#define MAX_VERTICES  64
-#define MAX_LOOK_BACK 100000 /* for the last time that the flag was set */
+#define MAX_VERTICES 64
 
 /* The latest write of a flag in `window` that the loop around `vertex` read: an edge; ARGUS_NONE:
  * none. */
@@ -47,19 +46,6 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
         v = timeline_next(view, v);
     }
     return found;
-}
-
-/* The last write of a flag that the thread of `vertex` read before: an edge; ARGUS_NONE: none. */
-static uint32_t find_former_write(const struct view *view, uint32_t vertex)
-{
-    for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
-        const struct argus_edge *in;
-        for (size_t j = argus_graph_in_edges(view->graph, v, &in); j > 0; j--)
-            if (in[j - 1].kind == ARGUS_EDGE_FLAG)
-                return (uint32_t)(&in[j - 1] - view->edges);
-        v = argus_graph_previous(view->graph, v);
-    }
-    return ARGUS_NONE;
 }
 
 /* Names the polling function and its program: "in wait_for_data of editor"; "" if unknown. */
@@ -111,6 +97,9 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
                        const struct argus_code_loop *loop)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
+    uint32_t former = find_former_write(&d->view, vertex);
+    if (former != ARGUS_NONE)
+        return text_former_write(d, former, part);
     if (flag)
         return text_print("it waits for the data flag %s, which no thread set meanwhile, nor is "
                           "known to have set before; "
@@ -162,19 +151,6 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
 
 /* --- a missing write --- */
 
-static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t write)
-{
-    char who[128], whom[128];
-    const struct argus_edge *edge = &d->view.edges[write];
-    text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
-    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
-    return diagnoser_add_uncertain(
-        d, text_print("that %s should have set the flag%s%s for which %s polled is a guess: it set "
-                      "the flag the last time, in v%u",
-                      who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
-}
-
 /* By that thread's wait, or else by what it did. */
 struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
                                                 struct window part, uint32_t thread)
@@ -197,15 +173,6 @@ struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t ve
     return diagnoser_explain_missing_write(d, &position);
 }
 
-/* Explains a loop by the thread that wrote the flag before. */
-static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
-                                            struct window part, uint32_t write)
-{
-    struct argus_error *error = note_guess(d, vertex, write);
-    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
-    return error ? error : diagnoser_explain_by_setter(d, vertex, part, thread);
-}
-
 /* Explains a loop by `thread`, which should have ended it because of `why` (static). */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
@@ -222,7 +189,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     uint32_t edge = find_flag_write(&d->view, vertex, part);
     uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
     if (former != ARGUS_NONE)
-        return explain_no_write(d, vertex, part, former);
+        return diagnoser_explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
     if (told != ARGUS_NONE) /* the thread sets the flag itself upon a message */
         return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,

@@ -1,0 +1,141 @@
+"""Scenes with watched variables: loops that wait for one that was not written, and the thread that should have written it."""
+from scene import Scene
+from scenes import scene
+
+
+def request(s, app, decoder, takes=2):
+    """The app wakes the decoder, which works for a while; the app looks at the flag in a loop."""
+    s.wake(app, decoder)
+    s.wait(app, "clock_nanosleep", timeout=True)
+    s.at(s.now / 1e6 + takes)
+
+
+def looks(s, app, value, turns):
+    for _ in range(turns):
+        s.sleep(app, 10)
+        s.flag(app, value)
+
+
+def rest(s, app):
+    s.wait(app, "poll")
+    s.at(s.now / 1e6 + 50)
+
+
+def begin(decoder=True):
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(30, "typist")
+    if decoder:
+        s.thread(11, "decoder", pid=10)
+        s.wait(11, "read")
+    s.tables.append('flag 1 10 0x7000 "decoded in app" bytes 4')
+    s.wait(10, "poll")
+    return s
+
+
+def answered_requests(s):
+    for value in (1, 2, 3):
+        s.wake(30, 10)
+        request(s, 10, 11)
+        s.flag(11, value, write=True)
+        s.wait(11, "read")
+        s.at(s.now / 1e6 + 8)
+        s.timer(10)
+        s.flag(10, value)
+        rest(s, 10)
+
+
+@scene
+def flag_that_was_forgotten():
+    """The decoder takes the request, and goes back to its pipe without setting the flag."""
+    s = begin()
+    answered_requests(s)
+    s.wake(30, 10)
+    request(s, 10, 11)
+    s.wait(11, "read")
+    s.timer(10)
+    looks(s, 10, 3, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "went back to its wait for requests (read fd 5) without setting decoded in app; it was last set"}
+
+
+@scene
+def flag_of_a_thread_that_was_not_asked():
+    """No request reached the decoder, which waits for one, as always. It does not wait for the app: there is no circle."""
+    s = begin()
+    answered_requests(s)
+    s.wake(30, 10)
+    looks(s, 10, 3, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
+                      "why": "by thread decoder of app, which did nothing unusual meanwhile"}
+
+
+@scene
+def flag_of_a_thread_that_has_ended():
+    """The decoder has ended before the last request."""
+    s = begin()
+    answered_requests(s)
+    s.wake(30, 11, call="write", result=0)
+    s.exit(11)
+    s.at(s.now / 1e6 + 50)
+    s.wake(30, 10)
+    looks(s, 10, 3, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"], "why": "which had ended before the loop"}
+
+
+@scene
+def flag_of_a_thread_per_request():
+    """Each request has a thread of its own; the last one ends without setting the flag."""
+    s = begin(decoder=False)
+    for value in (1, 2, 3, 4):
+        decoder = 20 + value
+        s.wake(30, 10)
+        s.thread(decoder, "decoder", pid=10)
+        s.wait(10, "clock_nanosleep", timeout=True)
+        s.at(s.now / 1e6 + 2)
+        if value < 4:
+            s.flag(decoder, value, write=True)
+        s.exit(decoder)
+        s.at(s.now / 1e6 + 8)
+        s.timer(10)
+        s.flag(10, value if value < 4 else 3)
+        if value < 4:
+            rest(s, 10)
+    looks(s, 10, 3, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"], "why": "without setting decoded in app"}
+
+
+@scene
+def flag_of_a_thread_that_sleeps_in_pieces():
+    """The decoder looks for work every 20 ms, and finds none: it explains nothing."""
+    s = begin()
+    for value in (1, 2, 3):
+        s.wake(30, 10)
+        request(s, 10, 11)
+        s.flag(11, value, write=True)
+        s.wait(11, "clock_nanosleep", timeout=True)
+        s.timer(10)
+        s.flag(10, value)
+        s.wait(10, "poll")
+        s.timer(11)
+        for _ in range(5):
+            s.sleep(11, 20)
+        s.wait(11, "read")
+    s.wake(30, 10)
+    s.wake(30, 11)
+    for _ in range(150):
+        s.wait(11, "clock_nanosleep", timeout=True)
+        looks(s, 10, 3, 2)
+        s.timer(11)
+    s.wait(11, "read")
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield")}
