@@ -33,11 +33,11 @@ def begin(decoder=True):
     return s
 
 
-def answered_requests(s):
+def answered_requests(s, pc=0):
     for value in (1, 2, 3):
         s.wake(30, 10)
         request(s, 10, 11)
-        s.flag(11, value, write=True)
+        s.flag(11, value, write=True, pc=pc)
         s.wait(11, "read")
         s.at(s.now / 1e6 + 8)
         s.timer(10)
@@ -45,11 +45,9 @@ def answered_requests(s):
         rest(s, 10)
 
 
-@scene
-def flag_that_was_forgotten():
-    """The decoder takes the request, and goes back to its pipe without setting the flag."""
+def forgotten(pc=0):
     s = begin()
-    answered_requests(s)
+    answered_requests(s, pc)
     s.wake(30, 10)
     request(s, 10, 11)
     s.wait(11, "read")
@@ -57,7 +55,13 @@ def flag_that_was_forgotten():
     looks(s, 10, 3, 300)
     s.wait(10, "poll")
     s.wake(30, 10)
-    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+    return s
+
+
+@scene
+def flag_that_was_forgotten():
+    """The decoder takes the request, and goes back to its pipe without setting the flag."""
+    return forgotten(), "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
                       "why": "went back to its wait for requests (read fd 5) without setting decoded in app; it was last set"}
 
 
@@ -139,3 +143,114 @@ def flag_of_a_thread_that_sleeps_in_pieces():
     s.wait(10, "poll")
     s.wake(30, 10)
     return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield")}
+
+
+def counted(semantics, label):
+    """The flag's writes are recorded, but no reads of it: --semantics=flip or queue."""
+    s = begin()
+    s.tables[-1] = f'flag 1 10 0x7000 "{label}" bytes 4 semantics {semantics}'
+    return s
+
+
+def handed_over(s, answers, delay=2, busy=False):
+    """The app sets the flag and looks whether the decoder has cleared it. `delay` until the decoder clears it, in ms."""
+    s.wake(30, 10)
+    s.flag(10, 1, write=True)
+    s.wake(10, 11)
+    if not busy:
+        s.wait(11, "read")
+    for _ in range(delay // 10 + 1):
+        s.sleep(10, 10)
+    if answers:
+        if not busy:
+            s.wake(30, 11)
+        s.flag(11, 0, write=True)
+        s.wait(11, "read")
+    s.sleep(10, 10)
+    rest(s, 10)
+
+
+@scene
+def flip_that_came_late():
+    """The decoder is busy for three seconds before it clears the flag that the app has set; the app's looks are not recorded."""
+    s = counted("flip", "wanted in app")
+    for _ in range(3):
+        handed_over(s, True, busy=True)
+    handed_over(s, True, delay=3000, busy=True)
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongRunning"), "path": ["app", "app"]}
+
+
+@scene
+def flip_that_did_not_come():
+    """The decoder takes the request and goes back to its pipe without clearing the flag."""
+    s = counted("flip", "wanted in app")
+    for _ in range(3):
+        handed_over(s, True, busy=True)
+    handed_over(s, False, delay=3000)
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "without changing wanted in app; it was last changed"}
+
+
+@scene
+def queue_that_was_not_emptied():
+    """The same with a number of requests that the decoder decreases."""
+    s = counted("queue", "jobs in app")
+    for _ in range(3):
+        handed_over(s, True, busy=True)
+    handed_over(s, False, delay=3000)
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"], "why": "jobs in app"}
+
+
+@scene
+def flip_that_was_forgotten():
+    """The decoder sets the flag and the app clears it, three times; then the decoder takes the request and forgets the flag."""
+    s = counted("flip", "decoded in app")
+    for _ in range(3):
+        s.wake(30, 10)
+        request(s, 10, 11)
+        s.flag(11, 1, write=True)
+        s.wait(11, "read")
+        s.timer(10)
+        s.flag(10, 0, write=True)
+        rest(s, 10)
+    s.wake(30, 10)
+    request(s, 10, 11)
+    s.wait(11, "read")
+    s.timer(10)
+    for _ in range(300):
+        s.sleep(10, 10)
+    rest(s, 10)
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "without setting decoded in app; it was last set"}
+
+
+def looked_at(address, elsewhere=False):
+    """A loop that looks at nothing that is watched."""
+    s = begin(decoder=False)
+    s.tables[-1] = f'flag 1 10 {address:#x} "ready in app" bytes 4'
+    if elsewhere:
+        s.wake(30, 10)
+        s.flag(10, 1, address=address)
+        s.wait(10, "poll")
+    s.wake(30, 10)
+    for _ in range(300):
+        s.sleep(10, 10)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s
+
+
+@scene
+def flag_that_nobody_touched():
+    return looked_at(0x7100), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"),
+                                      "uncertain": "ready in app was watched, but no thread read or wrote it"}
+
+
+@scene
+def flag_that_the_loop_did_not_read():
+    return looked_at(0x7100, True), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"),
+                                            "uncertain": "ready in app was watched, but the loop did not read it"}

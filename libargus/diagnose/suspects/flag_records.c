@@ -60,16 +60,16 @@ static struct argus_error *read_near(struct flag_search *search)
     return error;
 }
 
-struct argus_error *flag_record_place(struct diagnoser *d, const struct argus_edge *edge,
+struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
                                       char **ret)
 {
-    const struct argus_vertex *v = &d->view.vertices[edge->from];
+    const struct argus_vertex *v = &d->view.vertices[access->vertex];
     struct flag_search search = {.trace = argus_graph_trace(d->view.graph),
                                  .tid = d->view.threads[v->thread].tid,
-                                 .time_ns = edge->from_ns,
+                                 .address = access->address,
+                                 .time_ns = access->time_ns,
                                  .distance_ns = NEAR_NS};
     *ret = NULL;
-    argus_graph_edge_flag(d->view.graph, edge, &search.address);
     if (!search.address || !d->symbols)
         return NULL;
     struct argus_error *error = read_near(&search);

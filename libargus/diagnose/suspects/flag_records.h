@@ -4,9 +4,15 @@
 
 #include "diagnose/diagnoser.h"
 
-/* The code that wrote the variable at the beginning of `edge` (kind ARGUS_EDGE_FLAG):
- * "decode_done (decoder.c:88)"; owned by the caller. `*ret` NULL: not known. */
-struct argus_error *flag_record_place(struct diagnoser *d, const struct argus_edge *edge,
+/* An access of a watched variable. */
+struct flag_access_at {
+    uint32_t vertex;
+    uint64_t time_ns, address;
+};
+
+/* The code of that access: "decode_done (decoder.c:88)"; owned by the caller. `*ret` NULL: not
+ * known. */
+struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
                                       char **ret);
 
 #endif

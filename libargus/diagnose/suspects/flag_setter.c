@@ -85,6 +85,7 @@ struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vert
                                      .part = part,
                                      .name = name,
                                      .last = "",
+                                     .doing = "setting",
                                      .why = "by the program's code, it sets the variable",
                                      .note = note_guess,
                                      .context = &loop};

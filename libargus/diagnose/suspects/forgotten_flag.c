@@ -18,7 +18,9 @@
 
 /* The last write of the variable before the loop. */
 struct former {
-    uint32_t edge, thread;
+    struct flag_access_at access;
+    uint32_t thread;
+    bool is_turn; /* the loop's thread had handed it over: turned_flag.c */
     const char *name;
     char last[640]; /* "; did_decode was last set 1.2 s before, in decode_done (decoder.c:88)" */
 };
@@ -35,22 +37,35 @@ uint32_t find_former_write(const struct view *view, uint32_t vertex)
     return ARGUS_NONE;
 }
 
-static struct argus_error *describe_former(struct diagnoser *d, uint32_t edge, struct window part,
-                                           struct former *ret)
+/* If the thread of the loop `vertex` handed the flag over, the writer is at the edge's end. */
+static struct former former_of(const struct view *view, uint32_t vertex, uint32_t edge)
 {
-    const struct argus_edge *write = &d->view.edges[edge];
-    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, write, NULL);
+    const struct argus_edge *write = &view->edges[edge];
+    bool is_turn = view->vertices[write->from].thread == view->vertices[vertex].thread;
+    struct former former = {.is_turn = is_turn, .name = "the data flag"};
+    const struct argus_flag_entry *flag =
+        argus_graph_edge_flag(view->graph, write, &former.access.address);
+    former.access.vertex = former.is_turn ? write->to : write->from;
+    former.access.time_ns = former.is_turn ? write->to_ns : write->from_ns;
+    former.thread = view->vertices[former.access.vertex].thread;
+    if (flag)
+        former.name = flag->label;
+    return former;
+}
+
+static struct argus_error *describe_former(struct diagnoser *d, uint32_t vertex, uint32_t edge,
+                                           struct window part, struct former *ret)
+{
     char *place, before[32];
-    struct argus_error *error = flag_record_place(d, write, &place);
-    *ret = (struct former){.edge = edge,
-                           .thread = d->view.vertices[write->from].thread,
-                           .name = flag ? flag->label : "the data flag"};
+    *ret = former_of(&d->view, vertex, edge);
+    struct argus_error *error = flag_record_place(d, &ret->access, &place);
     if (error)
         return error;
-    uint64_t ago_ns = part.start_ns > write->from_ns ? part.start_ns - write->from_ns : 0;
-    snprintf(ret->last, sizeof(ret->last), "; it was last set %s before the loop%s%s",
-             text_duration(ago_ns, before, sizeof(before)), place ? ", in " : "",
-             place ? place : "");
+    uint64_t time_ns = ret->access.time_ns;
+    uint64_t ago_ns = part.start_ns > time_ns ? part.start_ns - time_ns : 0;
+    snprintf(ret->last, sizeof(ret->last), "; it was last %s %s before the loop%s%s",
+             ret->is_turn ? "changed" : "set", text_duration(ago_ns, before, sizeof(before)),
+             place ? ", in " : "", place ? place : "");
     free(place);
     return NULL;
 }
@@ -62,11 +77,11 @@ static struct argus_error *note_guess(struct diagnoser *d, const struct setter_a
     text_thread(&d->view, attempt->setter, who, sizeof(who));
     text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whom, sizeof(whom));
     return diagnoser_add_uncertain(
-        d, text_print("that %s should have set %s for which %s polled is a guess: %s set it the "
+        d, text_print("that %s should have %s %s for which %s polled is a guess: %s did so the "
                       "last time, in v%u",
-                      who, former->name, whom,
+                      who, former->is_turn ? "changed" : "set", former->name, whom,
                       attempt->setter == former->thread ? "it" : "a thread of that name",
-                      d->view.edges[former->edge].from));
+                      former->access.vertex));
 }
 
 /* --- a thread that has ended --- */
@@ -89,7 +104,7 @@ static uint32_t find_successor(const struct view *view, const struct former *for
                                struct window part)
 {
     uint32_t found = ARGUS_NONE;
-    uint64_t latest_ns = view->edges[former->edge].from_ns;
+    uint64_t latest_ns = former->access.time_ns;
     for (uint32_t i = 0; i < view->thread_count; i++) {
         if (i == former->thread || !has_role(view, i, former->thread))
             continue;
@@ -117,10 +132,10 @@ static struct argus_error *blame_ended(struct diagnoser *d, struct setter_attemp
     size_t before = d->culprits.length;
     error = diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, attempt->part, window_ns(attempt->part),
-        text_print("was started for %s and ended after %s without setting %s%s", whose,
+        text_print("was started for %s and ended after %s without %s %s%s", whose,
                    text_duration(thread->end_ns - first_seen_ns(&d->view, attempt->setter), lived,
                                  sizeof(lived)),
-                   attempt->name, attempt->last));
+                   attempt->doing, attempt->name, attempt->last));
     attempt->is_taken = !error && d->culprits.length > before;
     if (attempt->is_taken)
         d->culprits.data[before].silent = true;
@@ -129,11 +144,11 @@ static struct argus_error *blame_ended(struct diagnoser *d, struct setter_attemp
 
 /* --- all of it --- */
 
-char *text_former_write(struct diagnoser *d, uint32_t edge, struct window part)
+char *text_former_write(struct diagnoser *d, uint32_t vertex, uint32_t edge, struct window part)
 {
     struct former former;
     char who[128];
-    struct argus_error *error = describe_former(d, edge, part, &former);
+    struct argus_error *error = describe_former(d, vertex, edge, part, &former);
     argus_error_destroy(error); /* without the place */
     text_thread(&d->view, former.thread, who, sizeof(who));
     bool has_ended = d->view.threads[former.thread].end_ns <= part.start_ns;
@@ -146,7 +161,7 @@ struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t ver
                                                struct window part, uint32_t write)
 {
     struct former former;
-    struct argus_error *error = describe_former(d, write, part, &former);
+    struct argus_error *error = describe_former(d, vertex, write, part, &former);
     if (error)
         return error;
     bool has_ended = d->view.threads[former.thread].end_ns < part.end_ns;
@@ -157,6 +172,7 @@ struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t ver
         .part = part,
         .name = former.name,
         .last = former.last,
+        .doing = former.is_turn ? "changing" : "setting",
         .why = "it set the variable the last time",
         .is_recorded = true,
         .note = note_guess,

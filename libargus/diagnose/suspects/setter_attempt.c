@@ -72,8 +72,8 @@ static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_a
     argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
     char *why = text_print("took what %s had asked for and went back to its wait for requests "
-                           "(%s) without setting %s%s",
-                           whose, text, attempt->name, attempt->last);
+                           "(%s) without %s %s%s",
+                           whose, text, attempt->doing, attempt->name, attempt->last);
     if (!why)
         return argus_error_memory();
     free(culprit->why);

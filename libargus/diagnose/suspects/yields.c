@@ -20,6 +20,7 @@
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/suspects/turned_flag.h"
 #include "diagnose/words.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
@@ -98,8 +99,10 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
     uint32_t former = find_former_write(&d->view, vertex);
+    if (former == ARGUS_NONE)
+        former = find_former_turn(&d->view, vertex, part);
     if (former != ARGUS_NONE)
-        return text_former_write(d, former, part);
+        return text_former_write(d, vertex, former, part);
     if (flag)
         return text_print("it waits for the data flag %s, which no thread set meanwhile, nor is "
                           "known to have set before; "
@@ -138,7 +141,7 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
         d->culprits.data[count].loop = *loop;
     else
         code_loop_free(loop);
-    return error;
+    return error ? error : diagnoser_note_untouched_flags(d, vertex, part);
 }
 
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
@@ -183,6 +186,44 @@ static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, stru
     return diagnoser_explain_missing_message(d, &position, thread, why);
 }
 
+/* Reads of such flags are not recorded. */
+static struct argus_error *note_turn(struct diagnoser *d, uint32_t vertex, uint32_t turn)
+{
+    char who[128], whom[128];
+    const struct argus_edge *edge = &d->view.edges[turn];
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
+    text_thread(&d->view, d->view.vertices[edge->to].thread, who, sizeof(who));
+    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
+    return diagnoser_add_uncertain(
+        d,
+        text_print("that the loop of %s waited until %s had changed %s is a guess: %s had set it "
+                   "just before, and the loop ended just after; the loop's looks are not recorded",
+                   whom, who, flag ? flag->label : "the data flag", whom));
+}
+
+/* Explains a loop by a flag that its thread handed over, or else by the program's code. */
+static struct argus_error *explain_by_turn(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    uint32_t turn = find_late_turn(&d->view, vertex, part);
+    uint32_t former = turn == ARGUS_NONE ? find_former_turn(&d->view, vertex, part) : ARGUS_NONE;
+    if (former != ARGUS_NONE)
+        return diagnoser_explain_no_write(d, vertex, part, former);
+    if (turn == ARGUS_NONE)
+        return diagnoser_explain_by_code(d, vertex, part);
+    const struct argus_edge *edge = &d->view.edges[turn];
+    struct walk_position position = {
+        .vertex = edge->to, .window = {part.start_ns, edge->to_ns}, .requester = ARGUS_NONE};
+    if (diagnoser_find_step(d, d->view.vertices[edge->to].thread) >= 0)
+        return diagnoser_blame_yielding(d, vertex, part);
+    struct argus_error *error = note_turn(d, vertex, turn);
+    if (error)
+        return error;
+    d->guessed = true;
+    if (!diagnoser_add_step(d, edge->to, ARGUS_NONE, false))
+        return argus_error_memory();
+    return diagnoser_explain_writer(d, &position);
+}
+
 struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
                                                struct window part)
 {
@@ -205,7 +246,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     if (locks)
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
-        return diagnoser_explain_by_code(d, vertex, part);
+        return explain_by_turn(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
     struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};
