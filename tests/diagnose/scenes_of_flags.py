@@ -254,3 +254,27 @@ def flag_that_nobody_touched():
 def flag_that_the_loop_did_not_read():
     return looked_at(0x7100, True), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"),
                                             "uncertain": "ready in app was watched, but the loop did not read it"}
+
+
+@scene
+def flag_of_a_thread_that_polls_for_work():
+    """The decoder looks for work every 2 ms, since it was started; the requests leave no record."""
+    s = begin(decoder=False)
+    s.at(20000)
+    s.thread(11, "decoder", pid=10)
+    for value in (1, 2, 3, None):
+        for _ in range(50):
+            s.sleep(11, 2)
+        s.wake(30, 10)
+        for turn in range(300 if value is None else 1):
+            s.wait(10, "clock_nanosleep", timeout=True)
+            for _ in range(5):
+                s.sleep(11, 2)
+            if value:
+                s.flag(11, value, write=True)
+            s.timer(10)
+            s.flag(10, value or 3)
+        s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
+                      "why": "by thread decoder of app, which did nothing unusual meanwhile"}
