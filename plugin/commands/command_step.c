@@ -16,7 +16,7 @@ static const struct command_option options[] = {
     {"process", 0, "PID", "the process to step; instead of CMD"},
     {"thread", 0, "TID", "only this thread of it; alone: from where it is now"},
     {"function", 0, "PLACE", "FUNCTION, IMAGE:FUNCTION, IMAGE+OFFSET or an address"},
-    {"frame", 0, "N", "begin N callers above the vertex's own function (0)"},
+    {"frame", 0, "N", "begin N callers above the vertex's own function"},
     {"until", 0, "return|max", "return: or the vertex's wait; max: not before --max (return)"},
     {"max", 0, "N", "end after N instructions (100000; of a spin 10000)"},
     {"for", 0, "TIME", "end after TIME of stepping (30s)"},
