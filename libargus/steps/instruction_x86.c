@@ -228,7 +228,7 @@ static void take_bits(const cs_insn *insn, struct instruction *ret)
         ret->bits = (uint64_t)last->imm & 63;
     } else if (insn->id == X86_INS_BT && last->type == X86_OP_IMM) {
         ret->bit_use = BITS_MASKED;
-        ret->bits = UINT64_C(1) << ((uint64_t)last->imm & (first->size * 8u - 1));
+        ret->bits = UINT64_C(1) << ((uint64_t)last->imm & (first->size * 8u - 1) & 63);
     } else if (insn->id == X86_INS_MOVZX && last->type == X86_OP_REG) {
         ret->bit_use = BITS_MASKED;
         ret->bits = operand_bits(last);

@@ -278,3 +278,20 @@ def flag_of_a_thread_that_polls_for_work():
     s.wake(30, 10)
     return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
                       "why": "by thread decoder of app, which did nothing unusual meanwhile"}
+
+
+@scene
+def flag_of_another_loop():
+    """The watched flag was for other requests; this loop looks at something that is not watched."""
+    s = begin()
+    answered_requests(s)
+    s.wake(30, 10)
+    request(s, 10, 11)
+    s.wait(11, "read")
+    s.timer(10)
+    for _ in range(300):
+        s.sleep(10, 10)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
+                      "uncertain": "decoded in app was watched, but the loop did not read it"}

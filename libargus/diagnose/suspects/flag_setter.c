@@ -102,5 +102,5 @@ struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vert
     struct argus_code_loop *place = &d->culprits.data[attempt.mark.culprits].loop;
     code_loop_free(place);
     *place = loop;
-    return NULL;
+    return diagnoser_note_untouched_flags(d, vertex, part);
 }

@@ -25,13 +25,26 @@ struct former {
     char last[640]; /* "; did_decode was last set 1.2 s before, in decode_done (decoder.c:88)" */
 };
 
-uint32_t find_former_write(const struct view *view, uint32_t vertex)
+/* A flag of which accesses are recorded, but none of this loop, is not the one that it waits for.
+ * Reads of flags with other semantics are not recorded, nor is where a debugger's were. */
+static bool is_of_loop(const struct view *view, const struct argus_edge *edge, uint32_t vertex,
+                       struct window part)
+{
+    uint64_t address;
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(view->graph, edge, &address);
+    bool has_reads = !flag || flag->semantics == ARGUS_FLAG_VALUE;
+    return !has_reads || !address || !flag_is_of_other_loop(view, vertex, part, address);
+}
+
+uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part)
 {
     for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
         const struct argus_edge *in;
         for (size_t j = argus_graph_in_edges(view->graph, v, &in); j > 0; j--)
             if (in[j - 1].kind == ARGUS_EDGE_FLAG)
-                return (uint32_t)(&in[j - 1] - view->edges);
+                return is_of_loop(view, &in[j - 1], vertex, part)
+                           ? (uint32_t)(&in[j - 1] - view->edges)
+                           : ARGUS_NONE;
         v = argus_graph_previous(view->graph, v);
     }
     return ARGUS_NONE;

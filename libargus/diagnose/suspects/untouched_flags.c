@@ -37,6 +37,13 @@ static bool was_touched_in_loop(const struct view *view, uint32_t vertex, struct
     return false;
 }
 
+bool flag_is_of_other_loop(const struct view *view, uint32_t vertex, struct window part,
+                           uint64_t address)
+{
+    uint32_t process = view->threads[view->vertices[vertex].thread].process;
+    return !was_touched_in_loop(view, vertex, part, address) && was_touched(view, process, address);
+}
+
 static struct argus_error *note_flag(struct diagnoser *d, uint32_t vertex, struct window part,
                                      const struct argus_flag_entry *flag)
 {

@@ -98,7 +98,7 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
                        const struct argus_code_loop *loop)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
-    uint32_t former = find_former_write(&d->view, vertex);
+    uint32_t former = find_former_write(&d->view, vertex, part);
     if (former == ARGUS_NONE)
         former = find_former_turn(&d->view, vertex, part);
     if (former != ARGUS_NONE)
@@ -137,11 +137,12 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     size_t count = d->culprits.length;
     struct argus_error *error =
         diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
-    if (!error && d->culprits.length > count)
-        d->culprits.data[count].loop = *loop;
-    else
+    if (error || d->culprits.length == count) {
         code_loop_free(loop);
-    return error ? error : diagnoser_note_untouched_flags(d, vertex, part);
+        return error;
+    }
+    d->culprits.data[count].loop = *loop;
+    return diagnoser_note_untouched_flags(d, vertex, part);
 }
 
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
@@ -228,7 +229,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
                                                struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
-    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
+    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex, part) : ARGUS_NONE;
     if (former != ARGUS_NONE)
         return diagnoser_explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
