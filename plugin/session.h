@@ -51,7 +51,9 @@ struct session_watches {
     /* Sets a watchpoint whose hits go only to session->flags. */
     struct argus_error *(*set)(void *data, uint64_t address, uint32_t bytes, bool writes_only,
                                uint32_t *ret_watch);
-    void (*unset)(void *data, uint32_t watch);
+    void (*unset)(void *data, uint64_t pid, uint32_t watch);
+    /* Whether the debugger has this process, and it has not ended. */
+    bool (*has_process)(void *data, uint64_t pid);
     /* Reads memory of the selected process; false: not readable. */
     bool (*read)(void *data, uint64_t address, uint32_t bytes, uint64_t *ret);
     /* Returns the selected process's id, and its name in `ret_name`. */

@@ -134,6 +134,29 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
 struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
                                                 struct window part, uint32_t thread);
 
+/* --- untouched_flags.c --- */
+
+/* Whether accesses of the flag are recorded in the process of `vertex`, but none of the loop. */
+bool flag_is_of_other_loop(const struct view *view, uint32_t vertex, struct window part,
+                           uint64_t address);
+
+/* Says which watched flags of the process were not touched, or not by the loop of `vertex`. */
+struct argus_error *diagnoser_note_untouched_flags(struct diagnoser *d, uint32_t vertex,
+                                                   struct window part);
+
+/* --- forgotten_flag.c --- */
+
+/* The last write of a flag that the thread of the loop `vertex` read before, and that the loop reads
+ * as far as the records tell: an edge; ARGUS_NONE: none. */
+uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part);
+/* Explains a loop whose flag no thread wrote, by the thread that wrote it the last time: the edge
+ * `write`, from that thread, or to it if the loop's thread had handed the flag over (turned_flag.h). */
+struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
+                                               struct window part, uint32_t write);
+/* "it waits for did_decode, which no thread set meanwhile; it was last set …"; owned by the caller;
+ * NULL: no memory. */
+char *text_former_write(struct diagnoser *d, uint32_t vertex, uint32_t edge, struct window part);
+
 /* --- code_loop.c --- */
 
 /* Reads from the program's code which variables end the loop of `vertex` in `part`; none, where it does not tell. Errors: memory. */

@@ -16,19 +16,18 @@ static const char *last_part(const char *path)
 }
 
 /* "wait_until (settings.c:62)", "settings+0x1234", "0x7f…"; into `buffer`. */
-static const char *place_text(const struct argus_code_place *place, char *buffer)
+const char *report_place_text(const struct argus_code_place *place, char *buffer, size_t bytes)
 {
     if (place->function && place->file)
-        snprintf(buffer, TEXT_BYTES, "%s (%s:%u)", place->function, last_part(place->file),
-                 place->line);
+        snprintf(buffer, bytes, "%s (%s:%u)", place->function, last_part(place->file), place->line);
     else if (place->function)
-        snprintf(buffer, TEXT_BYTES, "%s+0x%llx", place->function,
+        snprintf(buffer, bytes, "%s+0x%llx", place->function,
                  (unsigned long long)place->function_offset);
     else if (place->image)
-        snprintf(buffer, TEXT_BYTES, "%s+0x%llx", last_part(place->image),
+        snprintf(buffer, bytes, "%s+0x%llx", last_part(place->image),
                  (unsigned long long)place->image_offset);
     else
-        snprintf(buffer, TEXT_BYTES, "0x%llx", (unsigned long long)place->address);
+        snprintf(buffer, bytes, "0x%llx", (unsigned long long)place->address);
     return buffer;
 }
 
@@ -50,7 +49,8 @@ static void print_loop(const struct argus_sink *sink, const struct argus_diverge
         return;
     argus_sink_printf(sink, "\n%s went round a loop at %s: %u turns, the last of %u steps%s.\n",
                       divergence->alone ? "The thread" : "The bad run",
-                      place_text(&loop->head, text), loop->turns, loop->turn_steps,
+                      report_place_text(&loop->head, text, sizeof(text)), loop->turns,
+                      loop->turn_steps,
                       loop->to_the_end ? ", to the end of the trace" : ", and left it");
 }
 
@@ -59,7 +59,7 @@ static void print_code(const struct argus_sink *sink, const char *prefix,
 {
     char text[TEXT_BYTES];
     argus_sink_printf(sink, "%s%-34s  %s\n", prefix, place->text ? place->text : "",
-                      place_text(place, text));
+                      report_place_text(place, text, sizeof(text)));
 }
 
 static void print_first(const struct argus_sink *sink, const struct argus_divergence *divergence)
@@ -90,7 +90,7 @@ static void print_ways(const struct argus_sink *sink, const struct argus_decisio
     char text[TEXT_BYTES];
     for (size_t i = 0; i < decision->way_count; i++) {
         const struct argus_decision_way *way = &decision->ways[i];
-        argus_sink_printf(sink, "       to %s: ", place_text(&way->to, text));
+        argus_sink_printf(sink, "       to %s: ", report_place_text(&way->to, text, sizeof(text)));
         if (alone)
             argus_sink_printf(sink, "%u times\n", way->counts[1]);
         else

@@ -18,7 +18,7 @@ static json_t *step_json(uint32_t step)
     return step == ARGUS_NONE ? json_null() : json_integer(step);
 }
 
-static json_t *code_json(const struct argus_code_place *place)
+json_t *report_place_json(const struct argus_code_place *place)
 {
     json_t *json = json_object();
     if (!place->address) {
@@ -59,7 +59,7 @@ static json_t *loop_json(const struct argus_divergence *divergence)
     if (!divergence->has_loop)
         return json_null();
     json_t *json = json_object();
-    json_put(json, "head", code_json(&loop->head));
+    json_put(json, "head", report_place_json(&loop->head));
     json_put(json, "first_step", json_integer(loop->first_step));
     json_put(json, "last_step", json_integer(loop->last_step));
     json_put(json, "turns", json_integer(loop->turns));
@@ -73,9 +73,9 @@ static json_t *first_json(const struct argus_first_divergence *first)
     if (!first->found)
         return json_null();
     json_t *json = json_object();
-    json_put(json, "last_common", code_json(&first->last_common));
-    json_put(json, "normal", code_json(&first->to[0]));
-    json_put(json, "bad", code_json(&first->to[1]));
+    json_put(json, "last_common", report_place_json(&first->last_common));
+    json_put(json, "normal", report_place_json(&first->to[0]));
+    json_put(json, "bad", report_place_json(&first->to[1]));
     json_put(json, "normal_step", json_integer(first->steps[0]));
     json_put(json, "bad_step", json_integer(first->steps[1]));
     return json;
@@ -86,7 +86,7 @@ static json_t *ways_json(const struct argus_decision *decision)
     json_t *list = json_array();
     for (size_t i = 0; i < decision->way_count; i++) {
         json_t *json = json_object();
-        json_put(json, "to", code_json(&decision->ways[i].to));
+        json_put(json, "to", report_place_json(&decision->ways[i].to));
         json_put(json, "normal", json_integer(decision->ways[i].counts[0]));
         json_put(json, "bad", json_integer(decision->ways[i].counts[1]));
         json_add(list, json);
@@ -99,8 +99,8 @@ static json_t *decision_json(const struct argus_decision *decision)
     json_t *json = json_object(), *candidates = json_array();
     for (size_t i = 0; i < decision->candidate_count; i++)
         json_add(candidates, json_integer(decision->candidates[i]));
-    json_put(json, "branch", code_json(&decision->branch));
-    json_put(json, "compare", code_json(&decision->compare));
+    json_put(json, "branch", report_place_json(&decision->branch));
+    json_put(json, "compare", report_place_json(&decision->compare));
     json_put(json, "ways", ways_json(decision));
     json_put(json, "normal_step", step_json(decision->steps[0]));
     json_put(json, "bad_step", step_json(decision->steps[1]));
@@ -131,7 +131,7 @@ static json_t *candidate_json(const struct argus_flag_candidate *one)
     json_put(json, "symbol_offset", json_integer((json_int_t)one->symbol_offset));
     json_put(json, "path", json_text(one->path));
     json_put(json, "detail", json_text(one->detail));
-    json_put(json, "load", code_json(&one->load));
+    json_put(json, "load", report_place_json(&one->load));
     json_put(json, "normal_value", value_json(&one->values[0]));
     json_put(json, "bad_value", value_json(&one->values[1]));
     json_put(json, "loads", json_integer(one->loads));

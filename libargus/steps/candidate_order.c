@@ -23,8 +23,9 @@ static uint64_t weight(const struct diverger *d, uint32_t candidate)
     return ((uint64_t)one->role << 48) + ((uint64_t)rank->class << 40) +
            ((uint64_t)rank->is_own << 47) + ((uint64_t)rank->is_elsewhere << 38) +
            ((uint64_t)(!d->runs[0] && rank->with_results) << 37) +
-           ((uint64_t)is_equal_in_both(one) << 36) +
-           ((uint64_t)(d->runs[0] && !is_different(one)) << 35) +
+           ((uint64_t)rank->is_request << 36) +
+           ((uint64_t)(is_equal_in_both(one) && !rank->compares_loads) << 36) +
+           ((uint64_t)(d->runs[0] && !is_different(one) && !rank->compares_loads) << 35) +
            ((uint64_t)(one->where == ARGUS_FLAG_STACK) << 32) + rank->order;
 }
 
@@ -68,6 +69,11 @@ static const char *writer_text(const struct diverger *d, uint32_t index)
         return "but its memory cannot be written";
     if (d->ranks.data[index].is_own)
         return "but in the normal run this thread wrote it itself";
+    if (d->ranks.data[index].is_request)
+        return "but this thread wrote its value, and compares it with another variable";
+    if (d->ranks.data[index].is_of_another)
+        return "in the normal run this thread had written another value, so another thread wrote "
+               "it";
     if (candidate->where == ARGUS_FLAG_UNKNOWN)
         return "its address is not known";
     return d->has_spin ? "this thread does not write it in the loop"

@@ -29,6 +29,9 @@ struct source {
     bool has_address;    /* LOAD: the registers were recorded */
     uint64_t address;    /* LOAD */
     uint32_t size_bytes; /* LOAD */
+    /* LOAD: `address` is so far behind the first byte that was loaded, because only these bytes
+     * decide (dataflow_narrow) */
+    uint32_t skipped_bytes;
     /* LOAD: the thread's latest earlier store to it; ARGUS_NONE: not in the trace */
     uint32_t stored_step;
     bool is_stored_in_turn; /* … within the branch's iteration of the loop */
@@ -61,5 +64,18 @@ bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address);
 /* The value that a load read, if the trace tells: from the register after it, or from a comparison
  * with the result "equal". */
 bool dataflow_value(const struct run *run, const struct source *source, uint64_t *ret);
+
+/* What the thread itself last stored to a variable, compared with what its load read. */
+enum stored_value {
+    STORED_UNKNOWN, /* no store in the trace, or one of the values is not known */
+    STORED_SAME,    /* the load read what this thread had stored */
+    STORED_OTHER,   /* it did not: another thread wrote in between */
+};
+
+enum stored_value dataflow_stored_value(const struct run *run, const struct source *source);
+
+/* Reduces a load's address and size to the bytes that decide the branch at `step`: of a word of
+ * which one bit is tested, the byte that has the bit. */
+void dataflow_narrow(const struct run *run, struct source *source, uint32_t step);
 
 #endif

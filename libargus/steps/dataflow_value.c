@@ -39,6 +39,6 @@ bool dataflow_value(const struct run *run, const struct source *source, uint64_t
     } else {
         return false;
     }
-    *ret = low_bytes(value, source->size_bytes);
+    *ret = low_bytes(value >> 8 * source->skipped_bytes, source->size_bytes);
     return true;
 }

@@ -176,6 +176,8 @@ void describe_memory(struct describer *describer, const struct source *source,
         ret->command =
             by_address(describer, ret->address, watchable_bytes(ret->address, ret->size_bytes));
         pointer_path_find(run, source->step, source->operand, &path);
+        if (path.links)
+            path.offsets[path.links - 1] += source->skipped_bytes;
         describe_path(describer, &path, ret);
     }
 }

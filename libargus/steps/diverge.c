@@ -93,7 +93,8 @@ static struct argus_error *note_ends(struct diverger *d)
     return diverger_note(
         d, describe_text(&d->describers[1],
                          "both runs took the same ways. The normal one ended because: %s. The bad "
-                         "one because: %s. Was the first one normal?",
+                         "one because: %s. Was the first one normal? If the function only "
+                         "waits, step its caller: argus step --frame 1",
                          argus_steps_end_text(d->runs[0]->steps),
                          argus_steps_end_text(d->runs[1]->steps)));
 }

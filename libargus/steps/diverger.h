@@ -45,10 +45,15 @@ struct diverger {
 struct candidate_rank {
     uint32_t source_instruction; /* of run 1 */
     uint32_t class;              /* the best class of its decisions */
-    bool is_own;       /* in the normal run, this thread wrote it just before the decision */
-    bool is_elsewhere; /* the normal run decided by another value */
-    bool with_results; /* the branch also depends on the result of a call */
-    uint32_t order;    /* by its decision, and by its place in the decision's slice */
+    /* in the normal run, this thread wrote the value that decided, or it wrote just before the
+     * decision and the value is not known */
+    bool is_own;
+    bool is_of_another;  /* the normal run read another value than this thread had written */
+    bool compares_loads; /* the branch compares it with another variable, not with a constant */
+    bool is_request;     /* … and in the bad run this thread wrote its value: what it waits for */
+    bool is_elsewhere;   /* the normal run decided by another value */
+    bool with_results;   /* the branch also depends on the result of a call */
+    uint32_t order;      /* by its decision, and by its place in the decision's slice */
 };
 
 /* choose.c: fills `picks`, sorted. */

@@ -91,6 +91,13 @@ struct instruction_memory {
 
 #define INSTRUCTION_MEMORY_MAX 3
 
+/* How an instruction uses only some bits of the one register or word of memory that it reads. */
+enum instruction_bits {
+    BITS_ALL,     /* all of them, or it is not known */
+    BITS_MASKED,  /* those of `bits`; if it writes the register, only these remain */
+    BITS_SHIFTED, /* it shifts the register right by `bits` */
+};
+
 struct instruction {
     uint64_t address;
     uint64_t target;        /* of FLOW_BRANCH, FLOW_JUMP, FLOW_CALL; else 0 */
@@ -110,6 +117,8 @@ struct instruction {
      * reads none: add and sub of an immediate, lea without an index, adr, adrp. */
     bool is_sum;
     int64_t addend;
+    uint8_t bit_use; /* enum instruction_bits */
+    uint64_t bits;
     struct instruction_memory memory[INSTRUCTION_MEMORY_MAX];
 };
 

@@ -213,6 +213,28 @@ static void take_sum(const cs_insn *insn, struct instruction *ret)
     ret->addend = (int64_t)(insn->id == ARM64_INS_SUB ? 0 - value : value);
 }
 
+/* and and tst of an immediate, tbz and tbnz, lsr, uxtb and uxth. */
+static void take_bits(const cs_insn *insn, struct instruction *ret)
+{
+    const cs_arm64 *arm64 = &insn->detail->arm64;
+    const cs_arm64_op *last = &arm64->operands[arm64->op_count ? arm64->op_count - 1 : 0];
+    bool by_immediate = arm64->op_count >= 2 && last->type == ARM64_OP_IMM;
+    ret->bit_use = BITS_MASKED;
+    if ((insn->id == ARM64_INS_AND || insn->id == ARM64_INS_TST || starts(insn, "ands")) &&
+        by_immediate)
+        ret->bits = (uint64_t)last->imm;
+    else if (insn->id == ARM64_INS_TBZ || insn->id == ARM64_INS_TBNZ)
+        ret->bits = UINT64_C(1) << (arm64->operands[1].imm & 63);
+    else if (starts(insn, "uxtb") || starts(insn, "uxth"))
+        ret->bits = starts(insn, "uxtb") ? 0xff : 0xffff;
+    else
+        ret->bit_use = BITS_ALL;
+    if (insn->id == ARM64_INS_LSR && by_immediate) {
+        ret->bit_use = BITS_SHIFTED;
+        ret->bits = (uint64_t)last->imm & 63;
+    }
+}
+
 void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction *ret)
 {
     const cs_arm64 *arm64 = &insn->detail->arm64;
@@ -226,6 +248,7 @@ void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction 
         take_operand(insn, i, ret);
     take_flags(insn, ret);
     take_sum(insn, ret);
+    take_bits(insn, ret);
     if (ret->flow == FLOW_BRANCH || ret->flow == FLOW_JUMP || ret->flow == FLOW_CALL) {
         ret->target = (uint64_t)ret->immediate;
         ret->has_immediate = false;

@@ -202,6 +202,43 @@ static void take_sum(const cs_insn *insn, struct instruction *ret)
     }
 }
 
+static bool is_high_byte(const cs_x86_op *op)
+{
+    return op->type == X86_OP_REG && (op->reg == X86_REG_AH || op->reg == X86_REG_BH ||
+                                      op->reg == X86_REG_CH || op->reg == X86_REG_DH);
+}
+
+/* The bits of a register that an operand is; of memory, counted from its address. */
+static uint64_t operand_bits(const cs_x86_op *op)
+{
+    uint64_t all = op->size < 8 ? (UINT64_C(1) << op->size * 8) - 1 : UINT64_MAX;
+    return is_high_byte(op) ? all << 8 : all;
+}
+
+/* cmp and test, and, bt, movzx, shr: which bits of their first value matter. */
+static void take_bits(const cs_insn *insn, struct instruction *ret)
+{
+    const cs_x86 *x86 = &insn->detail->x86;
+    const cs_x86_op *first = &x86->operands[0], *last = &x86->operands[1];
+    bool masks = insn->id == X86_INS_TEST || insn->id == X86_INS_AND;
+    if (x86->op_count != 2 || (last->type == X86_OP_MEM && insn->id != X86_INS_MOVZX))
+        return;
+    if ((insn->id == X86_INS_SHR || insn->id == X86_INS_SAR) && last->type == X86_OP_IMM) {
+        ret->bit_use = BITS_SHIFTED;
+        ret->bits = (uint64_t)last->imm & 63;
+    } else if (insn->id == X86_INS_BT && last->type == X86_OP_IMM) {
+        ret->bit_use = BITS_MASKED;
+        ret->bits = UINT64_C(1) << ((uint64_t)last->imm & (first->size * 8u - 1) & 63);
+    } else if (insn->id == X86_INS_MOVZX && last->type == X86_OP_REG) {
+        ret->bit_use = BITS_MASKED;
+        ret->bits = operand_bits(last);
+    } else if (masks || insn->id == X86_INS_CMP) {
+        uint64_t mask = masks && last->type == X86_OP_IMM ? (uint64_t)last->imm : UINT64_MAX;
+        ret->bit_use = BITS_MASKED;
+        ret->bits = operand_bits(first) & (is_high_byte(first) ? mask << 8 : mask);
+    }
+}
+
 void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *ret)
 {
     const cs_detail *detail = insn->detail;
@@ -229,5 +266,6 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
         ret->writes |=
             REGISTER_BIT(REGISTER_RAX) | REGISTER_BIT(REGISTER_RCX) | REGISTER_BIT(REGISTER_R11);
     take_sum(insn, ret);
+    take_bits(insn, ret);
     add_stack(insn, ret);
 }

@@ -49,6 +49,8 @@ static void gather(const struct diverger *d, struct evidence *evidence)
         dataflow_sources(d->runs[i], steps[i],
                          evidence->turns[i] == ARGUS_NONE ? 0 : evidence->turns[i],
                          &evidence->sources[i]);
+        for (uint32_t j = 0; j < evidence->sources[i].count; j++)
+            dataflow_narrow(d->runs[i], &evidence->sources[i].all[j], steps[i]);
     }
 }
 
@@ -115,17 +117,40 @@ static bool has_results(const struct sources *sources)
     return false;
 }
 
+/* A constant is an immediate, or zero in a test of a register with itself. */
+static bool compares_loads(const struct run *run, const struct sources *sources)
+{
+    if (sources->compare_step == ARGUS_NONE)
+        return false;
+    const struct instruction *compare = run_instruction(run, sources->compare_step);
+    uint64_t registers = compare->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
+    int operands = __builtin_popcountll(registers) + compare->memory_count;
+    return !compare->has_immediate && !compare->tests_bits && operands > 1;
+}
+
+static bool is_own(const struct source *source, enum stored_value stored)
+{
+    return source &&
+           (stored == STORED_SAME || (stored == STORED_UNKNOWN && source->is_stored_in_turn));
+}
+
 static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                           const struct source *source, uint32_t order, uint32_t *ret)
 {
     const struct source *other = counterpart(d, evidence, source);
     struct argus_flag_candidate candidate = {.role = role_of(d, evidence, source)};
+    enum stored_value stored = other ? dataflow_stored_value(d->runs[0], other) : STORED_UNKNOWN;
     struct candidate_rank rank = {.source_instruction = bad_run(d)->instruction_of[source->step],
                                   .class = evidence->pick->class,
                                   .with_results = has_results(&evidence->sources[1]),
-                                  .is_own = other && other->is_stored_in_turn,
+                                  .is_own = is_own(other, stored),
+                                  .is_of_another = stored == STORED_OTHER,
+                                  .compares_loads =
+                                      compares_loads(bad_run(d), &evidence->sources[1]),
                                   .is_elsewhere = !other && evidence->sources[0].count > 0,
                                   .order = order};
+    rank.is_request =
+        rank.compares_loads && dataflow_stored_value(bad_run(d), source) == STORED_SAME;
     describe_memory(&d->describers[1], source, &candidate);
     take_values(d, evidence, source, &candidate);
     candidate.loads = bad_run(d)->executions.data[bad_run(d)->instruction_of[source->step]];

@@ -6,7 +6,9 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define STEPS_FILE_MAGIC      "ARGUSSTP"
+#include "argus/steps.h"
+
+#define STEPS_FILE_MAGIC      ARGUS_STEPS_MAGIC
 #define STEPS_CHUNK_MAGIC     "STPC"
 #define STEPS_FLAG_COMPRESSED 1u
 #define STEPS_CHUNK_STEPS     4096u      /* steps in one chunk, at most */

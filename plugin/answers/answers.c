@@ -5,6 +5,7 @@
 
 #include "plugin/answers/answer_prompt.h"
 #include "plugin/arguments.h"
+#include "plugin/json_output.h"
 
 enum { WORD_BYTES = 128 };
 
@@ -221,8 +222,14 @@ static void show_open_question(struct answers *answers, const struct argus_asked
                                size_t count)
 {
     const struct argus_asked *open = &asked[count - 1];
+    bool json = arguments_has(answers->arguments, "json");
     char *text = NULL;
     size_t length = 0;
+    if (json && answers->session->in_lldb) { /* a script gets output and errors as one object */
+        argus_error_destroy(json_output(
+            answers->session, json_pack("{s:o}", "questions", json_questions(asked, count))));
+        return;
+    }
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return;
@@ -231,7 +238,7 @@ static void show_open_question(struct answers *answers, const struct argus_asked
                           open->default_option, open->default_reason);
     write_continuation(out, answers, asked, count);
     fclose(out);
-    if (arguments_has(answers->arguments, "json"))
+    if (json)
         session_note(answers->session, "%s", text);
     else
         session_printf(answers->session, "%s\n", text);

@@ -7,6 +7,7 @@
 #include "event/tracepoints.h"
 #include "plugin/json_output.h"
 #include "plugin/session_trace.h"
+#include "plugin/steps/steps_shown.h"
 #include "trace/kdebug_strings.h"
 
 static const struct command_option options[] = {
@@ -239,8 +240,27 @@ static struct argus_error *dump_in_time_order(struct dump *dump)
     return error;
 }
 
+static struct argus_error *dump_steps(struct session *session, const struct arguments *arguments,
+                                      struct argus_steps *steps)
+{
+    struct argus_report_steps_options wanted = {.wanted = {.branches = true, .instructions = true},
+                                                .most_items = UINT64_MAX,
+                                                .json = arguments_has(arguments, "json")};
+    struct argus_error *error = arguments_number(arguments, "limit", &wanted.most_items);
+    if (!error)
+        error = arguments_expect(arguments, 1, 1);
+    if (!error)
+        error = steps_show(session, steps, &wanted);
+    argus_steps_close(steps);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
+    struct argus_steps *steps;
+    struct argus_error *steps_error = steps_of_arguments(arguments, &steps);
+    if (steps_error || steps)
+        return steps_error ? steps_error : dump_steps(session, arguments, steps);
     size_t next;
     struct session_trace *trace;
     struct dump dump = {
@@ -270,7 +290,10 @@ const struct command command_dump = {
     .summary = "print the records of a trace",
     .details = "Prints one line per record: time of day (local), CPU, thread, tracepoint,\n"
                "arguments. argus-trace(5) explains the tracepoints. If a Darwin text spans\n"
-               "several records, it is printed in full at the last one.",
+               "several records, it is printed in full at the last one.\n"
+               "\n"
+               "FILE can also be a step file of argus step: then each instruction is printed\n"
+               "('argus steps' prints calls and branches only).",
     .example = "argus dump freeze.argus | less\nargus dump --raw --limit=10 freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -1,5 +1,5 @@
 /* Describes a trace: machine, time, size, losses. Reads only the index and the tables. */
-#include "plugin/command.h"
+#include "plugin/analysis.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "plugin/json_output.h"
 #include "plugin/note.h"
 #include "plugin/session_trace.h"
+#include "plugin/steps/steps_shown.h"
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,
@@ -189,8 +190,26 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
+static struct argus_error *describe_steps(struct session *session,
+                                          const struct arguments *arguments,
+                                          struct argus_steps *steps)
+{
+    struct argus_sink sink = session_sink(session);
+    struct argus_error *error = arguments_expect(arguments, 1, 1);
+    if (!error && arguments_has(arguments, "json"))
+        error = argus_report_steps_about_json(&sink, steps);
+    else if (!error)
+        argus_report_steps_about(&sink, steps);
+    argus_steps_close(steps);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
+    struct argus_steps *steps;
+    struct argus_error *steps_error = steps_of_arguments(arguments, &steps);
+    if (steps_error || steps)
+        return steps_error ? steps_error : describe_steps(session, arguments, steps);
     size_t next;
     struct session_trace *trace;
     struct population population = {0};
@@ -218,7 +237,9 @@ const struct command command_info = {
     .summary = "say what is in a trace: machine, time, records, losses",
     .details = "Reads only the file's index and tables, so it is quick for any file size. The\n"
                "threads and processes are those named in these tables. For a trace of macOS or\n"
-               "iOS all records are read, because much of the information is only in them.",
+               "iOS all records are read, because much of the information is only in them.\n"
+               "\n"
+               "FILE can also be a step file of argus step.",
     .example = "argus info freeze.argus\nargus info --json freeze.argus",
     .options = options,
     .flags = COMMAND_TRACE,

@@ -16,7 +16,7 @@ static const struct command_option options[] = {
     {"process", 0, "PID", "the process to step; instead of CMD"},
     {"thread", 0, "TID", "only this thread of it; alone: from where it is now"},
     {"function", 0, "PLACE", "FUNCTION, IMAGE:FUNCTION, IMAGE+OFFSET or an address"},
-    {"frame", 0, "N", "begin N callers above the vertex's own function (0)"},
+    {"frame", 0, "N", "begin N callers above the vertex's own function"},
     {"until", 0, "return|max", "return: or the vertex's wait; max: not before --max (return)"},
     {"max", 0, "N", "end after N instructions (100000; of a spin 10000)"},
     {"for", 0, "TIME", "end after TIME of stepping (30s)"},
@@ -153,8 +153,9 @@ const struct command command_step = {
                "the process; if the user does not have it, argus-recorder does it as root\n"
                "(sudo).\n"
                "\n"
-               "Inside LLDB, the thread selected there is stepped, by LLDB itself: one to\n"
-               "three thousand instructions a second, at most 10000.",
+               "Inside LLDB, the thread selected there is stepped, by LLDB itself: about 500\n"
+               "instructions a second, a quarter to half of what LLDB reaches without reading\n"
+               "registers, and at most 10000.",
     .example = "argus step freeze.argus v1234 --process 4711 -o bad.steps\n"
                "argus step freeze.argus v1234 -o good.steps -- ./editor notes.txt\n"
                "argus step --process 4711 --thread 4711 -o spin.steps\n"

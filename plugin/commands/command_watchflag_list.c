@@ -12,18 +12,32 @@ static const struct command_option options[] = {
 
 static json_t *flag_json(const struct reply_flag *flag)
 {
-    return json_pack("{s:i, s:o, s:I, s:i, s:s, s:s, s:I, s:o}", "number", (int)flag->number, "pid",
-                     flag->pid ? json_integer(flag->pid) : json_null(), "address",
+    return json_pack("{s:i, s:o, s:I, s:i, s:s, s:s, s:I, s:s, s:o}", "number", (int)flag->number,
+                     "pid", flag->pid ? json_integer(flag->pid) : json_null(), "address",
                      (json_int_t)flag->address, "bytes", (int)flag->bytes, "access",
                      flag->access == FLAG_WRITES ? "w" : "rw", "semantics",
                      flag_semantics_name(flag->semantics), flag->pid ? "hits" : "processes",
-                     (json_int_t)flag->hits, "label", json_text(flag->label));
+                     (json_int_t)flag->hits, "engine", "recorder", "label", json_text(flag->label));
+}
+
+#define MOST_ROWS 16
+
+static json_t *row_json(const struct flag_session_row *row)
+{
+    return json_pack("{s:i, s:I, s:I, s:i, s:s, s:s, s:I, s:o}", "number", (int)row->watch, "pid",
+                     (json_int_t)row->pid, "address", (json_int_t)row->address, "bytes",
+                     (int)row->bytes, "access", row->writes_only ? "w" : "rw", "engine", "lldb",
+                     "hits", (json_int_t)row->hits, "label", json_text(row->label));
 }
 
 static struct argus_error *print_json(struct session *session, const struct reply_flag *flags,
                                       size_t count)
 {
+    struct flag_session_row rows[MOST_ROWS];
+    size_t by_lldb = flag_watch_rows(session, rows, MOST_ROWS);
     json_t *list = json_array();
+    for (size_t i = 0; i < by_lldb; i++)
+        json_array_append_new(list, row_json(&rows[i]));
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, flag_json(&flags[i]));
     return json_output(session, json_pack("{s:o}", "flags", list));
@@ -51,16 +65,18 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct recorder_client *client;
     struct reply_flag flags[FLAG_NUMBERS];
     size_t count = 0;
-    size_t by_lldb = 0;
+    struct flag_session_row rows[MOST_ROWS];
+    bool json = arguments_has(arguments, "json");
     struct argus_error *error = arguments_expect(arguments, 0, 0);
     if (error)
         return error;
-    if (session->watches && !arguments_has(arguments, "json"))
+    size_t by_lldb = flag_watch_rows(session, rows, MOST_ROWS);
+    if (by_lldb && !json)
         flag_watch_list(session, &by_lldb);
     error = recorder_connect(&client);
     if (error && by_lldb) { /* nothing is being recorded */
         argus_error_destroy(error);
-        return NULL;
+        return json ? print_json(session, NULL, 0) : NULL;
     }
     if (error)
         return error;
@@ -68,7 +84,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     recorder_close(client);
     if (error)
         return error;
-    if (arguments_has(arguments, "json"))
+    if (json)
         return print_json(session, flags, count);
     for (size_t i = 0; i < count; i++)
         print_flag(session, &flags[i]);

@@ -141,10 +141,17 @@ static struct argus_error *take_vertex(struct step_command *command, size_t next
     if (!error)
         error = arguments_number(command->arguments, "frame", &frame);
     if (!error)
-        error = step_origin_find(analysis, command->wanted.vertex, frame, request->skip,
+        error = step_origin_find(analysis, command->wanted.vertex, frame,
+                                 !arguments_has(command->arguments, "frame"), request->skip,
                                  request->into, &command->origin);
     if (error)
         return error;
+    if (command->origin.passed)
+        session_note(command->session,
+                     "stepping begins in a caller of %s, %s (--frame 0 begins there)",
+                     command->origin.passed_label,
+                     command->origin.is_beginning_unknown ? "whose beginning is not known"
+                                                          : "which is of the language's library");
     command->wanted.trace_identity = argus_trace_identity(analysis->trace->trace);
     command->wanted.trace = analysis->trace->path;
     command->spins = command->origin.spins;

@@ -127,10 +127,11 @@ void flag_session_destroy(struct flag_session *flags)
     free(flags);
 }
 
-static struct session_flag *find(struct flag_session *flags, uint32_t watch)
+/* Each target of the debugger numbers its watchpoints from 1. */
+static struct session_flag *find(struct flag_session *flags, uint64_t pid, uint32_t watch)
 {
     for (size_t i = 0; i < flags->flags.length; i++)
-        if (flags->flags.data[i].row.watch == watch)
+        if (flags->flags.data[i].row.watch == watch && flags->flags.data[i].row.pid == pid)
             return &flags->flags.data[i];
     return NULL;
 }
@@ -168,10 +169,10 @@ struct argus_error *flag_session_add(struct flag_session *flags,
     return error;
 }
 
-bool flag_session_remove(struct flag_session *flags, uint32_t watch)
+bool flag_session_remove(struct flag_session *flags, uint64_t pid, uint32_t watch)
 {
     pthread_mutex_lock(&flags->lock);
-    struct session_flag *flag = find(flags, watch);
+    struct session_flag *flag = find(flags, pid, watch);
     if (flag)
         *flag = flags->flags.data[--flags->flags.length];
     if (flag && !flags->flags.length)
@@ -243,7 +244,7 @@ bool flag_session_on_hit(struct flag_session *flags, const struct flag_session_h
 {
     uint64_t time_ns = now_ns();
     pthread_mutex_lock(&flags->lock);
-    struct session_flag *flag = find(flags, hit->watch);
+    struct session_flag *flag = find(flags, hit->pid, hit->watch);
     bool too_fast = flag && count(flag, time_ns);
     if (flag && flags->writer)
         keep(flags, flag, hit, time_ns);

@@ -29,6 +29,7 @@ struct flag_session;
 
 /* What LLDB reports about a hit. */
 struct flag_session_hit {
+    uint64_t pid;
     uint32_t watch; /* LLDB's number for the watchpoint */
     uint64_t tid;
     uint64_t value;
@@ -63,7 +64,7 @@ void flag_session_destroy(struct flag_session *flags);
 struct argus_error *flag_session_add(struct flag_session *flags,
                                      const struct flag_session_wish *wish, const char *path);
 /* Removes a flag; removing the last one ends the file. False: there is no such watchpoint. */
-bool flag_session_remove(struct flag_session *flags, uint32_t watch);
+bool flag_session_remove(struct flag_session *flags, uint64_t pid, uint32_t watch);
 /* Handles a hit. True at the hit at which the rate is first seen to be too high. */
 bool flag_session_on_hit(struct flag_session *flags, const struct flag_session_hit *hit);
 size_t flag_session_rows(struct flag_session *flags, struct flag_session_row *ret, size_t room);

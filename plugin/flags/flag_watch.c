@@ -75,13 +75,39 @@ static struct argus_error *path_of(const struct session *session, const struct a
     return NULL;
 }
 
+/* A second watchpoint at the same address would be LLDB's first one, changed. */
+static struct argus_error *look_for_same(struct session *session,
+                                         const struct flag_session_wish *wish, bool *ret_is_watched)
+{
+    struct flag_session_row rows[MOST_FLAGS];
+    size_t count = flag_session_rows(session->flags, rows, MOST_FLAGS);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].pid != wish->pid || rows[i].address != wish->address)
+            continue;
+        if (rows[i].bytes != wish->bytes || rows[i].writes_only != wish->writes_only)
+            return argus_error_create(ARGUS_ERROR_BUSY,
+                                      "flag %u watches 0x%llx in another way: argus watchflag "
+                                      "remove %u first",
+                                      rows[i].watch, (unsigned long long)wish->address,
+                                      rows[i].watch);
+        session_note(session, "flag %u watches it already", rows[i].watch);
+        *ret_is_watched = true;
+    }
+    return NULL;
+}
+
 static struct argus_error *begin(struct session *session, const struct arguments *arguments,
                                  struct flag_session_wish *wish)
 {
     char path[4096];
+    bool is_watched = false;
     struct argus_error *error = NULL;
     if (!session->flags)
         error = flag_session_create(&session->flags);
+    if (!error)
+        error = look_for_same(session, wish, &is_watched);
+    if (is_watched)
+        return NULL;
     if (!error)
         error = session->watches->set(session->host.data, wish->address, wish->bytes,
                                       wish->writes_only, &wish->watch);
@@ -91,13 +117,23 @@ static struct argus_error *begin(struct session *session, const struct arguments
     if (!error)
         error = flag_session_add(session->flags, wish, path);
     if (error)
-        session->watches->unset(session->host.data, wish->watch);
+        session->watches->unset(session->host.data, wish->pid, wish->watch);
     else
         session_printf(session, "flag %u: %s of process %llu, %u bytes at 0x%llx, %s, into %s\n",
                        wish->watch, wish->label, (unsigned long long)wish->pid, wish->bytes,
                        (unsigned long long)wish->address,
                        wish->writes_only ? "writes" : "reads and writes", path);
     return error;
+}
+
+/* Those of processes that have ended go. */
+static void forget_ended(struct session *session)
+{
+    struct flag_session_row rows[MOST_FLAGS];
+    size_t count = session->flags ? flag_session_rows(session->flags, rows, MOST_FLAGS) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!session->watches->has_process(session->host.data, rows[i].pid))
+            flag_session_remove(session->flags, rows[i].pid, rows[i].watch);
 }
 
 struct argus_error *flag_watch_run(struct session *session, const struct arguments *arguments,
@@ -114,6 +150,7 @@ struct argus_error *flag_watch_run(struct session *session, const struct argumen
         error = find_place(session, arguments, &place);
     if (error)
         return error;
+    forget_ended(session);
     wish.bytes = bytes ? bytes : flag_natural_size(&place);
     wish.address = place.address;
     wish.label = name ? name : place.label;
@@ -127,10 +164,18 @@ struct argus_error *flag_watch_run(struct session *session, const struct argumen
     return begin(session, arguments, &wish);
 }
 
+size_t flag_watch_rows(struct session *session, struct flag_session_row *ret, size_t room)
+{
+    if (!session->watches || !session->flags)
+        return 0;
+    forget_ended(session);
+    return flag_session_rows(session->flags, ret, room);
+}
+
 void flag_watch_list(struct session *session, size_t *ret_count)
 {
     struct flag_session_row rows[MOST_FLAGS];
-    *ret_count = session->flags ? flag_session_rows(session->flags, rows, MOST_FLAGS) : 0;
+    *ret_count = flag_watch_rows(session, rows, MOST_FLAGS);
     for (size_t i = 0; i < *ret_count; i++) {
         session_printf(session,
                        "%2u  %8llu hits  %u bytes at 0x%llx  %-2s  process %llu  %s (LLDB)\n",
@@ -151,8 +196,19 @@ void flag_watch_list(struct session *session, size_t *ret_count)
 
 bool flag_watch_remove(struct session *session, uint32_t number)
 {
-    if (!session->flags || !flag_session_remove(session->flags, number))
+    struct flag_session_row rows[MOST_FLAGS];
+    char name[64];
+    uint64_t selected = 0;
+    const struct flag_session_row *meant = NULL;
+    size_t count = flag_watch_rows(session, rows, MOST_FLAGS);
+    if (count)
+        argus_error_destroy(
+            session->watches->process(session->host.data, &selected, name, sizeof(name)));
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].watch == number && (!meant || rows[i].pid == selected))
+            meant = &rows[i];
+    if (!meant || !flag_session_remove(session->flags, meant->pid, number))
         return false;
-    session->watches->unset(session->host.data, number);
+    session->watches->unset(session->host.data, meant->pid, number);
     return true;
 }

@@ -32,7 +32,7 @@ bool interrupted(void *data)
 void remark(void *data, const char *level, const char *text)
 {
     auto *call = static_cast<host_call *>(data);
-    if (*level)
+    if (*level || call->is_json) /* warnings are not part of the output */
         call->result.AppendWarning(text);
     else
         call->result.AppendMessage(text);
@@ -82,8 +82,18 @@ bool read_line(void *data, const char *text, const char *prompt, char *ret, size
                             ret, ret_bytes);
 }
 
+/* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints behind. */
+void end_watches(lldb::user_id_t debugger_id)
+{
+    lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(debugger_id));
+    struct session *session = debugger.IsValid() ? host_session(debugger) : nullptr;
+    if (session)
+        watch_end(session, debugger, 0);
+}
+
 void forget(lldb::user_id_t debugger_id, void *)
 {
+    end_watches(debugger_id);
     std::lock_guard<std::mutex> guard(entries_lock);
     for (struct entry **link = &entries; *link; link = &(*link)->next) {
         if ((*link)->debugger_id != debugger_id)
@@ -96,8 +106,8 @@ void forget(lldb::user_id_t debugger_id, void *)
     }
 }
 
-/* SBDebugger::AddDestroyCallback exists since LLDB 19. It is looked up by name, so that the plugin
- * also loads in older versions. */
+/* SBDebugger::AddDestroyCallback exists since LLDB 19, SetDestroyCallback before. They are looked up
+ * by name, so that the plugin loads in all versions. */
 void watch_for_destruction(lldb::SBDebugger &debugger)
 {
     /* lldb::callback_token_t, which older headers lack, is int32_t. */
@@ -105,6 +115,10 @@ void watch_for_destruction(lldb::SBDebugger &debugger)
     void *symbol = dlsym(RTLD_DEFAULT, "_ZN4lldb10SBDebugger18AddDestroyCallbackEPFvmPvES1_");
     if (symbol)
         reinterpret_cast<add_callback>(symbol)(&debugger, forget, nullptr);
+    using set_callback = void (*)(lldb::SBDebugger *, void (*)(lldb::user_id_t, void *), void *);
+    void *older = dlsym(RTLD_DEFAULT, "_ZN4lldb10SBDebugger18SetDestroyCallbackEPFvmPvES1_");
+    if (!symbol && older)
+        reinterpret_cast<set_callback>(older)(&debugger, forget, nullptr);
 }
 
 struct entry *create_entry(lldb::SBDebugger &debugger)
@@ -137,6 +151,7 @@ struct session *host_session(lldb::SBDebugger &debugger)
     if (!entry)
         return nullptr;
     watch_for_destruction(debugger);
+    watch_for_detach(debugger);
     return &entry->session;
 }
 

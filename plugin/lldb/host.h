@@ -15,6 +15,7 @@ struct session *host_session(lldb::SBDebugger &debugger);
 struct host_call {
     lldb::SBDebugger &debugger;
     lldb::SBCommandReturnObject &result;
+    bool is_json; /* the output is one JSON value: remarks go elsewhere */
 };
 
 /* Prepares `session` for a command that begins; `out` gets its text. */

@@ -27,12 +27,12 @@ bool hand_over(lldb::SBCommandReturnObject &result, FILE *out, char **text, size
     return *length != 0;
 }
 
-/* An open question is no failure, because the text says how to continue. `--no-ask` makes it one,
- * for scripts. */
+/* An open question is no failure, because the text says how to continue. `--no-ask` and `--json`
+ * make it one, for scripts. */
 void set_status(struct session *session, lldb::SBCommandReturnObject &result, int code,
-                struct argus_error *error, bool has_text)
+                struct argus_error *error, bool has_text, bool is_json)
 {
-    if (error && !(code == EXIT_CODE_QUESTION && !session->no_ask)) {
+    if (error && !(code == EXIT_CODE_QUESTION && !session->no_ask && !is_json)) {
         result.SetError(error->message);
         result.SetStatus(lldb::eReturnStatusFailed);
         return;
@@ -44,6 +44,14 @@ void set_status(struct session *session, lldb::SBCommandReturnObject &result, in
     else
         result.SetStatus(has_text || error ? lldb::eReturnStatusSuccessFinishResult
                                            : lldb::eReturnStatusSuccessFinishNoResult);
+}
+
+bool has_json(char **argv)
+{
+    for (int i = 0; argv && argv[i]; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
 }
 
 class row_command : public lldb::SBCommandPluginInterface
@@ -69,7 +77,7 @@ class row_command : public lldb::SBCommandPluginInterface
             result.SetError("argus: out of memory");
             return false;
         }
-        struct host_call call = {debugger, result};
+        struct host_call call = {debugger, result, has_json(argv)};
         struct argus_error *error = nullptr;
         int argc = 0;
         while (argv && argv[argc])
@@ -77,7 +85,7 @@ class row_command : public lldb::SBCommandPluginInterface
         host_begin(session, &call, out);
         int code = command_run(session, row_, argc, argv, &error);
         bool has_text = hand_over(result, out, &text, &length);
-        set_status(session, result, code, error, has_text);
+        set_status(session, result, code, error, has_text, call.is_json);
         argus_error_destroy(error);
         session->out = nullptr;
         session->host.data = nullptr;

@@ -25,7 +25,8 @@ const char CALLBACK[] =
     "    thread = frame.GetThread()\\n"
     "    debugger = thread.GetProcess().GetTarget().GetDebugger()\\n"
     "    line = 'argus watchflag " WATCH_HIT
-    " %d %d' % (watchpoint.GetID(), thread.GetThreadID())\\n"
+    " %d %d %d' % (watchpoint.GetID(), thread.GetThreadID(), "
+    "thread.GetProcess().GetProcessID())\\n"
     "    debugger.GetCommandInterpreter().HandleCommand(line, lldb.SBCommandReturnObject())\\n"
     "    return False\\n''', globals())";
 
@@ -37,6 +38,24 @@ lldb::SBDebugger &debugger_of(void *data)
 lldb::SBTarget target_of(void *data)
 {
     return debugger_of(data).GetSelectedTarget();
+}
+
+lldb::SBTarget target_with(lldb::SBDebugger &debugger, uint64_t pid)
+{
+    for (uint32_t i = 0; i < debugger.GetNumTargets(); i++) {
+        lldb::SBTarget target = debugger.GetTargetAtIndex(i);
+        if (target.GetProcess().IsValid() && target.GetProcess().GetProcessID() == pid)
+            return target;
+    }
+    return lldb::SBTarget();
+}
+
+bool has_process(void *data, uint64_t pid)
+{
+    lldb::SBTarget target = target_with(debugger_of(data), pid);
+    lldb::StateType state = target.IsValid() ? target.GetProcess().GetState() : lldb::eStateInvalid;
+    return state != lldb::eStateInvalid && state != lldb::eStateExited &&
+           state != lldb::eStateDetached && state != lldb::eStateUnloaded;
 }
 
 struct argus_error *wrong(const char *what, const char *why)
@@ -107,12 +126,26 @@ struct argus_error *find_value(lldb::SBValue value, uint64_t *ret_address, uint6
                : nullptr;
 }
 
+/* "$rip", "$1". LLDB gives a result of its own an address, where nothing of the program is. */
+bool is_register(const char *name)
+{
+    if (name[0] != '$')
+        return false;
+    for (const char *at = name + 1; *at; at++)
+        if (!isalnum(static_cast<unsigned char>(*at)) && *at != '_')
+            return false;
+    return true;
+}
+
 /* Tries a path as for `frame variable`, then a global variable, then an expression. */
 struct argus_error *find(void *data, const char *image, const char *name, uint64_t *ret_address,
                          uint64_t *ret_bytes)
 {
     if (image)
         return find_symbol(data, image, name, ret_address, ret_bytes);
+    if (is_register(name))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "%s: it is a register or a value of LLDB, not in memory", name);
     lldb::SBTarget target = target_of(data);
     lldb::SBFrame frame = target.GetProcess().GetSelectedThread().GetSelectedFrame();
     lldb::SBValue value = frame.GetValueForVariablePath(name);
@@ -134,9 +167,11 @@ bool read(void *data, uint64_t address, uint32_t bytes, uint64_t *ret)
            error.Success();
 }
 
-void unset(void *data, uint32_t watch)
+void unset(void *data, uint64_t pid, uint32_t watch)
 {
-    target_of(data).DeleteWatchpoint(static_cast<lldb::watch_id_t>(watch));
+    lldb::SBTarget target = target_with(debugger_of(data), pid);
+    if (target.IsValid())
+        target.DeleteWatchpoint(static_cast<lldb::watch_id_t>(watch));
 }
 
 /* From LLDB 19 on, a write-only watchpoint does not report writes of the same value; no version
@@ -164,7 +199,7 @@ struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool write
              *ret_watch);
     error = run(debugger, line);
     if (error)
-        unset(data, *ret_watch);
+        target_of(data).DeleteWatchpoint(static_cast<lldb::watch_id_t>(*ret_watch));
     return error;
 }
 
@@ -179,15 +214,61 @@ void say(lldb::SBDebugger &debugger, const char *text)
 
 } // namespace
 
-const struct session_watches lldb_watches = {find, set, unset, read, process};
+const struct session_watches lldb_watches = {find, set, unset, has_process, read, process};
+
+/* Removing a watchpoint of a process that runs does not reach its processor registers. */
+static void stop_process(lldb::SBProcess process)
+{
+    if (process.GetState() == lldb::eStateRunning || process.GetState() == lldb::eStateStepping)
+        process.Stop();
+}
+
+void watch_end(struct session *session, lldb::SBDebugger &debugger, uint64_t pid)
+{
+    struct flag_session_row rows[16];
+    size_t count = session->flags ? flag_session_rows(session->flags, rows, 16) : 0;
+    FILE *out = debugger.GetErrorFileHandle();
+    for (size_t i = 0; i < count; i++) {
+        lldb::SBTarget target = target_with(debugger, rows[i].pid);
+        if ((pid && rows[i].pid != pid) || !target.IsValid())
+            continue;
+        stop_process(target.GetProcess());
+        target.DeleteWatchpoint(static_cast<lldb::watch_id_t>(rows[i].watch));
+        flag_session_remove(session->flags, rows[i].pid, rows[i].watch);
+        if (out)
+            fprintf(
+                out,
+                "argus: warning: flag %u, %s, is not watched any more: LLDB leaves the process\n",
+                rows[i].watch, rows[i].label);
+    }
+}
+
+static bool on_detach(void *baton, const char **)
+{
+    auto id = static_cast<lldb::user_id_t>(reinterpret_cast<uintptr_t>(baton));
+    lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id));
+    if (!debugger.IsValid())
+        return false;
+    struct session *session = host_session(debugger);
+    if (session)
+        watch_end(session, debugger, debugger.GetSelectedTarget().GetProcess().GetProcessID());
+    return false; /* LLDB itself detaches */
+}
+
+void watch_for_detach(lldb::SBDebugger &debugger)
+{
+    void *baton = reinterpret_cast<void *>(static_cast<uintptr_t>(debugger.GetID()));
+    debugger.GetCommandInterpreter().SetCommandOverrideCallback("process detach", on_detach, baton);
+}
 
 void watch_on_hit(struct session *session, lldb::SBDebugger &debugger, char **argv)
 {
     struct flag_session_hit hit = {};
     lldb::SBError error;
-    if (!session->flags || !argv[1] || !argv[2])
+    if (!session->flags || !argv[1] || !argv[2] || !argv[3])
         return;
-    lldb::SBTarget target = debugger.GetSelectedTarget();
+    hit.pid = strtoull(argv[3], nullptr, 10);
+    lldb::SBTarget target = target_with(debugger, hit.pid);
     lldb::SBProcess process = target.GetProcess();
     hit.watch = static_cast<uint32_t>(strtoul(argv[1], nullptr, 10));
     hit.tid = strtoull(argv[2], nullptr, 10);

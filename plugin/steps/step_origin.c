@@ -139,23 +139,44 @@ static bool find_library_frame(const struct analysis *analysis, const struct arg
     return true;
 }
 
-struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t id, uint64_t frame,
-                                     const char *skip, const char *into, struct step_origin *ret)
+/* Compilers put functions of the standard libraries of C++ and Rust into the program:
+ * std::this_thread::sleep_for(), std::thread::sleep(). Such a function returns in every turn, and
+ * shows nothing of the loop that calls it. */
+static bool is_of_language(const char *label)
 {
-    const struct argus_vertex *vertices;
-    struct own_frame own;
+    static const char *const spaces[] = {
+        "std::", "core::", "alloc::", "__gnu_cxx::", "<std::", "<core::", "__gthread_"};
+    for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+        if (strncmp(label, spaces[i], strlen(spaces[i])) == 0)
+            return true;
+    /* a template's name begins with its result: "void std::this_thread::sleep_for<…>(…)" */
+    const char *blank = strchr(label, ' '), *bracket = strpbrk(label, "(<");
+    return blank && bracket && blank < bracket && is_of_language(blank + 1);
+}
+
+/* Whether the stack has the function that the call before the return address of `own` calls: as its
+ * next inner frame. */
+static bool has_called(const struct own_frame *inner, const struct own_frame *own, uint64_t called)
+{
+    uint64_t start, bytes, within = inner ? inner->offset - inner->is_return : 0;
+    return inner && strcmp(inner->image->path, own->image->path) == 0 &&
+           function_range_find(own->image->path, called, &start, &bytes) && within - start < bytes;
+}
+
+/* The function of `own`; `inner`: the next inner frame of the application, or NULL. NOT_FOUND: it is not known where it begins. */
+static struct argus_error *take_frame(const struct analysis *analysis,
+                                      const struct argus_vertex *vertex,
+                                      const struct own_frame *own, const struct own_frame *inner,
+                                      struct step_origin *ret)
+{
     uint64_t called, start, bytes;
-    argus_graph_vertices(analysis->graph, &vertices);
-    const struct argus_vertex *vertex = &vertices[id];
-    memset(ret, 0, sizeof(*ret));
-    if (!find_own_frame(analysis, vertex, frame, skip, into, &own))
-        return frame == 0 && find_library_frame(analysis, vertex, ret)
-                   ? NULL
-                   : no_frame(analysis, id, vertex, frame);
-    const char *path = own.image->path;
+    const char *path = own->image->path;
     snprintf(ret->place.path, sizeof(ret->place.path), "%s", path);
-    bool missing = own.is_return && function_range_called(path, own.offset, &called);
-    uint64_t within = missing ? called : own.offset - own.is_return;
+    bool missing = own->is_return && function_range_called(path, own->offset, &called) &&
+                   !has_called(inner, own, called);
+    uint64_t within = missing ? called : own->offset - own->is_return;
+    ret->place.offset = within;
+    label_function(analysis, vertex, own, ret);
     if (!function_range_find(path, within, &start, &bytes))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "where the function at offset 0x%llx of %s begins is not known: "
@@ -163,12 +184,64 @@ struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t i
                                   (unsigned long long)within, path);
     ret->place.offset = start;
     ret->place.function_bytes = bytes;
-    if (!missing && own.is_return && vertex->repeat <= 1) {
+    if (!missing && own->is_return && vertex->repeat <= 1) {
         ret->wait = ret->place;
-        ret->wait.offset = own.offset;
+        ret->wait.offset = own->offset;
     }
     ret->spins = is_spin(vertex);
     name_thread(analysis, vertex, ret);
-    label_function(analysis, vertex, &own, ret);
+    label_function(analysis, vertex, own, ret);
+    return NULL;
+}
+
+static void note_passed(const struct step_origin *from, bool is_unknown, struct step_origin *ret)
+{
+    if (!ret->passed++) {
+        snprintf(ret->passed_label, sizeof(ret->passed_label), "%s", from->label);
+        ret->is_beginning_unknown = is_unknown;
+    }
+}
+
+struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t id, uint64_t frame,
+                                     bool climbs, const char *skip, const char *into,
+                                     struct step_origin *ret)
+{
+    const struct argus_vertex *vertices;
+    struct own_frame own;
+    struct argus_error *first_error = NULL;
+    argus_graph_vertices(analysis->graph, &vertices);
+    const struct argus_vertex *vertex = &vertices[id];
+    struct step_origin innermost = {0};
+    memset(ret, 0, sizeof(*ret));
+    if (!find_own_frame(analysis, vertex, frame, skip, into, &own))
+        return frame == 0 && find_library_frame(analysis, vertex, ret)
+                   ? NULL
+                   : no_frame(analysis, id, vertex, frame);
+    for (uint64_t at = frame; find_own_frame(analysis, vertex, at, skip, into, &own); at++) {
+        struct step_origin one = {.passed = ret->passed,
+                                  .is_beginning_unknown = ret->is_beginning_unknown};
+        memcpy(one.passed_label, ret->passed_label, sizeof(one.passed_label));
+        *ret = one;
+        struct own_frame inner;
+        bool has_inner = at > 0 && find_own_frame(analysis, vertex, at - 1, skip, into, &inner);
+        struct argus_error *error =
+            take_frame(analysis, vertex, &own, has_inner ? &inner : NULL, ret);
+        if (!error && at == frame)
+            innermost = *ret;
+        if (!error && !(climbs && is_of_language(ret->label))) {
+            argus_error_destroy(first_error);
+            return NULL;
+        }
+        note_passed(ret, error != NULL, ret);
+        if (first_error)
+            argus_error_destroy(error);
+        else
+            first_error = error;
+        if (!climbs)
+            return first_error;
+    }
+    if (first_error)
+        return first_error;
+    *ret = innermost; /* there are no other functions */
     return NULL;
 }

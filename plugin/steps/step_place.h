@@ -36,12 +36,18 @@ struct step_origin {
     /* the stack has no frame of the application: the place is the end of the library's wait */
     bool in_library;
     bool stale; /* the file is not the recorded one */
+    /* frames that were passed over, and the innermost of them: "std::this_thread::sleep_for<…> in
+     * editor" */
+    uint32_t passed;
+    char passed_label[300];
+    bool is_beginning_unknown; /* … because it is not known where its function begins */
 };
 
-/* `frame`: index among the application's own frames, innermost first. `skip`, `into`: select which
- * frames are its own. */
+/* `frame`: index among the application's own frames, innermost first. `climbs`: take its caller
+ * instead of a function of the language's library, or if it is not known where the function begins.
+ * `skip`, `into`: select which frames are its own. */
 struct argus_error *step_origin_find(const struct analysis *analysis, uint32_t vertex,
-                                     uint64_t frame, const char *skip, const char *into,
-                                     struct step_origin *ret);
+                                     uint64_t frame, bool climbs, const char *skip,
+                                     const char *into, struct step_origin *ret);
 
 #endif

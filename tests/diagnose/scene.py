@@ -106,9 +106,9 @@ class Scene:
                                           f"position={0x1000 * position}")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
-    def flag(self, tid, value, write=False):
-        """Reads or writes a data flag."""
-        self._record(self.cpus[tid], tid, f"flag_{'write' if write else 'read'} flag=0x7000 value={value} bytes=4")
+    def flag(self, tid, value, write=False, address=0x7000, pc=0):
+        """Reads or writes a data flag, by the instruction before `pc`."""
+        self._record(self.cpus[tid], tid, f"flag_{'write' if write else 'read'} flag={address:#x} value={value} bytes=4 pc={pc:#x}")
 
     def timer(self, tid):
         """The thread's own timer fires and ends its wait."""

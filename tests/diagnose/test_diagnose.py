@@ -10,6 +10,7 @@ import sys
 
 import scenes_of_answers  # noqa: F401
 import scenes_of_cpus  # noqa: F401
+import scenes_of_flags  # noqa: F401
 import scenes_of_locks  # noqa: F401
 from scenes import SCENES
 from schema import mismatches
@@ -35,6 +36,8 @@ def problems(answer, expected):
         yield f"the reason is {causes[0]['why']!r}"
     if "path" in expected and [v["process"] for v in answer["path"]] != expected["path"]:
         yield f"the path is {[v['process'] for v in answer['path']]}, not {expected['path']}"
+    if not any(expected.get("uncertain", "") in text for text in answer["uncertain"] or [""]):
+        yield f"uncertain is {answer['uncertain']}"
     lasted_ms = answer["hang"]["duration_ns"] / 1e6
     if "lasts_ms" in expected and not expected["lasts_ms"] * .97 < lasted_ms < expected["lasts_ms"] * 1.03:
         yield f"the hang lasts {lasted_ms:.0f} ms, not {expected['lasts_ms']}"

@@ -110,6 +110,61 @@ __attribute__((noinline)) static void wait_state(void)
     }
 }
 
+/* --- a flag that the thread itself resets, and that is set before the first look at it --- */
+
+static sem_t was_asked;
+static volatile int done = 1, kinds_wanted = 1;
+
+static void set_done(void)
+{
+    sem_wait(&was_asked);
+    done = 1;
+}
+
+__attribute__((noinline)) static void wait_done(void)
+{
+    done = 0;
+    sem_post(&was_asked);
+    usleep(30000);
+    for (int i = 0; i < TURNS && !(kinds_wanted & done); i++)
+        usleep(POLL_US);
+}
+
+/* --- the number of the latest answer, compared with that of the request: the bad run reads the
+ * same number as the good one --- */
+
+static volatile int decoded, wanted;
+
+static void set_decoded(void)
+{
+    sem_wait(&was_asked);
+    decoded = wanted;
+}
+
+__attribute__((noinline)) static void wait_decoded(void)
+{
+    wanted = wanted + 1;
+    sem_post(&was_asked);
+    usleep(30000);
+    for (int i = 0; i < TURNS && decoded != wanted; i++)
+        usleep(POLL_US);
+}
+
+/* --- a bit in the third byte of a word of 8 bytes --- */
+
+static volatile uint64_t word = 1;
+
+static void set_word(void)
+{
+    __atomic_fetch_or(&word, 1 << 20, __ATOMIC_SEQ_CST);
+}
+
+__attribute__((noinline)) static void wait_word(void)
+{
+    for (int i = 0; i < TURNS && !((word >> 4) & (1 << 16)); i++)
+        usleep(POLL_US);
+}
+
 static const struct kind {
     const char *name;
     void (*set)(void);
@@ -119,6 +174,9 @@ static const struct kind {
     {"bit", set_bit, wait_bit},
     {"arrived", set_arrived, wait_arrived},
     {"state", set_answer, wait_state},
+    {"done", set_done, wait_done},
+    {"decoded", set_decoded, wait_decoded},
+    {"word", set_word, wait_word},
 };
 
 static void *run_setter(void *kind)
@@ -151,7 +209,9 @@ int main(int argc, char **argv)
     window->document = calloc(1, sizeof(*window->document));
     main_arrived = &arrived;
     sem_init(&asked, 0, 0);
+    sem_init(&was_asked, 0, 0);
     is_good = argc > 2 && strcmp(argv[2], "good") == 0;
+    decoded = wanted = !is_good;
     for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, argv[1]) == 0)
             run(&kinds[i]);

@@ -62,6 +62,15 @@ class Programs(unittest.TestCase):
     def test_a_machine_of_states(self):
         self.check("state", where="variable", symbol="answer")
 
+    def test_a_flag_that_the_thread_resets(self):
+        self.check("done", where="variable", symbol="done")
+
+    def test_equal_numbers(self):
+        self.check("decoded", where="variable", symbol="decoded")
+
+    def test_one_byte_of_a_word(self):
+        self.check("word", where="variable", symbol="word", symbol_offset=2, size=1)
+
 
 if __name__ == "__main__":
     ARGUS, PROGRAMS = sys.argv[1], [os.path.realpath(program) for program in sys.argv[2:]]

@@ -54,6 +54,7 @@ PUBLIC = {
     "data_symbols.h": "libargus/event",
     "steps.h": "libargus/steps",
     "diverge.h": "libargus/steps",
+    "step_items.h": "libargus/steps",
     "graph.h": "libargus/graph",
     "graph_file.h": "libargus/graph",
     "schema.h": "libargus/graph",

@@ -1,6 +1,9 @@
 """Data flags watched by LLDB itself: the process continues, nothing is printed, and every write is in a trace."""
 import json
 import re
+import shutil
+import subprocess
+import time
 
 from harness import Skip, Terminal, expect, expect_equal, expect_in, main
 
@@ -65,6 +68,51 @@ def test_what_is_refused(setup):
     text = setup.run_lldb("settings set interpreter.stop-command-source-on-error false", f"command source {source}")
     for said in ["run or attach first", *refused.values()]:
         expect_in(said, text)
+
+
+def attached(setup, *commands):
+    """Runs commands in an LLDB that is attached to a program whose flag changes all the time, and leaves it; what LLDB said.
+    Then the program must still run."""
+    target(setup)
+    program = setup.folder / "counter"
+    source = setup.folder / "counter.c"
+    source.write_text("#include <unistd.h>\nvolatile int turns;\nint main(void) { while (turns++ < 3000) usleep(10000); return 0; }\n")
+    subprocess.run([shutil.which("cc") or "gcc", "-g", "-O0", source, "-o", program], check=True)
+    with subprocess.Popen([program]) as process:
+        text = setup.run_lldb("settings set interpreter.stop-command-source-on-error false", f"process attach -p {process.pid}",
+                              f"argus watchflag turns -o {setup.folder}/turns.argus", *commands)
+        time.sleep(0.3)
+        code = process.poll()
+        process.kill()
+    expect_equal("the program has ended", code, None)
+    return text
+
+
+def test_leaving_does_not_end_the_program(setup):
+    for commands in ["detach"], ["quit"], []:
+        expect_in("flag 1, turns, is not watched any more: LLDB leaves the process", attached(setup, *commands))
+
+
+def handled(line, name):
+    """Commands that print what HandleCommand() returned, as one line."""
+    return [f"script r = lldb.SBCommandReturnObject(); lldb.debugger.GetCommandInterpreter().HandleCommand({line!r}, r); "
+            f"print('{name}', r.Succeeded(), r.GetOutput().encode().hex() or '-', r.GetError())"]
+
+
+def test_the_same_flag_again(setup):
+    text = attached(setup, "argus watchflag turns", *handled("argus watchflag turns --size 2", "OTHER"),
+                    *handled("argus watchflag $rip", "REGISTER"), *handled("argus watchflag list --json", "LIST"))
+    expect_in("flag 1 watches it already", text)
+    expect(re.search("OTHER False - error: flag 1 watches 0x[0-9a-f]+ in another way", text), text)
+    expect_in("REGISTER False - error: $rip: it is a register", text)
+    listed = json.loads(bytes.fromhex(re.search("LIST True ([0-9a-f]+)", text)[1]))["flags"]
+    expect_equal("flags", [(flag["number"], flag["label"], flag["bytes"], flag["engine"]) for flag in listed], [(1, "turns", 4, "lldb")])
+
+
+def test_flags_of_ended_processes_go(setup):
+    text = setup.run_lldb(*begin(setup), f"argus watchflag did_reconfigure -o {setup.folder}/ended.argus", "continue",
+                          *handled("argus watchflag list --json", "LIST"))
+    expect("LIST False" in text or '"flags": []' in bytes.fromhex(re.search("LIST True ([0-9a-f]+)", text)[1]).decode(), text)
 
 
 def test_five_are_too_many(setup):

@@ -1,4 +1,7 @@
 """Questions at LLDB's own prompt."""
+import json
+import re
+
 from harness import Terminal, expect, expect_equal, expect_in, freezes, main
 
 QUESTION = "Which hang is to be explained?"
@@ -40,6 +43,19 @@ def test_answer_at_the_prompt(setup):
         expect_equal("exit code", terminal.end(), 0)
     finally:
         terminal.close()
+
+
+def test_a_script_gets_json_only(setup):
+    """Through HandleCommand, --json puts one JSON value on the output and nothing else; an open question is a failure."""
+    path = two_hangs(setup)
+    line = f"argus diagnose {path} --json"
+    text = setup.run_lldb(f"script r = lldb.SBCommandReturnObject(); lldb.debugger.GetCommandInterpreter().HandleCommand({line!r}, r); "
+                          "print('GOT', r.Succeeded(), r.GetOutput().encode().hex())")
+    succeeded, output = re.search("GOT (True|False) ([0-9a-f]*)", text).groups()
+    answer = json.loads(bytes.fromhex(output))
+    expect_equal("success", succeeded, "False")
+    expect_in("Which hang", answer["questions"][-1]["text"])
+    expect_equal("answer", answer["questions"][-1]["answer"], None)
 
 
 def test_interrupt_cancels_the_question_only(setup):

@@ -82,7 +82,7 @@ class Step(unittest.TestCase):
 
     def test_output_stays_the_same(self):
         expected = subprocess.run([TARGET, "rounds"], capture_output=True, text=True).stdout
-        for function in ["plain_work", "copy", "has_trap_flag", "factorial", "jumping_work", "work_in_thread"]:
+        for function in ["plain_work", "copy", "restores_flags", "has_trap_flag", "factorial", "jumping_work", "work_in_thread"]:
             with self.subTest(function):
                 result, text = self.launch(function, "rounds")
                 self.assertEqual(text, expected)

@@ -8,16 +8,20 @@
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 
-/* Whether a thread yielded just as much in an equal time before the window: then this is its normal
- * behaviour (a daemon that polls every few milliseconds), and no reaction to anything in the
- * window. */
+#define KNOWN_NS 200000000ull /* of a thread's life, to know its normal behaviour */
+
+/* Whether a thread yielded just as much in an equal time before the window, or since it was first
+ * seen: then this is its normal behaviour (a daemon that polls every few milliseconds), and no
+ * reaction to anything in the window. */
 static bool always_yields(const struct view *view, uint32_t thread, struct window window)
 {
     uint64_t length = window_ns(window);
-    struct argus_hang before = {.start_ns = window.start_ns > length ? window.start_ns - length : 0,
-                                .end_ns = window.start_ns,
-                                .thread = thread,
-                                .vertex = ARGUS_NONE};
+    uint64_t start_ns = window.start_ns > length ? window.start_ns - length : 0;
+    uint64_t seen_ns = view->vertices[view->threads[thread].first_vertex].start_ns;
+    if (seen_ns > start_ns && seen_ns + KNOWN_NS < window.start_ns)
+        start_ns = seen_ns;
+    struct argus_hang before = {
+        .start_ns = start_ns, .end_ns = window.start_ns, .thread = thread, .vertex = ARGUS_NONE};
     hang_measure(view, &before);
     return before.yield_ns >= (before.end_ns - before.start_ns) / 2;
 }

@@ -9,43 +9,11 @@
  * If the setter only waited meanwhile, the loop is blamed, as without the guess.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/suspects/flag_writers.h"
+#include "diagnose/suspects/setter_attempt.h"
 #include "diagnose/words.h"
-
-/* How far the answer had come. */
-struct mark {
-    size_t path, culprits, cycle, uncertain;
-    bool guessed, is_broken;
-};
-
-static struct mark mark_take(const struct diagnoser *d)
-{
-    return (struct mark){d->path.length,      d->culprits.length, d->cycle.length,
-                         d->uncertain.length, d->guessed,         d->cycle_broken_by_timeout};
-}
-
-static void culprit_free(struct argus_culprit *culprit)
-{
-    costly_functions_free(culprit->functions, culprit->function_count);
-    free(culprit->functions);
-    code_loop_free(&culprit->loop);
-    free(culprit->why);
-}
-
-static void mark_restore(const struct mark *mark, struct diagnoser *d)
-{
-    while (d->culprits.length > mark->culprits)
-        culprit_free(&d->culprits.data[--d->culprits.length]);
-    while (d->uncertain.length > mark->uncertain)
-        free(d->uncertain.data[--d->uncertain.length]);
-    d->path.length = mark->path;
-    d->cycle.length = mark->cycle;
-    d->guessed = mark->guessed;
-    d->cycle_broken_by_timeout = mark->is_broken;
-}
 
 /* --- the thread --- */
 
@@ -84,13 +52,13 @@ static const struct argus_loop_variable *set_variable(const struct argus_code_lo
     return &loop->variables[at];
 }
 
-static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t setter,
-                                      const struct argus_code_loop *loop)
+static struct argus_error *note_guess(struct diagnoser *d, const struct setter_attempt *attempt)
 {
+    const struct argus_code_loop *loop = attempt->context;
     char who[128], whom[128], writers[512], name[512] = "", command[768] = "";
     const struct argus_loop_variable *variable = set_variable(loop);
-    text_thread(&d->view, setter, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
+    text_thread(&d->view, attempt->setter, who, sizeof(who));
+    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whom, sizeof(whom));
     flag_writers_text(variable, writers, sizeof(writers));
     append_loop_name(name, sizeof(name), variable);
     if (variable->command[0])
@@ -102,88 +70,6 @@ static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint
                    "was seen in that code%s%s%s",
                    who, whom, loop->place, name, writers, command[0] ? "; a recording with " : "",
                    command, command[0] ? " makes it certain" : ""));
-}
-
-/* Whether what was found since `mark` is more than that the setter waited. */
-static bool tells_more(const struct diagnoser *d, const struct mark *mark, uint32_t vertex,
-                       uint32_t setter)
-{
-    if (d->culprits.length == mark->culprits || d->cycle.length > mark->cycle)
-        return false;
-    const struct argus_culprit *root = &d->culprits.data[mark->culprits];
-    uint32_t thread = d->view.vertices[root->vertex].thread;
-    bool is_waiter = thread == d->view.vertices[vertex].thread;
-    bool is_idle = thread == setter && root->type == ARGUS_TYPE_LONG_WAIT;
-    return d->stopped || (!is_waiter && !is_idle && root->share >= 0.5);
-}
-
-/* The guess, and what was found by it. */
-struct attempt {
-    uint32_t vertex, setter;
-    struct window part;
-    struct mark mark;
-    bool is_taken;
-};
-
-static struct argus_error *explain_busy(struct diagnoser *d, struct attempt *attempt)
-{
-    struct argus_error *error =
-        diagnoser_explain_by_setter(d, attempt->vertex, attempt->part, attempt->setter);
-    attempt->is_taken = !error && tells_more(d, &attempt->mark, attempt->vertex, attempt->setter);
-    return error;
-}
-
-static struct argus_error *say_forgot(struct diagnoser *d, const struct attempt *attempt,
-                                      struct argus_culprit *culprit, const char *name)
-{
-    char whose[128], text[128];
-    argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
-    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
-    char *why = text_print("took what %s had asked for and went back to its wait for requests "
-                           "(%s) without setting %s",
-                           whose, text, name);
-    if (!why)
-        return argus_error_memory();
-    free(culprit->why);
-    culprit->why = why;
-    return NULL;
-}
-
-/* A setter in its home wait: whether it took a request of the loop's thread and forgot the
- * variable. */
-static struct argus_error *explain_idle(struct diagnoser *d, struct attempt *attempt,
-                                        const struct argus_code_loop *loop)
-{
-    struct walk_position position = {
-        .vertex = attempt->vertex, .window = attempt->part, .requester = attempt->vertex};
-    if (!diagnoser_examine_thread(d, attempt->setter, attempt->part).idle)
-        return NULL;
-    d->guessed = true;
-    struct argus_error *error = diagnoser_explain_missing_message(
-        d, &position, attempt->setter, "by the program's code, it sets the variable");
-    if (error || d->culprits.length == attempt->mark.culprits)
-        return error;
-    struct argus_culprit *root = &d->culprits.data[attempt->mark.culprits];
-    char name[512] = "";
-    append_loop_name(name, sizeof(name), set_variable(loop));
-    attempt->is_taken = root->silent && d->view.vertices[root->vertex].thread == attempt->setter;
-    return attempt->is_taken ? say_forgot(d, attempt, root, name) : NULL;
-}
-
-static struct argus_error *try_setter(struct diagnoser *d, struct attempt *attempt,
-                                      const struct argus_code_loop *loop)
-{
-    struct argus_error *error = NULL;
-    attempt->mark = mark_take(d);
-    for (unsigned i = 0; !error && !attempt->is_taken && i < 2; i++) {
-        mark_restore(&attempt->mark, d);
-        error = note_guess(d, attempt->vertex, attempt->setter, loop);
-        if (!error)
-            error = i == 0 ? explain_idle(d, attempt, loop) : explain_busy(d, attempt);
-    }
-    if (!error && !attempt->is_taken)
-        mark_restore(&attempt->mark, d);
-    return error;
 }
 
 /* A loop without sleep is only a part of its vertex: the longest in which the thread neither woke
@@ -211,12 +97,21 @@ static struct window part_of_loop(const struct view *view, uint32_t vertex, stru
 struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, struct window part,
                                          struct argus_code_loop *loop, bool *ret_taken)
 {
+    char name[512] = "";
     struct argus_error *error = NULL;
-    struct attempt attempt = {.vertex = vertex,
-                              .setter = only_setter(loop),
-                              .part = part_of_loop(&d->view, vertex, part)};
-    if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0)
-        error = try_setter(d, &attempt, loop);
+    struct setter_attempt attempt = {.vertex = vertex,
+                                     .setter = only_setter(loop),
+                                     .part = part_of_loop(&d->view, vertex, part),
+                                     .name = name,
+                                     .last = "",
+                                     .doing = "setting",
+                                     .why = "by the program's code, it sets the variable",
+                                     .note = note_guess,
+                                     .context = loop};
+    if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0) {
+        append_loop_name(name, sizeof(name), set_variable(loop));
+        error = setter_attempt_run(d, &attempt);
+    }
     *ret_taken = !error && attempt.is_taken;
     if (error || !attempt.is_taken)
         return error;
@@ -228,7 +123,8 @@ struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, s
         code_loop_free(loop);
     else
         *place = *loop;
-    return NULL;
+    *loop = (struct argus_code_loop){.place = NULL};
+    return diagnoser_note_untouched_flags(d, vertex, part);
 }
 
 struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vertex,

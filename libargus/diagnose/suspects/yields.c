@@ -11,7 +11,7 @@
  * If the flag was watched and no write came, the thread that should have written it is searched.
  * That is the thread that set the flag for this one the last time; or, if this thread set it
  * itself, the sender of the message upon which it did (own_flag.c). What did that thread do
- * instead; and if it waited itself, who should have ended its wait? A loop that polls for a lock
+ * instead (forgotten_flag.c); and if it waited itself, who should have ended its wait? A loop that polls for a lock
  * on a file waits for the lock's holder (polled_lock.c). A loop that polls for the end of a child
  * waits for that child (polled_child.c).
  */
@@ -21,12 +21,12 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/suspects/spin_loop.h"
+#include "diagnose/suspects/turned_flag.h"
 #include "diagnose/words.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
  * last of them or just after it. */
-#define MAX_VERTICES  64
-#define MAX_LOOK_BACK 100000 /* for the last time that the flag was set */
+#define MAX_VERTICES 64
 
 /* The latest write of a flag in `window` that the loop around `vertex` read: an edge; ARGUS_NONE:
  * none. */
@@ -48,19 +48,6 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
         v = timeline_next(view, v);
     }
     return found;
-}
-
-/* The last write of a flag that the thread of `vertex` read before: an edge; ARGUS_NONE: none. */
-static uint32_t find_former_write(const struct view *view, uint32_t vertex)
-{
-    for (uint32_t i = 0, v = vertex; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
-        const struct argus_edge *in;
-        for (size_t j = argus_graph_in_edges(view->graph, v, &in); j > 0; j--)
-            if (in[j - 1].kind == ARGUS_EDGE_FLAG)
-                return (uint32_t)(&in[j - 1] - view->edges);
-        v = argus_graph_previous(view->graph, v);
-    }
-    return ARGUS_NONE;
 }
 
 /* Names the polling function and its program: "in wait_for_data of editor"; "" if unknown. */
@@ -112,6 +99,11 @@ static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
                        const struct argus_code_loop *loop)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
+    uint32_t former = find_former_write(&d->view, vertex, part);
+    if (former == ARGUS_NONE)
+        former = find_former_turn(&d->view, vertex, part);
+    if (former != ARGUS_NONE)
+        return text_former_write(d, vertex, former, part);
     if (flag)
         return text_print("it waits for the data flag %s, which no thread set meanwhile, nor is "
                           "known to have set before; "
@@ -153,7 +145,7 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     }
     d->culprits.data[count].loop = *loop;
     d->culprits.data[count].stack = stack;
-    return NULL;
+    return diagnoser_note_untouched_flags(d, vertex, part);
 }
 
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,
@@ -165,19 +157,6 @@ struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t verte
 }
 
 /* --- a missing write --- */
-
-static struct argus_error *note_guess(struct diagnoser *d, uint32_t vertex, uint32_t write)
-{
-    char who[128], whom[128];
-    const struct argus_edge *edge = &d->view.edges[write];
-    text_thread(&d->view, d->view.vertices[edge->from].thread, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
-    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
-    return diagnoser_add_uncertain(
-        d, text_print("that %s should have set the flag%s%s for which %s polled is a guess: it set "
-                      "the flag the last time, in v%u",
-                      who, flag ? " " : "", flag ? flag->label : "", whom, edge->from));
-}
 
 /* By that thread's wait, or else by what it did. */
 struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t vertex,
@@ -201,15 +180,6 @@ struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t ve
     return diagnoser_explain_missing_write(d, &position);
 }
 
-/* Explains a loop by the thread that wrote the flag before. */
-static struct argus_error *explain_no_write(struct diagnoser *d, uint32_t vertex,
-                                            struct window part, uint32_t write)
-{
-    struct argus_error *error = note_guess(d, vertex, write);
-    uint32_t thread = d->view.vertices[d->view.edges[write].from].thread;
-    return error ? error : diagnoser_explain_by_setter(d, vertex, part, thread);
-}
-
 /* Explains a loop by `thread`, which should have ended it because of `why` (static). */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
                                       uint32_t thread, const char *why)
@@ -220,13 +190,51 @@ static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, stru
     return diagnoser_explain_missing_message(d, &position, thread, why);
 }
 
+/* Reads of such flags are not recorded. */
+static struct argus_error *note_turn(struct diagnoser *d, uint32_t vertex, uint32_t turn)
+{
+    char who[128], whom[128];
+    const struct argus_edge *edge = &d->view.edges[turn];
+    const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
+    text_thread(&d->view, d->view.vertices[edge->to].thread, who, sizeof(who));
+    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
+    return diagnoser_add_uncertain(
+        d,
+        text_print("that the loop of %s waited until %s had changed %s is a guess: %s had set it "
+                   "just before, and the loop ended just after; the loop's looks are not recorded",
+                   whom, who, flag ? flag->label : "the data flag", whom));
+}
+
+/* Explains a loop by a flag that its thread handed over, or else by the program's code. */
+static struct argus_error *explain_by_turn(struct diagnoser *d, uint32_t vertex, struct window part)
+{
+    uint32_t turn = find_late_turn(&d->view, vertex, part);
+    uint32_t former = turn == ARGUS_NONE ? find_former_turn(&d->view, vertex, part) : ARGUS_NONE;
+    if (former != ARGUS_NONE)
+        return diagnoser_explain_no_write(d, vertex, part, former);
+    if (turn == ARGUS_NONE)
+        return diagnoser_explain_by_code(d, vertex, part);
+    const struct argus_edge *edge = &d->view.edges[turn];
+    struct walk_position position = {
+        .vertex = edge->to, .window = {part.start_ns, edge->to_ns}, .requester = ARGUS_NONE};
+    if (diagnoser_find_step(d, d->view.vertices[edge->to].thread) >= 0)
+        return diagnoser_blame_yielding(d, vertex, part);
+    struct argus_error *error = note_turn(d, vertex, turn);
+    if (error)
+        return error;
+    d->guessed = true;
+    if (!diagnoser_add_step(d, edge->to, ARGUS_NONE, false))
+        return argus_error_memory();
+    return diagnoser_explain_writer(d, &position);
+}
+
 struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t vertex,
                                                struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
-    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex) : ARGUS_NONE;
+    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex, part) : ARGUS_NONE;
     if (former != ARGUS_NONE)
-        return explain_no_write(d, vertex, part, former);
+        return diagnoser_explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
     if (told != ARGUS_NONE) /* the thread sets the flag itself upon a message */
         return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,
@@ -242,7 +250,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     if (locks)
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)
-        return diagnoser_explain_by_code(d, vertex, part);
+        return explain_by_turn(d, vertex, part);
     const struct argus_edge *write = &d->view.edges[edge];
     struct walk_position position = {
         .vertex = write->from, .window = {part.start_ns, write->from_ns}, .requester = ARGUS_NONE};

@@ -12,6 +12,7 @@
 #include "argus/diverge.h"
 #include "argus/inspect.h"
 #include "argus/messages.h"
+#include "argus/step_items.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +95,23 @@ struct argus_error *argus_report_diagnosis(const struct argus_report_context *co
 struct argus_error *argus_report_divergence(const struct argus_sink *sink,
                                             struct argus_steps *normal, struct argus_steps *bad,
                                             const struct argus_divergence *divergence, bool json);
+
+struct argus_report_steps_options {
+    struct argus_step_items_wanted wanted;
+    bool registers; /* those that changed since the previous item; in JSON all of them */
+    uint64_t most_items;
+    bool json;
+    bool (*is_stopped)(void *context); /* asked after each item; NULL: never */
+    void *context;
+};
+
+/* What was stepped, and why it ended. */
+void argus_report_steps_about(const struct argus_sink *sink, const struct argus_steps *steps);
+struct argus_error *argus_report_steps_about_json(const struct argus_sink *sink,
+                                                  const struct argus_steps *steps);
+/* The items, one a line. NOT_FOUND: the trace has no steps. */
+struct argus_error *argus_report_steps(const struct argus_sink *sink, struct argus_steps *steps,
+                                       const struct argus_report_steps_options *options);
 
 struct argus_report_messages_options {
     /* only channels with a thread of this process (comm) at one end; NULL: all */

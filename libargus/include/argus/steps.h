@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+#define ARGUS_STEPS_MAGIC         "ARGUSSTP" /* the first 8 bytes of a file */
 #define ARGUS_STEPS_VERSION_MAJOR 1
 #define ARGUS_STEPS_VERSION_MINOR 0
 #define ARGUS_STEPS_MOST          (16u << 20) /* steps in one file */

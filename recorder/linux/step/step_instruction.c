@@ -48,6 +48,10 @@ struct step_instruction step_instruction_x86_64(const uint8_t *code, size_t byte
         result.kind = STEP_IS_RETURN;
     else if (opcode == 0x9c)
         result.kind = STEP_IS_PUSHF;
+    else if (opcode == 0x9d)
+        result = (struct step_instruction){STEP_IS_POPF, (uint8_t)(at + 1)};
+    else if (opcode == 0xcf)
+        result.kind = STEP_IS_IRET;
     else if (opcode == 0xcc)
         result.kind = STEP_IS_TRAP;
     else if (repeats && is_string_opcode(opcode))

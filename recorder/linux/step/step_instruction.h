@@ -17,7 +17,12 @@ enum step_instruction_kind {
     STEP_IS_RETURN,
     STEP_IS_REPEATED, /* traps after each repetition: x86's rep … */
     STEP_IS_PUSHF,    /* stores the trap flag that the kernel has set for stepping */
-    STEP_IS_TRAP,     /* int3, brk: makes a SIGTRAP of its own */
+    /* Load the flags, and with them the trap flag. A kernel that steps one of them takes the trap flag
+     * for the thread's own from then on, and leaves it set (arch/x86/kernel/step.c,
+     * is_setting_trap_flag()). */
+    STEP_IS_POPF,
+    STEP_IS_IRET, /* … and continues at the address on the stack */
+    STEP_IS_TRAP, /* int3, brk: makes a SIGTRAP of its own */
     /* arm64: begins a load/store-exclusive sequence, in which a trap would make the store fail
      * every time. */
     STEP_IS_EXCLUSIVE,
@@ -25,8 +30,8 @@ enum step_instruction_kind {
 
 struct step_instruction {
     uint8_t kind; /* enum step_instruction_kind */
-    /* REPEATED, EXCLUSIVE: bytes to the next instruction after it or after the sequence; otherwise
-     * 0. */
+    /* REPEATED, POPF, EXCLUSIVE: bytes to the next instruction after it or after the sequence;
+     * otherwise 0. */
     uint8_t length;
 };
 

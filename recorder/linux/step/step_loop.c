@@ -134,13 +134,25 @@ static void after_return(struct stepper *stepper)
                  image_name(stepper, item.address));
 }
 
+/* Where an instruction that must not be single-stepped goes on; 0: it can be. */
+static uint64_t next_place(struct stepper *stepper, uint64_t pc,
+                           const struct step_instruction *instruction)
+{
+    uint64_t address = 0;
+    if (instruction->length)
+        return pc + instruction->length;
+    if (instruction->kind == STEP_IS_IRET)
+        step_return_address(stepper->memory_fd, stepper->registers, &address);
+    return address;
+}
+
 /* Executes the thread's next instruction, and reports the outcome. */
 static void advance(struct stepper *stepper)
 {
     uint64_t pc = step_pc(stepper->registers);
     struct step_instruction instruction = step_instruction_at(stepper, pc);
-    bool is_run = instruction.length != 0;
-    bool done = is_run ? step_run_to(stepper, pc + instruction.length, 0, 0) : step_one(stepper);
+    uint64_t next = next_place(stepper, pc, &instruction);
+    bool done = next ? step_run_to(stepper, next, 0, 0) : step_one(stepper);
     if (!done)
         return;
     if (instruction.kind == STEP_IS_CALL)

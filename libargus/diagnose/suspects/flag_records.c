@@ -1,0 +1,83 @@
+#include "diagnose/suspects/flag_records.h"
+
+#include <stdlib.h>
+
+#include "event/tracepoints.h"
+
+/* A debugger's record is written when the thread has stopped, so it is later than the edge. */
+enum { NEAR_NS = 10000000 };
+
+struct flag_search {
+    const struct argus_trace *trace;
+    uint64_t tid, address, time_ns;
+    uint64_t where, distance_ns; /* of the nearest record so far */
+    bool found;
+};
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void look_at(struct flag_search *search, const struct argus_record *record)
+{
+    uint64_t id = record->debugid;
+    uint64_t ns = argus_trace_ticks_to_ns(search->trace, record->timestamp);
+    if ((id != ARGUS_ID_FLAG_WRITE && id != ARGUS_ID_FLAG_READ) || record->tid != search->tid ||
+        record->arg[0] != search->address || distance(ns, search->time_ns) >= search->distance_ns)
+        return;
+    search->distance_ns = distance(ns, search->time_ns);
+    search->where = record->arg[2];
+    search->found = true;
+}
+
+static struct argus_error *read_chunk(struct flag_search *search, const struct argus_chunk *chunk)
+{
+    struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
+    if (!records)
+        return argus_error_memory();
+    struct argus_error *error = argus_trace_read_chunk(search->trace, chunk, records);
+    for (size_t i = 0; !error && i < chunk->count; i++)
+        look_at(search, &records[i]);
+    free(records);
+    if (!error || error->code != ARGUS_ERROR_FORMAT)
+        return error;
+    argus_error_destroy(error); /* a damaged chunk: the graph has reported it */
+    return NULL;
+}
+
+static struct argus_error *read_near(struct flag_search *search)
+{
+    const struct argus_chunk *chunks;
+    struct argus_error *error = NULL;
+    size_t count = argus_trace_chunks(search->trace, &chunks);
+    for (size_t i = 0; !error && i < count; i++)
+        if (argus_trace_ticks_to_ns(search->trace, chunks[i].last_ticks) + NEAR_NS >=
+                search->time_ns &&
+            argus_trace_ticks_to_ns(search->trace, chunks[i].first_ticks) <=
+                search->time_ns + NEAR_NS)
+            error = read_chunk(search, &chunks[i]);
+    return error;
+}
+
+struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
+                                      char **ret)
+{
+    const struct argus_vertex *v = &d->view.vertices[access->vertex];
+    struct flag_search search = {.trace = argus_graph_trace(d->view.graph),
+                                 .tid = d->view.threads[v->thread].tid,
+                                 .address = access->address,
+                                 .time_ns = access->time_ns,
+                                 .distance_ns = NEAR_NS};
+    *ret = NULL;
+    if (!search.address || !d->symbols)
+        return NULL;
+    struct argus_error *error = read_near(&search);
+    uint64_t pc = ARGUS_FLAG_PC(search.where);
+    /* x86 reports the address behind the instruction, as if it were a return address */
+    bool is_behind = argus_trace_header(search.trace)->arch != ARGUS_ARCH_AARCH64;
+    if (error || !search.found || !pc)
+        return error;
+    *ret = text_code_place(d, v, pc, is_behind);
+    return *ret ? NULL : argus_error_memory();
+}

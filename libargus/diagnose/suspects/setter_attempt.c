@@ -1,0 +1,116 @@
+/* A thread that should have set a variable, and did not:
+ *   - it took a request of the waiter and went back to its home wait: it forgot the variable;
+ *   - it was busy, or another thread is behind its wait;
+ *   - it only waited for requests: then no request of the waiter reached it, and nothing is told.
+ */
+#include "diagnose/suspects/setter_attempt.h"
+
+#include <stdlib.h>
+
+#include "diagnose/words.h"
+
+static struct attempt_mark mark_take(const struct diagnoser *d)
+{
+    return (struct attempt_mark){d->path.length,  d->culprits.length,
+                                 d->cycle.length, d->uncertain.length,
+                                 d->guessed,      d->cycle_broken_by_timeout};
+}
+
+static void culprit_free(struct argus_culprit *culprit)
+{
+    costly_functions_free(culprit->functions, culprit->function_count);
+    free(culprit->functions);
+    code_loop_free(&culprit->loop);
+    free(culprit->why);
+}
+
+static void mark_restore(const struct attempt_mark *mark, struct diagnoser *d)
+{
+    while (d->culprits.length > mark->culprits)
+        culprit_free(&d->culprits.data[--d->culprits.length]);
+    while (d->uncertain.length > mark->uncertain)
+        free(d->uncertain.data[--d->uncertain.length]);
+    d->path.length = mark->path;
+    d->cycle.length = mark->cycle;
+    d->guessed = mark->guessed;
+    d->cycle_broken_by_timeout = mark->is_broken;
+}
+
+/* Whether what was found since the mark is more than that the setter waited. */
+static bool tells_more(const struct diagnoser *d, const struct setter_attempt *attempt,
+                       bool is_idle)
+{
+    bool has_circle = d->cycle.length > attempt->mark.cycle;
+    /* the attempt itself is one guess; with another one, the setter may have waited for anything */
+    if (has_circle && d->uncertain.length > attempt->mark.uncertain + 1)
+        return false;
+    bool may_wait = attempt->is_recorded && !is_idle;
+    if (has_circle || d->culprits.length == attempt->mark.culprits)
+        return has_circle && may_wait;
+    const struct argus_culprit *root = &d->culprits.data[attempt->mark.culprits];
+    uint32_t thread = d->view.vertices[root->vertex].thread;
+    bool is_waiter = thread == d->view.vertices[attempt->vertex].thread;
+    bool has_waited =
+        thread == attempt->setter && (root->type == ARGUS_TYPE_LONG_WAIT ||
+                                      (root->type == ARGUS_TYPE_REPEATED_YIELD && is_idle));
+    return d->stopped || (!is_waiter && (!has_waited || may_wait) && root->share >= 0.5);
+}
+
+static struct argus_error *explain_busy(struct diagnoser *d, struct setter_attempt *attempt,
+                                        bool is_idle)
+{
+    struct argus_error *error =
+        diagnoser_explain_by_setter(d, attempt->vertex, attempt->part, attempt->setter);
+    attempt->is_taken = !error && tells_more(d, attempt, is_idle);
+    return error;
+}
+
+static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_attempt *attempt,
+                                      struct argus_culprit *culprit)
+{
+    char whose[128], text[128];
+    argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
+    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
+    char *why = text_print("took what %s had asked for and went back to its wait for requests "
+                           "(%s) without %s %s%s",
+                           whose, text, attempt->doing, attempt->name, attempt->last);
+    if (!why)
+        return argus_error_memory();
+    free(culprit->why);
+    culprit->why = why;
+    return NULL;
+}
+
+/* A setter in its home wait: whether it took a request of the loop's thread and forgot the
+ * variable. */
+static struct argus_error *explain_idle(struct diagnoser *d, struct setter_attempt *attempt)
+{
+    struct walk_position position = {
+        .vertex = attempt->vertex, .window = attempt->part, .requester = attempt->vertex};
+    d->guessed = true;
+    struct argus_error *error =
+        diagnoser_explain_missing_message(d, &position, attempt->setter, attempt->why);
+    if (error || d->culprits.length == attempt->mark.culprits)
+        return error;
+    struct argus_culprit *root = &d->culprits.data[attempt->mark.culprits];
+    attempt->is_taken = root->silent && d->view.vertices[root->vertex].thread == attempt->setter;
+    return attempt->is_taken ? say_forgot(d, attempt, root) : NULL;
+}
+
+struct argus_error *setter_attempt_run(struct diagnoser *d, struct setter_attempt *attempt)
+{
+    struct argus_error *error = NULL;
+    bool is_idle = diagnoser_examine_thread(d, attempt->setter, attempt->part).idle;
+    attempt->mark = mark_take(d);
+    for (unsigned i = 0; !error && !attempt->is_taken && i < 2; i++) {
+        mark_restore(&attempt->mark, d);
+        error = attempt->note(d, attempt);
+        if (!error && i > 0)
+            error = explain_busy(d, attempt, is_idle);
+        else if (!error && (is_idle || attempt->is_recorded))
+            error = explain_idle(d, attempt);
+    }
+    if (!error && !attempt->is_taken)
+        mark_restore(&attempt->mark, d);
+    return error;
+}
