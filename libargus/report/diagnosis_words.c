@@ -71,7 +71,7 @@ static void describe_wait(const struct argus_report_context *context,
     struct view view = view_of(context->graph);
     uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
     bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
-    char wait[160], waited[32], script[256], tries[400];
+    char wait[512], waited[32], script[256], tries[400];
     const char *looked =
         text_lock_tries(&view, view.vertices[vertex].thread, diagnosis->hang.start_ns,
                         diagnosis->hang.end_ns, tries, sizeof(tries));
@@ -96,7 +96,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     const struct argus_path_step *step = &diagnosis->path[at];
     const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
     const char *event = report_ui_event(context->graph, step->vertex);
-    char thread[128], wait[512];
+    char thread[128], wait[1024];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
     describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));

@@ -119,6 +119,16 @@ static const struct tracepoint {
       {"last", 4, 0}}},
     {"file_lock_name", ARGUS_ID_FILE_LOCK_NAME, {{0}}},
     {"open_end", ARGUS_ID_OPEN_END, {{"inode", 1, 0}, {"access", 2, 0}, {"fd", 3, 0}}},
+    {"remote",
+     ARGUS_ID_REMOTE,
+     {{"inode", 1, 0},
+      {"address", 2, 0},
+      {"address_low", 3, 0},
+      {"port", 4, 0},
+      {"own_port", 4, 16},
+      {"protocol", 4, 32},
+      {"version", 4, 40}}},
+    {"file_name", ARGUS_ID_FILE_NAME, {{"inode", 1, 0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
      {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},
@@ -243,6 +253,10 @@ static void parse_argument(const struct line *line, const struct tracepoint *tra
         line_fail(line, "'%s' should be ARGUMENT=VALUE", word);
     if (is_name_record(tracepoint) && strncmp(word, "name=", 5) == 0) {
         memcpy(record->arg, equals + 1, strnlen(equals + 1, sizeof(record->arg)));
+        return;
+    }
+    if (tracepoint->debugid == ARGUS_ID_FILE_NAME && strncmp(word, "name=", 5) == 0) {
+        memcpy(&record->arg[1], equals + 1, strnlen(equals + 1, sizeof(record->arg[0]) * 3));
         return;
     }
     const struct argument *argument = find_argument(tracepoint, word, (size_t)(equals - word));

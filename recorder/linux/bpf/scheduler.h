@@ -8,6 +8,7 @@
 #include "lock.h"
 #include "message_old.h"
 #include "message_pipe.h"
+#include "naming.h"
 #include "object.h"
 #include "ring.h"
 #include "stack.h"
@@ -58,8 +59,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct object object;
     struct call call;
     bool in_call = call_now(task, &call);
-    if (in_call && emit_object(&now, &call, &object) && object.kind == S_IFIFO)
-        message_pipe_forget(&now);
+    if (in_call && emit_object(&now, &call, &object)) {
+        if (object.kind == S_IFIFO)
+            message_pipe_forget(&now);
+        else
+            emit_object_name(&now, &object);
+    }
     if (in_call)
         emit_lock(&now, &call);
     if (settings.stacks) {

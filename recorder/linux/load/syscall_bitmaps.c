@@ -202,8 +202,9 @@ void syscalls_fill(struct bpf_settings *settings)
 {
     set_bits(settings->object_syscalls, object_syscalls,
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
-    /* their end tells what was ready (bpf/ready.h), or the holder of a lock (bpf/file_lock.h) */
-    static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl};
+    /* their end tells what was ready (bpf/ready.h), the holder of a lock (bpf/file_lock.h), or the
+     * other end of a socket (bpf/naming.h) */
+    static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl, SYS_connect};
     set_bits(settings->end_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->end_syscalls, more, sizeof(more) / sizeof(more[0]));
