@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/suspects/remotes.h"
 #include "diagnose/words.h"
 
 /* A sentence that is built piece by piece. */
@@ -122,6 +123,13 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
     const struct argus_wait *wait = &view->vertices[root->vertex].wait;
     if (root->silent) {
         sentence_add(sentence, "took the request and did not answer");
+        return;
+    }
+    if (root->remote != ARGUS_NONE) {
+        char address[80];
+        sentence_add(sentence, "waited for ");
+        sentence_add(sentence, text_remote(view, root->remote, address, sizeof(address)));
+        sentence_add(sentence, root->answered ? ", which answered late" : ", which did not answer");
         return;
     }
     uint32_t holder = file_lock_find_holder(view, root->vertex);

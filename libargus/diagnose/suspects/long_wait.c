@@ -9,6 +9,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/suspects/remotes.h"
 #include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16
@@ -60,8 +61,13 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
                                        uint64_t wait_ns, const char *because)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool done = false;
+    struct argus_error *error =
+        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+    if (error || done)
+        return error;
     bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[128], name[128];
+    char lasted[32], text[400], name[128];
     text_duration(wait_ns, lasted, sizeof(lasted));
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     const char *function =
@@ -87,7 +93,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
     struct window part = wait_window(&d->view, vertex, hang);
-    char text[128], whom[128], lasted[32];
+    char text[400], whom[128], lasted[32];
     d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
