@@ -80,3 +80,51 @@ def sleep_after_a_request():
     s.sleep(10, 10)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}, "why": "slept by its own clock",
                          "remote": None}
+
+
+IMAGES = {"/usr/lib/libc.so.6": (0x100000, ("recv", "start")), "/usr/lib/libtool.so.1": (0x200000, ("tool_load", "tool_read")),
+          "/usr/bin/editor": (0x300000, ("document_open", "main")), "/usr/lib/libeditor.so.0": (0x400000, ("editor_load",))}
+
+
+def functions(s):
+    """Names for code: a function at each 0x1000 of a file. Returns the address inside of each."""
+    places = {}
+    for path, (start, names) in IMAGES.items():
+        s.tables.append(f"image pid 10 start {start:#x} end {start + 0x10000:#x} path {path}")
+        for at, name in enumerate(names, 1):
+            for place in 0x10, 0xf:  # of the address itself, and of the call before a return address
+                s.tables.append(f"name path {path} place {at * 0x1000 + place:#x} function {name} distance {place}")
+            places[name] = start + at * 0x1000 + 0x10
+    return places
+
+
+def waits_at(*names):
+    s = editor()
+    places = functions(s)
+    asks(s, 71, DATABASE, "tcp")
+    s.wait(10, "recvfrom", fd=6, inode=71, mode="socket family=2 socktype=1", frames=[places[name] for name in names])
+    s.at(s.now / 1e6 + 3000)
+    packet_comes(s)
+    s.sleep(10, 10)
+    return s
+
+
+@scene
+def function_that_the_program_called():
+    """The library's function that the program's own code called, and that code."""
+    s = waits_at("recv", "tool_read", "tool_load", "document_open", "main", "start")
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "why": ", in tool_load, called by document_open):"}
+
+
+@scene
+def function_that_main_called():
+    """Nearly every stack has main() and the loop that it calls: the innermost function of a library says more."""
+    s = waits_at("recv", "tool_read", "tool_load", "main", "start")
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "why": ", in tool_read):"}
+
+
+@scene
+def function_in_a_library_of_the_program():
+    """Most of the program is in a library of its name."""
+    s = waits_at("recv", "tool_read", "tool_load", "editor_load", "document_open", "main", "start")
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "why": ", in tool_load, called by editor_load):"}

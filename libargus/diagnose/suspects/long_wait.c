@@ -67,15 +67,13 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
     if (error || done)
         return error;
     bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[400], name[128];
+    char lasted[32], text[400], name[300];
     text_duration(wait_ns, lasted, sizeof(lasted));
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    const char *function =
-        text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return diagnoser_add_culprit(
-        d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-        text_print("waited for %s%s (%s%s%s): %s", lasted, several ? " in many waits" : "", text,
-                   function ? ", in " : "", function ? function : "", because));
+    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+                                 text_print("waited for %s%s (%s%s): %s", lasted,
+                                            several ? " in many waits" : "", text, name, because));
 }
 
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,

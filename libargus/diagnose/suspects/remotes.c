@@ -107,14 +107,13 @@ static char *reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[400], name[128], address[80];
+    char lasted[32], text[400], name[300], address[80];
     text_duration(wait_ns, lasted, sizeof(lasted));
     text_remote(&d->view, awaited->remote, address, sizeof(address));
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    const char *function =
-        text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return text_print("waited for %s%s (%s%s%s): %s %s", lasted, several ? " in many waits" : "",
-                      text, function ? ", in " : "", function ? function : "", address,
+    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    return text_print("waited for %s%s (%s%s): %s %s", lasted, several ? " in many waits" : "",
+                      text, name, address,
                       awaited->answered ? "answered only then" : "did not answer");
 }
 
