@@ -158,10 +158,19 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
     }
 }
 
+static void sentence_add_disk_user(struct sentence *sentence, const struct view *view,
+                                   const struct argus_culprit *root)
+{
+    sentence_add(sentence, "waited for the disk, which was busy for ");
+    sentence_add(sentence, timeline_process(view, root->vertex)->name);
+}
+
 static void sentence_add_root_cause(struct sentence *sentence, const struct view *view,
                                     const struct argus_culprit *root, uint32_t hung)
 {
-    if (root->type == ARGUS_TYPE_LONG_RUNNING)
+    if (root->took_disk)
+        sentence_add_disk_user(sentence, view, root);
+    else if (root->type == ARGUS_TYPE_LONG_RUNNING)
         sentence_add_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
         sentence_add_loop(sentence, view, root);

@@ -10,6 +10,7 @@ import sys
 
 import scenes_of_answers  # noqa: F401
 import scenes_of_cpus  # noqa: F401
+import scenes_of_disks  # noqa: F401
 import scenes_of_locks  # noqa: F401
 import scenes_of_remotes  # noqa: F401
 from scenes import SCENES

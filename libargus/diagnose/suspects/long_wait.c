@@ -6,9 +6,12 @@
  * the walk reaches the next wait, or its end: a thread that was busy, polled a flag, slept, or is
  * on the path already (then the threads wait for each other).
  */
+#include <stdlib.h>
+
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/suspects/disk_users.h"
 #include "diagnose/suspects/remotes.h"
 #include "diagnose/words.h"
 
@@ -56,24 +59,46 @@ static const char *own_reason(const struct argus_wait *wait)
 }
 
 /* Blames a wait that is itself the root cause, or `wait_ns` of many such waits of the thread in
- * `part`. */
-static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
-                                       uint64_t wait_ns, const char *because)
+ * `part`. `more` follows the reason. */
+static struct argus_error *blame_wait(struct diagnoser *d, uint32_t vertex, struct window part,
+                                      uint64_t wait_ns, const char *because, const char *more)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
-    bool done = false;
-    struct argus_error *error =
-        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
-    if (error || done)
-        return error;
     bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
     char lasted[32], text[400], name[300];
     text_duration(wait_ns, lasted, sizeof(lasted));
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
     return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-                                 text_print("waited for %s%s (%s%s): %s", lasted,
-                                            several ? " in many waits" : "", text, name, because));
+                                 text_print("waited for %s%s (%s%s): %s%s", lasted,
+                                            several ? " in many waits" : "", text, name, because,
+                                            more));
+}
+
+/* The same for a disk, and before it the program that kept the disk busy. */
+static struct argus_error *blame_disk_wait(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t wait_ns, const char *because)
+{
+    char *others;
+    struct argus_error *error = disk_users_blame(d, vertex, part, wait_ns, &others);
+    if (!error)
+        error = blame_wait(d, vertex, part, wait_ns, because, others ? others : "");
+    free(others);
+    return error;
+}
+
+static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
+                                       uint64_t wait_ns, const char *because)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool done = false;
+    if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
+        return blame_disk_wait(d, vertex, part, wait_ns, because);
+    struct argus_error *error =
+        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+    if (error || done)
+        return error;
+    return blame_wait(d, vertex, part, wait_ns, because, "");
 }
 
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
