@@ -66,6 +66,7 @@ static const struct tracepoint {
     {"block_issued",
      ARGUS_ID_BLOCK_ISSUED,
      {{"request", 1, 0}, {"sector", 2, 0}, {"bytes", 3, 0}, {"device", 4, 0}, {"op", 4, 32}}},
+    {"block_queued", ARGUS_ID_BLOCK_QUEUED, {{"request", 1, 0}, {"sector", 2, 0}}},
     {"block_completed",
      ARGUS_ID_BLOCK_COMPLETED,
      {{"request", 1, 0}, {"error", 2, 0}, {"bytes", 3, 0}}},

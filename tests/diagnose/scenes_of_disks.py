@@ -41,6 +41,12 @@ def request(s, tid, number, size, inode=0, op=1):
         s._record(s.cpus[tid], tid, f"block_file request={number:#x} inode={inode} {DISK}")
 
 
+def queued(s, tid, issuer, number, size):
+    """Direct I/O of `tid`, which a kernel worker issues."""
+    s._record(s.cpus[tid], tid, f"block_queued request={number:#x} sector=8")
+    request(s, issuer, number, size)
+
+
 def syncs(s, ms, others):
     """fsync() of the editor's own file; `others` issues what is in the way."""
     s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=fsync arg1=5")
@@ -97,3 +103,27 @@ def disk_that_discards():
     s = start()
     syncs(s, 3000, lambda: request(s, COPIER, 0x300, 1 << 30, op=3))
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
+
+
+@scene
+def disk_busy_with_queued_requests():
+    """Direct I/O has no file in its requests, and a kernel worker issues them. The copier queued them."""
+    s = start()
+    syncs(s, 3000, lambda: [queued(s, COPIER, FLUSHER, 0x200 + i, 1 << 20) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "the disk was busy with its writes while editor's main thread waited for the disk: 52 MB"}
+
+
+@scene
+def disk_that_refuses_a_request():
+    """The driver's queue is full, and a kernel worker issues the requests again. Two copiers share the blame."""
+    s = start()
+    s.thread(50, "copier")
+    def others():
+        for i in range(20):
+            request(s, (COPIER, 50)[i % 2], 0x200 + i, 1 << 20)
+        for i in range(20):
+            request(s, FLUSHER, 0x200 + i, 1 << 20)
+    syncs(s, 3000, others)
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "waited for the disk: 21 MB, 100 % of what"}

@@ -21,6 +21,7 @@ struct request {
     struct disk_user user;
     bool is_transfer; /* it reads or writes; a discard has many bytes, which it does not move */
     bool open;
+    uint64_t tid, sector; /* the thread that queued or issued it for this sector; 0: none */
 };
 
 struct reader {
@@ -37,8 +38,8 @@ struct reader {
 
 static bool is_of_disk(uint32_t debugid)
 {
-    return debugid == ARGUS_ID_BLOCK_ISSUED || debugid == ARGUS_ID_BLOCK_COMPLETED ||
-           debugid == ARGUS_ID_BLOCK_FILE;
+    return debugid == ARGUS_ID_BLOCK_QUEUED || debugid == ARGUS_ID_BLOCK_ISSUED ||
+           debugid == ARGUS_ID_BLOCK_COMPLETED || debugid == ARGUS_ID_BLOCK_FILE;
 }
 
 static bool keep(struct reader *reader, const struct argus_record *records, size_t count)
@@ -121,6 +122,7 @@ static bool close_request(struct reader *reader, struct request *request, uint64
 {
     bool counts = request->open && request->is_transfer && time_ns >= reader->window.start_ns;
     request->open = false;
+    request->tid = 0;
     return !counts || add_use(reader, &request->user);
 }
 
@@ -130,23 +132,47 @@ static struct request *request_at(struct reader *reader, uint64_t address)
     return index == IDMAP_NONE ? NULL : &reader->requests.data[index];
 }
 
+/* The request at this address; a new one, if there is none. NULL: no memory. */
+static struct request *request_for(struct reader *reader, uint64_t address)
+{
+    struct request *request = request_at(reader, address);
+    if (request)
+        return request;
+    if (!idmap_put(&reader->by_address, address, (uint32_t)reader->requests.length) ||
+        !vec_push(&reader->requests, (struct request){.open = false}))
+        return NULL;
+    return &reader->requests.data[reader->requests.length - 1];
+}
+
+/* A kernel worker may issue what another thread has queued, or issued in vain
+ * (graph/build/on_block.c). */
 static bool issue(struct reader *reader, const struct argus_record *record)
 {
-    struct request *request = request_at(reader, record->arg[0]);
-    if (!request) {
-        if (!idmap_put(&reader->by_address, record->arg[0], (uint32_t)reader->requests.length) ||
-            !vec_push(&reader->requests, (struct request){.open = false}))
-            return false;
-        request = &reader->requests.data[reader->requests.length - 1];
-    }
+    struct request *request = request_for(reader, record->arg[0]);
+    if (!request)
+        return false;
+    bool is_same = request->tid && request->sector == record->arg[1];
+    uint64_t tid = is_same ? request->tid : record->tid;
     *request = (struct request){
-        .user = {.tid = record->tid,
+        .user = {.tid = tid,
                  .writes = OPERATION(record->arg[3]) == WRITES,
                  .bytes = record->arg[2],
                  .requests = 1},
         .is_transfer = OPERATION(record->arg[3]) <= WRITES,
         .open = true,
+        .tid = tid,
+        .sector = record->arg[1],
     };
+    return true;
+}
+
+static bool queue(struct reader *reader, const struct argus_record *record)
+{
+    struct request *request = request_for(reader, record->arg[0]);
+    if (!request)
+        return false;
+    request->tid = record->tid;
+    request->sector = record->arg[1];
     return true;
 }
 
@@ -154,6 +180,8 @@ static bool on_record(struct reader *reader, const struct argus_record *record)
 {
     if (record->debugid == ARGUS_ID_BLOCK_ISSUED)
         return issue(reader, record);
+    if (record->debugid == ARGUS_ID_BLOCK_QUEUED)
+        return queue(reader, record);
     struct request *request = request_at(reader, record->arg[0]);
     if (!request)
         return true;

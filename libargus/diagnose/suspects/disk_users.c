@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/lower_bound.h"
 #include "diagnose/suspects/disk_records.h"
@@ -28,6 +29,7 @@ struct share {
     uint32_t issuer; /* ARGUS_NONE: not known */
     uint64_t inode;
     uint64_t bytes;
+    uint32_t processes; /* of the program's name */
     bool writes;
 };
 
@@ -91,6 +93,31 @@ static bool add_share(struct shares *shares, const struct share *share)
     return vec_push(&shares->items, *share);
 }
 
+/* Adds up what several processes of one name did: copies by one script, say. */
+static void merge_programs(struct shares *shares)
+{
+    const struct view *view = &shares->d->view;
+    size_t kept = 0;
+    for (size_t i = 0; i < shares->items.length; i++) {
+        struct share *share = &shares->items.data[i], *other = NULL;
+        for (size_t k = 0; k < kept && !other && share->thread != ARGUS_NONE; k++) {
+            other = &shares->items.data[k];
+            if (other->thread == ARGUS_NONE || other->inode != share->inode ||
+                other->writes != share->writes ||
+                strcmp(view->processes[view->threads[other->thread].process].name,
+                       view->processes[view->threads[share->thread].process].name) != 0)
+                other = NULL;
+        }
+        if (!other) {
+            shares->items.data[kept++] = *share;
+            continue;
+        }
+        other->bytes += share->bytes;
+        other->processes++;
+    }
+    shares->items.length = kept;
+}
+
 static int largest_first(const void *left, const void *right)
 {
     const struct share *a = left, *b = right;
@@ -113,11 +140,15 @@ static bool make_shares(struct shares *shares, const struct disk_use *use, struc
             .issuer = issuer,
             .inode = user->inode,
             .bytes = user->bytes,
+            .processes = 1,
             .writes = user->writes,
         };
         if (!add_share(shares, &share))
             return false;
     }
+    if (shares->items.length)
+        qsort(shares->items.data, shares->items.length, sizeof(*shares->items.data), largest_first);
+    merge_programs(shares);
     if (shares->items.length)
         qsort(shares->items.data, shares->items.length, sizeof(*shares->items.data), largest_first);
     return true;
@@ -161,10 +192,12 @@ static const char *share_text(const struct shares *shares, const struct share *s
     uint32_t thread = share->thread == ARGUS_NONE ? share->issuer : share->thread;
     const struct argus_process *process =
         thread == ARGUS_NONE ? NULL : &view->processes[view->threads[thread].process];
-    char file[300], bytes[32];
-    snprintf(buffer, size, "%u %% %s%s by %s [%" PRIu64 "] (%s)", percent(shares, share->bytes),
+    char file[300], bytes[32], more[32] = "";
+    if (share->processes > 1)
+        snprintf(more, sizeof(more), " and %" PRIu32 " more", share->processes - 1);
+    snprintf(buffer, size, "%u %% %s%s by %s [%" PRIu64 "]%s (%s)", percent(shares, share->bytes),
              share->writes ? "writes" : "reads", share_file(shares, share, file, sizeof(file)),
-             process ? process->name : "an unknown thread", process ? process->pid : 0,
+             process ? process->name : "an unknown thread", process ? process->pid : 0, more,
              bytes_text(share->bytes, bytes, sizeof(bytes)));
     return buffer;
 }

@@ -42,7 +42,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.input, self.end = source, source.end
         self.lives = lives.Lives(source.threads)
         self.now = self.last_lost = 0
-        self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
+        self.cpus, self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags = {}, {}, {}, {}
         self.edges, self.notes, self.samples, self.message_points = [], [], [], []
@@ -339,7 +339,20 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         cause.edge.to_ns = doing.vertex.start
 
     def on_block_issued(self, cpu, record):
-        self.requests[record.arg[0]] = Request(self.actor(cpu, 4), record)
+        queued = self.queued.pop(record.arg[0], None)
+        before = self.requests.get(record.arg[0])
+        issuer = self.actor(cpu, 4)
+        if queued and queued[1] == record.arg[1]:
+            issuer = queued[0]
+        elif before and before.issued and before.sector == record.arg[1]:
+            issuer = before.issuer
+        self.requests[record.arg[0]] = Request(issuer, record)
+
+    def on_block_queued(self, cpu, record):
+        before = self.requests.get(record.arg[0])
+        if not before or not before.issued:
+            self.requests.pop(record.arg[0], None)
+            self.queued[record.arg[0]] = self.actor(cpu, 4), record.arg[1]
 
     def on_block_file(self, cpu, record):
         if record.arg[0] in self.requests:
