@@ -129,6 +129,7 @@ static const struct tracepoint {
       {"own_port", 4, 16},
       {"protocol", 4, 32},
       {"version", 4, 40}}},
+    {"call_path", ARGUS_ID_CALL_PATH, {{0}}},
     {"file_name", ARGUS_ID_FILE_NAME, {{"inode", 1, 0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
@@ -243,7 +244,8 @@ static bool is_name_record(const struct tracepoint *tracepoint)
 {
     return strncmp(tracepoint->name, "name_", 5) == 0 ||
            tracepoint->debugid == ARGUS_ID_CPU_GROUP ||
-           tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME;
+           tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME ||
+           tracepoint->debugid == ARGUS_ID_CALL_PATH;
 }
 
 static void parse_argument(const struct line *line, const struct tracepoint *tracepoint,

@@ -240,6 +240,7 @@ static void names_and_texts(void **state)
         {{.debugid = ARGUS_ID_FILE_LOCK_NAME, .arg = {0x707061}},
          "file_lock_name",
          "file_lock_name name=app"},
+        {{.debugid = ARGUS_ID_CALL_PATH, .arg = {0x70612f}}, "call_path", "call_path name=/ap"},
         {{.debugid = ARGUS_ID_OPEN_END, .arg = {77, 2, 3}},
          "open_end",
          "open_end inode=77 access=2 fd=3"},

@@ -54,7 +54,7 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
            id == TRACEPOINT_open_end || id == TRACEPOINT_remote || id == TRACEPOINT_file_name ||
-           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_call_path || id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the

@@ -6,6 +6,7 @@
 #include "cpu_limits.h"
 #include "kernel_read.h"
 #include "lock.h"
+#include "lock_name.h"
 #include "message_old.h"
 #include "message_pipe.h"
 #include "naming.h"
@@ -65,8 +66,10 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
         else
             emit_object_name(&now, &object);
     }
-    if (in_call)
+    if (in_call) {
+        path_of_call(&now, &call);
         emit_lock(&now, &call);
+    }
     if (settings.stacks) {
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
         if (late_is_on() && in_call)

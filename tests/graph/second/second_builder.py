@@ -24,7 +24,7 @@ from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
-NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "remote", "file_name", "suspended", "clock_step"}  # may follow the switch of their thread
+NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "remote", "file_name", "call_path", "suspended", "clock_step"}  # may follow the switch of their thread
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -473,7 +473,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
     def on_suspended(self, cpu, record):
         pass
 
-    on_clock_step = on_file_lock = on_file_lock_name = on_open_end = on_remote = on_file_name = on_cpu_limits = on_cpu_group = on_suspended
+    on_clock_step = on_file_lock = on_file_lock_name = on_open_end = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_suspended
 
 
 class Lines(dict):
