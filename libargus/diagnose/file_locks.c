@@ -18,6 +18,7 @@
 
 #include "argus/record.h"
 #include "base/lower_bound.h"
+#include "graph/text/object_name.h"
 
 #define FEWEST_TRIES     3             /* fewer are not a loop */
 #define LONGEST_PAUSE_NS 5000000000ull /* between two tries */
@@ -36,8 +37,8 @@ static const char *text_lock_name(const struct view *view, uint64_t identity, ch
     return buffer;
 }
 
-const char *text_lock_file(const struct view *view, const struct lock_tries *tries, char *buffer,
-                           size_t bytes)
+const char *text_lock_file(const struct view *view, uint32_t thread, const struct lock_tries *tries,
+                           char *buffer, size_t bytes)
 {
     if (tries->is_name)
         return text_lock_name(view, tries->inode, buffer, bytes);
@@ -48,8 +49,9 @@ const char *text_lock_file(const struct view *view, const struct lock_tries *tri
     while (i < count && (images[i].inode != tries->inode || images[i].dev_major != major ||
                          images[i].dev_minor != minor))
         i++;
-    if (i < count)
-        snprintf(buffer, bytes, "%s", images[i].path);
+    const char *path = i < count ? images[i].path : file_path_of(view->graph, tries->inode, thread);
+    if (path)
+        snprintf(buffer, bytes, "%s", path);
     else
         snprintf(buffer, bytes, "inode %llu of device %u:%u", (unsigned long long)tries->inode,
                  major, minor);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/suspects/remotes.h"
 #include "diagnose/words.h"
 
 /* A sentence that is built piece by piece. */
@@ -124,6 +125,13 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, "took the request and did not answer");
         return;
     }
+    if (root->remote != ARGUS_NONE) {
+        char address[80];
+        sentence_add(sentence, "waited for ");
+        sentence_add(sentence, text_remote(view, root->remote, address, sizeof(address)));
+        sentence_add(sentence, root->answered ? ", which answered late" : ", which did not answer");
+        return;
+    }
     uint32_t holder = file_lock_find_holder(view, root->vertex);
     if (holder != ARGUS_NONE) {
         sentence_add(sentence, "waited for a lock on a file");
@@ -150,10 +158,19 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
     }
 }
 
+static void sentence_add_disk_user(struct sentence *sentence, const struct view *view,
+                                   const struct argus_culprit *root)
+{
+    sentence_add(sentence, "waited for the disk, which was busy for ");
+    sentence_add(sentence, timeline_process(view, root->vertex)->name);
+}
+
 static void sentence_add_root_cause(struct sentence *sentence, const struct view *view,
                                     const struct argus_culprit *root, uint32_t hung)
 {
-    if (root->type == ARGUS_TYPE_LONG_RUNNING)
+    if (root->took_disk)
+        sentence_add_disk_user(sentence, view, root);
+    else if (root->type == ARGUS_TYPE_LONG_RUNNING)
         sentence_add_busy(sentence, view, root);
     else if (root->type == ARGUS_TYPE_REPEATED_YIELD)
         sentence_add_loop(sentence, view, root);

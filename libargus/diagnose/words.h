@@ -36,4 +36,10 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
 /* printf into new memory; NULL without memory. */
 char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ", in g_file_load_contents, called by document_open": the library's function that the program's
+ * own code called, and the function that did. ", in " and text_function() if that is not known or
+ * the program called no library; "" if no function has a name. */
+const char *text_callers(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
+                         uint32_t stack, char *buffer, size_t bytes);
+
 #endif

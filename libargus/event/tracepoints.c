@@ -102,7 +102,15 @@ static bool row_is_argus(uint32_t debugid)
 static bool is_text(uint32_t debugid)
 {
     return debugid >> 16 == ARGUS_ID_NAME_NEW >> 16 || debugid == ARGUS_ID_CPU_GROUP ||
-           debugid == ARGUS_ID_FILE_LOCK_NAME;
+           debugid == ARGUS_ID_FILE_LOCK_NAME || debugid == ARGUS_ID_CALL_PATH;
+}
+
+static void add_file_name(struct text *text, const struct argus_record *record)
+{
+    char piece[sizeof(record->arg[0]) * 3 + 1] = "";
+    memcpy(piece, &record->arg[1], sizeof(piece) - 1);
+    utf8_repair(piece, strlen(piece));
+    text_add(text, " inode=%" PRIu64 " name=%s", record->arg[0], piece);
 }
 
 const char *argus_record_text(const struct argus_record *record, enum argus_os os, char *buffer,
@@ -125,6 +133,8 @@ const char *argus_record_text(const struct argus_record *record, enum argus_os o
         add_syscall(&text, record);
     else if (row && is_text(row->debugid))
         add_name(&text, record);
+    else if (row == &tracepoints[TRACEPOINT_file_name])
+        add_file_name(&text, record);
     else if (row)
         add_arguments(&text, row, record);
     else

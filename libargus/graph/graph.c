@@ -90,6 +90,8 @@ ARRAY_ACCESSOR(argus_graph_pings, struct argus_ping, pings)
 ARRAY_ACCESSOR(argus_graph_file_locks, struct argus_file_lock, file_locks)
 ARRAY_ACCESSOR(argus_graph_open_ends, struct argus_open_end, open_ends)
 ARRAY_ACCESSOR(argus_graph_lock_names, struct argus_lock_name, lock_names)
+ARRAY_ACCESSOR(argus_graph_remotes, struct argus_remote, remotes)
+ARRAY_ACCESSOR(argus_graph_file_names, struct argus_file_name, file_names)
 ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
 
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)

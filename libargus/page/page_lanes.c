@@ -91,7 +91,7 @@ static void tip_of_vertex(const struct picture *picture, uint32_t id)
 static void tip_of_wait(const struct picture *picture, uint32_t id)
 {
     const struct argus_vertex *vertex = &picture->view.vertices[id];
-    char wait[200], waited[32];
+    char wait[512], waited[32];
     html_tip(picture->sink, "v%" PRIu32 " waited %s: %s\n%s", id,
              argus_duration_text(argus_vertex_wait_ns(vertex), waited, sizeof(waited)),
              argus_wait_text(picture->context->graph, id, wait, sizeof(wait)),

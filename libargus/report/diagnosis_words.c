@@ -44,25 +44,6 @@ static const char *began(const struct view *view, uint32_t edge)
     }
 }
 
-/* ", in save (editor.py:12)" if a script's function waited; else "". */
-static const char *script_text(const struct argus_report_context *context, uint32_t vertex,
-                               char *buffer, size_t bytes)
-{
-    struct view view = view_of(context->graph);
-    const struct argus_vertex *v = &view.vertices[vertex];
-    struct argus_symbol symbol;
-    buffer[0] = '\0';
-    if (v->wait.user_stack == ARGUS_NONE ||
-        argus_symbols_script(context->symbols, view.threads[v->thread].process, v->end_ns,
-                             argus_graph_stack(context->graph, v->wait.user_stack),
-                             &symbol) == ARGUS_NONE)
-        return buffer;
-    const char *slash = strrchr(symbol.file, '/');
-    snprintf(buffer, bytes, ", in %s (%s:%" PRIu32 ")", symbol.function,
-             slash ? slash + 1 : symbol.file, symbol.line);
-    return buffer;
-}
-
 static void describe_spin(const struct argus_report_context *context, uint32_t vertex, char *buffer,
                           size_t bytes)
 {
@@ -84,21 +65,22 @@ static void describe_wait(const struct argus_report_context *context,
     struct view view = view_of(context->graph);
     uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
     bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
-    char wait[160], waited[32], script[256], tries[400];
+    char wait[512], waited[32], callers[300], tries[400];
     const char *looked =
         text_lock_tries(&view, view.vertices[vertex].thread, diagnosis->hang.start_ns,
                         diagnosis->hang.end_ns, tries, sizeof(tries));
     argus_wait_text(context->graph, vertex, wait, sizeof(wait));
-    script_text(context, vertex, script, sizeof(script));
+    text_callers(&view, context->symbols, vertex, view.vertices[vertex].wait.user_stack, callers,
+                 sizeof(callers));
     argus_duration_text(wait_ns, waited, sizeof(waited));
     if (looked)
-        snprintf(buffer, bytes, "%s: %s%s", looked, wait, script);
+        snprintf(buffer, bytes, "%s: %s%s", looked, wait, callers);
     else if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
         snprintf(buffer, bytes, "polled for %s, %" PRIu32 " times in a row: %s%s",
-                 text_polled_object(&view, vertex), view.vertices[vertex].repeat, wait, script);
+                 text_polled_object(&view, vertex), view.vertices[vertex].repeat, wait, callers);
     else
         snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
-                 waited, wait, script);
+                 waited, wait, callers);
 }
 
 const char *diagnosis_step_text(const struct argus_report_context *context,
@@ -109,7 +91,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     const struct argus_path_step *step = &diagnosis->path[at];
     const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
     const char *event = report_ui_event(context->graph, step->vertex);
-    char thread[128], wait[512];
+    char thread[128], wait[1400];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
     if (step->polled)

@@ -42,7 +42,7 @@ static void put_vertex(const struct argus_report_context *context, uint32_t vert
     struct view view = view_of(context->graph);
     const struct argus_vertex *v = &view.vertices[vertex];
     enum argus_vertex_type type = argus_vertex_type(v, ARGUS_HANG_THRESHOLD_NS);
-    char label[LABEL_BYTES], ran[32], waited[32], wait[160];
+    char label[LABEL_BYTES], ran[32], waited[32], wait[512];
     int length = snprintf(label, sizeof(label), "v%u\nran %s", vertex,
                           text_duration(v->run_ns, ran, sizeof(ran)));
     if (v->wait.kind != ARGUS_WAIT_NONE && length > 0)

@@ -103,7 +103,7 @@ static void put_segment(struct perfetto *out, uint32_t vertex)
 static void put_wait(struct perfetto *out, uint32_t vertex)
 {
     const struct argus_vertex *v = &out->view.vertices[vertex];
-    char name[160];
+    char name[512];
     if (v->wait.kind == ARGUS_WAIT_NONE)
         return;
     argus_wait_text(out->context->graph, vertex, name, sizeof(name));

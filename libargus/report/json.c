@@ -68,7 +68,7 @@ json_t *json_vertex(const struct argus_report_context *context, uint32_t vertex,
     const struct argus_vertex *v = &view.vertices[vertex];
     const struct argus_thread *thread = &view.threads[v->thread];
     const struct argus_process *process = &view.processes[thread->process];
-    char id[16], wait[160];
+    char id[16], wait[512];
     json_t *json = json_object();
     snprintf(id, sizeof(id), "v%u", vertex);
     json_put(json, "id", json_text(id));

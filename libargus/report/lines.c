@@ -142,7 +142,7 @@ void report_vertex_line(const struct argus_report_context *context, uint32_t ver
 {
     struct view view = view_of(context->graph);
     const struct argus_vertex *v = &view.vertices[vertex];
-    char thread[128], ran[32], waited[32], wanted[32], wait[160];
+    char thread[128], ran[32], waited[32], wanted[32], wait[512];
     report_thread(context, v->thread, thread, sizeof(thread));
     argus_sink_printf(context->sink, "%sv%u %s: ran %s", prefix, vertex, thread,
                       text_duration(v->run_ns, ran, sizeof(ran)));

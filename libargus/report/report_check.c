@@ -308,7 +308,7 @@ static void missing_place_text(const struct check_report *report, size_t number,
                                const struct argus_missing_edge *missing)
 {
     const struct argus_sink *sink = report->context->sink;
-    char thread[128], total[32], longest[32], wait[160];
+    char thread[128], total[32], longest[32], wait[512];
     argus_sink_printf(sink, "%3zu  %s: ", number,
                       report_thread(report->context, missing->thread, thread, sizeof(thread)));
     argus_sink_printf(sink, "%s %" PRIu64 " time%s, %s", missing->polls ? "polled" : "waited",

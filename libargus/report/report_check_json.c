@@ -155,7 +155,7 @@ static json_t *unexplained_json(const struct check_report *report)
 static json_t *missing_json(const struct check_report *report)
 {
     json_t *list = json_array();
-    char wait[160];
+    char wait[512];
     for (size_t i = 0; i < report->inspection->missing_count; i++) {
         const struct argus_missing_edge *missing = &report->inspection->missing[i];
         json_t *json = thread_json(report, missing->thread);

@@ -11,6 +11,7 @@
 #include "report/lines.h"
 #include "report/report_limits.h"
 #include "report/report_unnamed.h"
+#include "slice/timeline.h"
 
 #define MAX_FUNCTIONS 3
 #define MAX_FRAMES    8
@@ -20,7 +21,7 @@
 static void print_step(const struct argus_report_context *context,
                        const struct argus_diagnosis *diagnosis, size_t at)
 {
-    char text[768];
+    char text[1536];
     diagnosis_step_text(context, diagnosis, at, text, sizeof(text));
     argus_sink_printf(context->sink, "  %zu. ", at + 1);
     report_wrapped(context->sink, 5, text);
@@ -79,12 +80,33 @@ static void print_functions(const struct argus_report_context *context,
 static void print_culprit(const struct argus_report_context *context,
                           const struct argus_culprit *culprit)
 {
-    char text[768];
+    char text[1536];
     diagnosis_culprit_text(context, culprit, text, sizeof(text));
     argus_sink_printf(context->sink, "  ");
     report_wrapped(context->sink, 4, text);
     print_functions(context, culprit);
     report_stack(context, culprit->vertex, culprit->stack, 4, MAX_FRAMES);
+}
+
+/* The stack of the frozen thread, if it is not among the culprits: where the developer of the
+ * frozen program looks first. */
+static void print_own_stack(const struct argus_report_context *context,
+                            const struct argus_diagnosis *diagnosis)
+{
+    struct view view = view_of(context->graph);
+    uint32_t vertex = diagnosis->hang.vertex;
+    char thread[128], text[256];
+    for (size_t i = 0; i < diagnosis->culprit_count; i++)
+        if (diagnosis->culprits[i].vertex == vertex)
+            return;
+    if (diagnosis->culprit_count == 0 || diagnosis->hang.type != ARGUS_TYPE_LONG_WAIT ||
+        view.vertices[vertex].wait.user_stack == ARGUS_NONE)
+        return;
+    report_thread(context, view.vertices[vertex].thread, thread, sizeof(thread));
+    snprintf(text, sizeof(text), "%s, v%u, is frozen here:", thread, vertex);
+    argus_sink_printf(context->sink, "  ");
+    report_wrapped(context->sink, 4, text);
+    report_stack(context, vertex, view.vertices[vertex].wait.user_stack, 4, MAX_FRAMES);
 }
 
 /* --- where the time went --- */
@@ -149,6 +171,7 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
         report_heading(context->sink, "Where to look");
     for (size_t i = 0; i < diagnosis->culprit_count; i++)
         print_culprit(context, &diagnosis->culprits[i]);
+    print_own_stack(context, diagnosis);
     struct argus_error *error = print_accounting(context, diagnosis);
     report_questions(context->sink, diagnosis->asked, diagnosis->asked_count);
     if (!error)

@@ -1,4 +1,5 @@
 /* The object that `argus diagnose --json` prints (DESIGN section 8, docs/schema/diagnose.json). */
+#include "graph/text/object_name.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_diagnosis.h"
@@ -116,6 +117,22 @@ static json_t *code_loop_json(const struct argus_report_context *context,
     return json;
 }
 
+static json_t *remote_json(const struct argus_report_context *context,
+                           const struct argus_culprit *culprit)
+{
+    const struct argus_remote *remotes;
+    if (culprit->remote >= argus_graph_remotes(context->graph, &remotes))
+        return json_null();
+    const struct argus_remote *remote = &remotes[culprit->remote];
+    char address[64];
+    json_t *json = json_object();
+    json_put(json, "address", json_text(remote_address_text(remote, address, sizeof(address))));
+    json_put(json, "port", json_integer(remote->port));
+    json_put(json, "protocol", json_text(remote_protocol_text(remote)));
+    json_put(json, "answered", json_boolean(culprit->answered));
+    return json;
+}
+
 static json_t *culprit_json(const struct argus_report_context *context,
                             const struct argus_diagnosis *diagnosis,
                             const struct argus_culprit *culprit)
@@ -137,6 +154,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "stack", json_stack(context, culprit->vertex, culprit->stack));
     json_put(json, "costly_functions", functions_json(context, culprit));
     json_put(json, "code_loop", code_loop_json(context, &culprit->loop));
+    json_put(json, "remote", remote_json(context, culprit));
     json_put(json, "why", json_text(culprit->why));
     return json;
 }

@@ -43,7 +43,7 @@ static bool carries_name(uint32_t event)
 {
     return event == ARGUS_ID_NAME_NEW || event == ARGUS_ID_NAME_EXEC ||
            event == ARGUS_ID_NAME_THREAD || event == ARGUS_ID_CPU_GROUP ||
-           event == ARGUS_ID_FILE_LOCK_NAME;
+           event == ARGUS_ID_FILE_LOCK_NAME || event == ARGUS_ID_CALL_PATH;
 }
 
 static void print_arguments(FILE *out, const struct tracepoint *row,
@@ -127,6 +127,11 @@ static void print_text(const struct dump *dump, uint64_t ns, const struct argus_
         char name[33];
         tracepoint_name_bytes(record, name);
         fprintf(out, " name=%s", name);
+    } else if (record->debugid == ARGUS_ID_FILE_NAME && !dump->raw) {
+        struct argus_record text = {.arg = {record->arg[1], record->arg[2], record->arg[3], 0}};
+        char name[33];
+        tracepoint_name_bytes(&text, name);
+        fprintf(out, " inode=%llu name=%s", (unsigned long long)record->arg[0], name);
     } else {
         print_arguments(out, row, record);
     }

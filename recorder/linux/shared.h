@@ -305,6 +305,7 @@ struct bpf_settings {
     uint64_t poll_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each that waits for descriptors */
     uint64_t long_syscalls[BPF_SYSCALL_WORDS]; /* a bit for each with five or six arguments */
     uint8_t message_operations[BPF_SYSCALLS];  /* enum message_operation */
+    uint8_t path_calls[BPF_SYSCALLS];          /* which argument is a path, from 1 on; 0: none */
     uint8_t name_calls[BPF_SYSCALLS]; /* NAME_CALL_… of calls that create or remove names */
     /* Of 32-bit programs: 1 and the native number of each call, and its COMPAT_… form; 0: none. */
     uint16_t compat_calls[BPF_SYSCALLS];

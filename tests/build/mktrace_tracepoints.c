@@ -66,6 +66,7 @@ static const struct tracepoint {
     {"block_issued",
      ARGUS_ID_BLOCK_ISSUED,
      {{"request", 1, 0}, {"sector", 2, 0}, {"bytes", 3, 0}, {"device", 4, 0}, {"op", 4, 32}}},
+    {"block_queued", ARGUS_ID_BLOCK_QUEUED, {{"request", 1, 0}, {"sector", 2, 0}}},
     {"block_completed",
      ARGUS_ID_BLOCK_COMPLETED,
      {{"request", 1, 0}, {"error", 2, 0}, {"bytes", 3, 0}}},
@@ -121,6 +122,17 @@ static const struct tracepoint {
     {"open_end",
      ARGUS_ID_OPEN_END,
      {{"inode", 1, 0}, {"access", 2, 0}, {"fd", 3, 0}, {"mode", 4, 0}}},
+    {"remote",
+     ARGUS_ID_REMOTE,
+     {{"inode", 1, 0},
+      {"address", 2, 0},
+      {"address_low", 3, 0},
+      {"port", 4, 0},
+      {"own_port", 4, 16},
+      {"protocol", 4, 32},
+      {"version", 4, 40}}},
+    {"call_path", ARGUS_ID_CALL_PATH, {{0}}},
+    {"file_name", ARGUS_ID_FILE_NAME, {{"inode", 1, 0}}},
     {"waiting",
      ARGUS_ID_WAITING,
      {{"call", 1, 0}, {"arg1", 2, 0}, {"arg2", 3, 0}, {"stack", 4, 0}}},
@@ -237,7 +249,8 @@ static bool is_name_record(const struct tracepoint *tracepoint)
 {
     return strncmp(tracepoint->name, "name_", 5) == 0 ||
            tracepoint->debugid == ARGUS_ID_CPU_GROUP ||
-           tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME;
+           tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME ||
+           tracepoint->debugid == ARGUS_ID_CALL_PATH;
 }
 
 static void parse_argument(const struct line *line, const struct tracepoint *tracepoint,
@@ -248,6 +261,10 @@ static void parse_argument(const struct line *line, const struct tracepoint *tra
         line_fail(line, "'%s' should be ARGUMENT=VALUE", word);
     if (is_name_record(tracepoint) && strncmp(word, "name=", 5) == 0) {
         memcpy(record->arg, equals + 1, strnlen(equals + 1, sizeof(record->arg)));
+        return;
+    }
+    if (tracepoint->debugid == ARGUS_ID_FILE_NAME && strncmp(word, "name=", 5) == 0) {
+        memcpy(&record->arg[1], equals + 1, strnlen(equals + 1, sizeof(record->arg[0]) * 3));
         return;
     }
     const struct argument *argument = find_argument(tracepoint, word, (size_t)(equals - word));

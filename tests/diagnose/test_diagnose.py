@@ -10,8 +10,10 @@ import sys
 
 import scenes_of_answers  # noqa: F401
 import scenes_of_cpus  # noqa: F401
+import scenes_of_disks  # noqa: F401
 import scenes_of_flags  # noqa: F401
 import scenes_of_locks  # noqa: F401
+import scenes_of_remotes  # noqa: F401
 from scenes import SCENES
 from schema import mismatches
 
@@ -34,6 +36,9 @@ def problems(answer, expected):
         yield f"the root cause is {first}, not {(root, kind)}"
     if causes and expected.get("why", "") not in causes[0]["why"]:
         yield f"the reason is {causes[0]['why']!r}"
+    remote = causes[0]["remote"] if causes else None
+    if "remote" in expected and (remote and tuple(remote.values())) != expected["remote"]:
+        yield f"the other end is {remote}"
     if "path" in expected and [v["process"] for v in answer["path"]] != expected["path"]:
         yield f"the path is {[v['process'] for v in answer['path']]}, not {expected['path']}"
     if not any(expected.get("uncertain", "") in text for text in answer["uncertain"] or [""]):

@@ -9,6 +9,7 @@
 
 #include "argus/schema.h"
 #include "graph/graph_data.h"
+#include "graph/text/object_name.h"
 
 static uint64_t start_ns;
 
@@ -177,6 +178,22 @@ static void print_lock_names(const struct argus_graph *graph)
         printf("lock file %" PRIu64 ": %s\n", names[i].inode, names[i].path);
 }
 
+static void print_object_names(const struct argus_graph *graph)
+{
+    const struct argus_remote *remotes;
+    const struct argus_file_name *names;
+    char address[64];
+    size_t count = argus_graph_remotes(graph, &remotes);
+    for (size_t i = 0; i < count; i++)
+        printf("socket %" PRIu64 " at %" PRIu64 ": %s, protocol %u, own port %u\n",
+               remotes[i].inode, since(remotes[i].time_ns),
+               remote_text(&remotes[i], address, sizeof(address)), remotes[i].protocol,
+               remotes[i].own_port);
+    count = argus_graph_file_names(graph, &names);
+    for (size_t i = 0; i < count; i++)
+        printf("file %" PRIu64 ": %s\n", names[i].inode, names[i].path);
+}
+
 static void print_vertex(const struct argus_graph *graph, uint32_t id)
 {
     const struct argus_vertex *vertices;
@@ -242,6 +259,7 @@ static void print_graph(const struct argus_graph *graph)
     print_file_locks(graph);
     print_lock_names(graph);
     print_open_ends(graph, threads);
+    print_object_names(graph);
 }
 
 static int fail(struct argus_error *error)

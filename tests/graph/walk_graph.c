@@ -92,6 +92,8 @@ uint64_t walk_graph(const struct argus_graph *graph)
     const struct argus_thread *threads;
     const struct argus_object_use *uses;
     const struct argus_open_end *ends;
+    const struct argus_remote *remotes;
+    const struct argus_file_name *names;
     const struct argus_visits *visits;
     const struct argus_unread *unread;
     uint64_t sum = walk_lives(graph);
@@ -104,6 +106,12 @@ uint64_t walk_graph(const struct argus_graph *graph)
     count = argus_graph_open_ends(graph, &ends);
     for (size_t i = 0; i < count; i++)
         sum += threads[ends[i].thread].tid + ends[i].reads + ends[i].writes;
+    count = argus_graph_remotes(graph, &remotes);
+    for (size_t i = 0; i < count; i++)
+        sum += remotes[i].thread == ARGUS_NONE ? 0 : threads[remotes[i].thread].tid;
+    count = argus_graph_file_names(graph, &names);
+    for (size_t i = 0; i < count; i++)
+        sum += threads[names[i].thread].tid + strlen(names[i].path);
     count = argus_graph_visits(graph, &visits);
     for (size_t i = 0; i < count; i++)
         sum += threads[visits[i].thread].tid;

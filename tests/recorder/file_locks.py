@@ -257,7 +257,7 @@ except subprocess.TimeoutExpired:
                 self.assertEqual(answer["spinning"]["type"], "RepeatedYield")
                 why = answer["root_causes"][0]["why"]
                 self.assertIn(f"[{holder}] held it", why)
-                self.assertIn("tried to lock inode", why)
+                self.assertIn(f"tried to lock {self.lock}", why)
                 os.kill(holder, 9)
 
     def test_a_lock_that_is_waited_for_until_it_is_given_back(self):

@@ -12,15 +12,11 @@
  * had no contact with the sender: it would have had to receive on this channel, and does not get to
  * it.
  */
-#include <stdlib.h>
-
 #include "base/lower_bound.h"
+#include "diagnose/suspects/sent.h"
 #include "diagnose/suspects/suspect_search.h"
 
-/* A vertex has more records than that only if it ran for long. The last chunks count. */
-#define MAX_CHUNKS 16
-#define MAX_SENT   32
-#define MAX_OUT    256
+#define MAX_OUT 256
 
 static const char asked_why[] = "it was sent a message just before";
 
@@ -55,82 +51,6 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
 }
 
 /* --- messages that were never received --- */
-
-struct sent {
-    uint64_t time_ns, channel, other;
-    uint32_t kind;
-};
-
-struct sent_list {
-    struct sent items[MAX_SENT]; /* the latest ones, in no order */
-    size_t count;
-};
-
-static void keep_latest(struct sent_list *list, struct sent sent)
-{
-    size_t at = list->count;
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].channel == sent.channel && list->items[i].kind == sent.kind) {
-            at = i; /* only the last message on each channel is kept */
-            break;
-        }
-    }
-    if (at == list->count && list->count < MAX_SENT)
-        list->count++;
-    if (at < MAX_SENT)
-        list->items[at] = sent;
-}
-
-static struct argus_error *read_sent_of_chunk(const struct argus_trace *trace,
-                                              const struct argus_chunk *chunk, uint64_t tid,
-                                              struct window window, struct sent_list *ret)
-{
-    struct argus_record *records = malloc(chunk->count * sizeof(*records));
-    if (!records)
-        return argus_error_memory();
-    struct argus_error *error = argus_trace_read_chunk(trace, chunk, records);
-    for (uint32_t i = 0; !error && i < chunk->count; i++) {
-        const struct argus_record *record = &records[i];
-        uint64_t time_ns = argus_trace_ticks_to_ns(trace, record->timestamp);
-        if ((record->debugid & ~3u) != ARGUS_ID_MESSAGE || record->tid != tid ||
-            time_ns < window.start_ns || time_ns > window.end_ns ||
-            ARGUS_MESSAGE_FLAGS(record->arg[1]) & (ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_DROPPED))
-            continue;
-        keep_latest(ret, (struct sent){.time_ns = time_ns,
-                                       .channel = record->arg[0],
-                                       .other = record->arg[3],
-                                       .kind = ARGUS_MESSAGE_KIND(record->arg[1])});
-    }
-    free(records);
-    /* a damaged chunk has been reported already */
-    if (error && error->code == ARGUS_ERROR_FORMAT) {
-        argus_error_destroy(error);
-        return NULL;
-    }
-    return error;
-}
-
-/* Reads from the records what `vertex` sent. */
-static struct argus_error *read_sent(const struct view *view, uint32_t vertex,
-                                     struct sent_list *ret)
-{
-    const struct argus_trace *trace = argus_graph_trace(view->graph);
-    const struct argus_vertex *v = &view->vertices[vertex];
-    struct window window = {v->start_ns, v->end_ns};
-    const struct argus_chunk *chunks;
-    size_t count = trace ? argus_trace_chunks(trace, &chunks) : 0, used = 0;
-    struct argus_error *error = NULL;
-    *ret = (struct sent_list){.count = 0};
-    for (size_t i = count; !error && i > 0 && used < MAX_CHUNKS; i--) {
-        const struct argus_chunk *chunk = &chunks[i - 1];
-        if (!chunk->count || argus_trace_ticks_to_ns(trace, chunk->first_ticks) > window.end_ns ||
-            argus_trace_ticks_to_ns(trace, chunk->last_ticks) < window.start_ns)
-            continue;
-        error = read_sent_of_chunk(trace, chunk, view->threads[v->thread].tid, window, ret);
-        used++;
-    }
-    return error;
-}
 
 /* The inode of the end that should have received, as in object uses (argus-trace(5), MESSAGES); 0:
  * unknown. */
@@ -253,7 +173,7 @@ struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vert
     bool known = false;
     if (!add_unread(search, vertex))
         return argus_error_memory();
-    struct argus_error *error = read_sent(view, vertex, &sent);
+    struct argus_error *error = sent_list_read(view, vertex, &sent);
     if (error)
         return error;
     for (size_t i = 0; i < sent.count; i++)
@@ -285,7 +205,7 @@ struct argus_error *find_asked(struct suspect_search *search)
     uint32_t vertex = timeline_wait_begin(&search->d->view, search->vertex);
     if (!add_receivers(search, vertex) || !add_unread(search, vertex))
         return argus_error_memory();
-    struct argus_error *error = read_sent(&search->d->view, vertex, &sent);
+    struct argus_error *error = sent_list_read(&search->d->view, vertex, &sent);
     if (error || sent.count == 0)
         return error;
     for (size_t i = 0; i < sent.count; i++)

@@ -73,6 +73,7 @@ struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
     uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
     struct argus_culprit culprit = {.vertex = vertex,
                                     .type = (uint8_t)type,
+                                    .remote = ARGUS_NONE,
                                     .start_ns = part.start_ns,
                                     .end_ns = part.end_ns,
                                     .share = hang_ns ? (double)ns / (double)hang_ns : 0.0,

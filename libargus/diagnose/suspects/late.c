@@ -236,7 +236,7 @@ static bool is_pause_of_loop(const struct diagnoser *d, uint32_t vertex)
 
 static struct argus_error *blame_share(struct diagnoser *d, const struct late *late)
 {
-    char text[96], waited[32];
+    char text[400], waited[32];
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
     bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
     struct lock_tries tries;

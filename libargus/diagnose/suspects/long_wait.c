@@ -6,9 +6,13 @@
  * the walk reaches the next wait, or its end: a thread that was busy, polled a flag, slept, or is
  * on the path already (then the threads wait for each other).
  */
+#include <stdlib.h>
+
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/suspects/disk_users.h"
+#include "diagnose/suspects/remotes.h"
 #include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16
@@ -55,21 +59,46 @@ static const char *own_reason(const struct argus_wait *wait)
 }
 
 /* Blames a wait that is itself the root cause, or `wait_ns` of many such waits of the thread in
- * `part`. */
+ * `part`. `more` follows the reason. */
+static struct argus_error *blame_wait(struct diagnoser *d, uint32_t vertex, struct window part,
+                                      uint64_t wait_ns, const char *because, const char *more)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
+    char lasted[32], text[400], name[300];
+    text_duration(wait_ns, lasted, sizeof(lasted));
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+                                 text_print("waited for %s%s (%s%s): %s%s", lasted,
+                                            several ? " in many waits" : "", text, name, because,
+                                            more));
+}
+
+/* The same for a disk, and before it the program that kept the disk busy. */
+static struct argus_error *blame_disk_wait(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t wait_ns, const char *because)
+{
+    char *others;
+    struct argus_error *error = disk_users_blame(d, vertex, part, wait_ns, &others);
+    if (!error)
+        error = blame_wait(d, vertex, part, wait_ns, because, others ? others : "");
+    free(others);
+    return error;
+}
+
 static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
                                        uint64_t wait_ns, const char *because)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
-    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[128], name[128];
-    text_duration(wait_ns, lasted, sizeof(lasted));
-    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    const char *function =
-        text_function(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return diagnoser_add_culprit(
-        d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-        text_print("waited for %s%s (%s%s%s): %s", lasted, several ? " in many waits" : "", text,
-                   function ? ", in " : "", function ? function : "", because));
+    bool done = false;
+    if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
+        return blame_disk_wait(d, vertex, part, wait_ns, because);
+    struct argus_error *error =
+        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+    if (error || done)
+        return error;
+    return blame_wait(d, vertex, part, wait_ns, because, "");
 }
 
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
@@ -87,7 +116,7 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
     struct window part = wait_window(&d->view, vertex, hang);
-    char text[128], whom[128], lasted[32];
+    char text[400], whom[128], lasted[32];
     d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
     argus_wait_text(d->view.graph, vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/suspects/remotes.h"
 #include "diagnose/suspects/suspect_search.h"
 #include "diagnose/words.h"
 
@@ -278,7 +279,7 @@ static struct argus_error *follow_idle_suspect(struct search *search, const stru
 static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
                                         struct walk_position *position)
 {
-    char whose[128], text[128];
+    char whose[128], text[400];
     struct window part = wait_window(&d->view, taker, position->window);
     position->ended = true;
     argus_wait_text(d->view.graph, taker, text, sizeof(text));
@@ -470,7 +471,12 @@ static struct argus_error *blame_nobody(struct search *search)
                  text_thread(&d->view, search->idle, whom, sizeof(whom)));
         return diagnoser_blame_waiting(d, position->vertex, position->window, text);
     }
-    if (slept(d, position->vertex))
+    bool is_slept = slept(d, position->vertex), done;
+    struct argus_error *error = diagnoser_blame_remote(
+        d, position->vertex, position->window, window_ns(position->window), !is_slept, &done);
+    if (error || done)
+        return error;
+    if (is_slept)
         return diagnoser_blame_waiting(
             d, position->vertex, position->window,
             "its own time-out ended it; no thread is known that should have ended it");

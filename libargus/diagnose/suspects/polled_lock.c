@@ -26,8 +26,8 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
         text_holder(view, tries.holder, holder, sizeof(holder));
     snprintf(buffer, bytes, "%s %s%s%s, %llu times in a row",
              tries.is_name ? "tried to create the lock file" : "tried to lock",
-             text_lock_file(view, &tries, file, sizeof(file)), *holder ? ", held by " : "", holder,
-             (unsigned long long)tries.count);
+             text_lock_file(view, thread, &tries, file, sizeof(file)), *holder ? ", held by " : "",
+             holder, (unsigned long long)tries.count);
     return buffer;
 }
 
@@ -35,18 +35,17 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
 static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                       char *because)
 {
-    char tries[400], call[128], name[128], lasted[32];
+    char tries[400], call[400], name[300], lasted[32];
     const struct argus_vertex *v = &d->view.vertices[vertex];
     const char *looked =
         text_lock_tries(&d->view, v->thread, part.start_ns, part.end_ns, tries, sizeof(tries));
-    const char *function =
-        text_function(&d->view, d->symbols, vertex, v->wait.user_stack, name, sizeof(name));
+    text_callers(&d->view, d->symbols, vertex, v->wait.user_stack, name, sizeof(name));
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     char *why =
-        because ? text_print("%s (%s%s%s) for %s: %s", looked ? looked : "tried to get the lock",
-                             call, function ? ", in " : "", function ? function : "",
-                             text_duration(window_ns(part), lasted, sizeof(lasted)), because)
-                : NULL;
+        because
+            ? text_print("%s (%s%s) for %s: %s", looked ? looked : "tried to get the lock", call,
+                         name, text_duration(window_ns(part), lasted, sizeof(lasted)), because)
+            : NULL;
     free(because);
     return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
 }
@@ -54,7 +53,7 @@ static struct argus_error *blame_loop(struct diagnoser *d, uint32_t vertex, stru
 struct argus_error *diagnoser_blame_idle_holder(struct diagnoser *d, uint32_t vertex,
                                                 struct window part)
 {
-    char call[128], lasted[32];
+    char call[400], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     return diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),

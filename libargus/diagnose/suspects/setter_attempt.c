@@ -68,7 +68,7 @@ static struct argus_error *explain_busy(struct diagnoser *d, struct setter_attem
 static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_attempt *attempt,
                                       struct argus_culprit *culprit)
 {
-    char whose[128], text[128];
+    char whose[128], text[400];
     argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
     text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
     char *why = text_print("took what %s had asked for and went back to its wait for requests "

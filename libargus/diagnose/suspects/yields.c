@@ -124,7 +124,7 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
                                          struct argus_code_loop *loop)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
-    char call[64], place[160], lasted[32];
+    char call[400], place[160], lasted[32];
     argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     uint32_t stack = find_loop_stack(d, vertex, part);
     name_place(d, vertex, stack, place, sizeof(place));

@@ -53,7 +53,8 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
-           id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_suspended ||
+           id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_remote ||
+           id == TRACEPOINT_file_name || id == TRACEPOINT_call_path || id == TRACEPOINT_suspended ||
            id == TRACEPOINT_clock_step;
 }
 
@@ -192,6 +193,7 @@ static struct argus_error *finish(struct builder *builder)
         return error ? error : argus_error_memory();
     }
     finish_uses(builder);
+    finish_object_names(builder);
     if (!absence_finish(builder))
         return argus_error_memory();
     return check_state(builder);

@@ -1,5 +1,10 @@
 /* Block I/O: the issuer of a request causes the wake-ups by its completion (rules/block.c).
  *
+ * A request may wait in a queue until a kernel worker gives it to the driver, and the driver may
+ * refuse it (if its own queue is full), so that it is issued again. The thread that queued it, or
+ * issued it first, is the issuer. The sector tells that it is still the same request: one that was
+ * merged with another is never issued, and its memory is used again.
+ *
  * A request can be completed in parts. A request that was never issued can be completed too: to
  * flush a disk's cache, the kernel issues a request of its own, and after that completes the
  * requests that needed the flush (block/blk-flush.c). So a wake-up by an unknown request in the
@@ -22,7 +27,9 @@ struct request_state {
     uint64_t target; /* arg4 of block_issued */
     uint64_t inode;  /* inode of the file; 0: not known */
     uint64_t bytes, done_bytes;
-    bool issued; /* but not yet completed */
+    bool issued;     /* but not yet completed */
+    bool queued;     /* but not yet issued */
+    uint64_t sector; /* the first one */
 };
 
 struct requests {
@@ -44,18 +51,38 @@ void requests_destroy(struct requests *requests)
     free(requests);
 }
 
+static struct request_state *request_of(struct builder *builder, uint64_t key)
+{
+    uint32_t index =
+        builder_place(builder, &builder->requests->all, &builder->requests->by_key, key);
+    return index == ARGUS_NONE ? NULL : &builder->requests->all.data[index];
+}
+
+void graph_on_block_queued(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    struct request_state *request = request_of(builder, record->arg[0]);
+    if (request && !request->issued)
+        *request = (struct request_state){
+            .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
+            .queued = true,
+            .sector = record->arg[1],
+        };
+}
+
 void graph_on_block_issued(struct builder *builder, struct cpu_state *cpu,
                            const struct argus_record *record)
 {
-    uint32_t index =
-        builder_place(builder, &builder->requests->all, &builder->requests->by_key, record->arg[0]);
-    if (index == ARGUS_NONE)
+    struct request_state *request = request_of(builder, record->arg[0]);
+    if (!request)
         return;
-    builder->requests->all.data[index] = (struct request_state){
-        .issuer = actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
+    bool is_same = (request->queued || request->issued) && request->sector == record->arg[1];
+    *request = (struct request_state){
+        .issuer = is_same ? request->issuer : actor_now(builder, cpu, ARGUS_CONTEXT_UNKNOWN),
         .target = record->arg[3],
         .bytes = record->arg[2],
         .issued = true,
+        .sector = record->arg[1],
     };
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "graph/build/cpu_state.h"
+#include "graph/build/handlers.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/build/wait_details.h"
@@ -105,4 +106,31 @@ void path_lookup_wait_begins(struct builder *builder, uint32_t thread)
     uint32_t index = idmap_get(&builder->path_lookups->by_thread, thread);
     if (index != IDMAP_NONE && builder->path_lookups->all.data[index].is_fresh)
         add_to(builder, thread_at(builder, thread)->slot, &builder->path_lookups->all.data[index]);
+}
+
+/* --- Linux: the path of the call in which the thread waits --- */
+
+/* The thread blocked in the same call again. */
+static bool has_piece(const struct builder *builder, const struct argus_wait *wait,
+                      const uint64_t arg[4])
+{
+    const struct argus_wait_detail *details = builder->graph->details.data;
+    for (uint32_t i = wait->first_detail; i != ARGUS_NONE; i = details[i].next)
+        if (details[i].kind == ARGUS_DETAIL_PATH &&
+            memcmp(details[i].arg, arg, sizeof(details[i].arg)) == 0)
+            return true;
+    return false;
+}
+
+void graph_on_call_path(struct builder *builder, struct cpu_state *cpu,
+                        const struct argus_record *record)
+{
+    (void)cpu;
+    uint32_t thread = machine_find_thread(&builder->graph->machine, record->tid);
+    if (thread == ARGUS_NONE || thread >= builder->threads.length)
+        return;
+    const struct thread_state *state = thread_at(builder, thread);
+    uint32_t slot = state->activity == THREAD_RUNNING ? ARGUS_NONE : waiting_slot(state);
+    if (slot != ARGUS_NONE && !has_piece(builder, &slot_at(builder, slot)->wait, record->arg))
+        wait_add_detail_to(builder, slot, ARGUS_DETAIL_PATH, record->arg);
 }

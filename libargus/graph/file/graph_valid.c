@@ -236,6 +236,18 @@ static bool valid_lock_names(const struct graph_arrays *arrays, size_t i)
     return memchr(name->path, 0, sizeof(name->path)) != NULL;
 }
 
+static bool valid_remotes(const struct graph_arrays *arrays, size_t i)
+{
+    return is_id(arrays->remotes.data[i].thread, arrays->threads.count);
+}
+
+static bool valid_file_names(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_file_name *name = &arrays->file_names.data[i];
+    return name->thread < arrays->threads.count &&
+           memchr(name->path, 0, sizeof(name->path)) != NULL;
+}
+
 static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
 {
     return i < arrays->suspensions.count;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compat.h"
+#include "graph/text/object_name.h"
 
 /* So many ready descriptors are named; the rest is only counted. */
 enum { MOST_NAMED = 3 };
@@ -20,7 +21,9 @@ struct detail {
 
 static void add_ready(const struct detail *detail, struct text *text)
 {
-    char object[96];
+    char object[384];
+    struct object_of_wait of = {detail->graph, detail->vertex->thread, detail->arg[1],
+                                detail->arg[2], detail->arg[3]};
     uint32_t descriptor = (uint32_t)detail->arg[0];
     if (detail->index == MOST_NAMED)
         text_add(text, " and %u more", detail->count - detail->index);
@@ -32,7 +35,7 @@ static void add_ready(const struct detail *detail, struct text *text)
         return;
     }
     text_add(text, "fd %" PRIu32, descriptor);
-    if (*object_text(detail->arg[1], detail->arg[2], detail->arg[3], object, sizeof(object)))
+    if (*object_named_text(&of, object, sizeof(object)))
         text_add(text, " (%s)", object);
 }
 
@@ -84,7 +87,12 @@ static void add_block(const struct detail *detail, struct text *text)
                                                                   : "another operation");
     if (detail->arg[1])
         text_add(text, " of %" PRIu64 " bytes", detail->arg[1]);
-    if (detail->arg[3] && detail->arg[3] != detail->vertex->wait.inode)
+    if (!detail->arg[3] || detail->arg[3] == detail->vertex->wait.inode)
+        return;
+    const char *path = file_path_of(detail->graph, detail->arg[3], detail->vertex->thread);
+    if (path)
+        text_add(text, " of %s", path);
+    else
         text_add(text, " of inode %" PRIu64, detail->arg[3]);
 }
 

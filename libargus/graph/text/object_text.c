@@ -8,6 +8,7 @@
 enum {
     TYPE_MASK = 0170000,
     TYPE_PIPE = 0010000,
+    TYPE_FILE = 0100000,
     TYPE_SOCKET = 0140000,
     FAMILY_UNIX = 1,
     FAMILY_INET = 2,
@@ -23,8 +24,8 @@ struct name_row {
 };
 
 static const struct name_row files[] = {
-    {TYPE_PIPE, "pipe"},       {0020000, "device"},      {0040000, "directory, inode"},
-    {0060000, "block device"}, {0100000, "file, inode"}, {0, NULL},
+    {TYPE_PIPE, "pipe"},       {0020000, "device"},        {0040000, "directory, inode"},
+    {0060000, "block device"}, {TYPE_FILE, "file, inode"}, {0, NULL},
 };
 
 static const char epoll_set[] = "epoll set";
@@ -59,6 +60,17 @@ bool object_is_epoll_set(uint64_t type)
 bool object_is_pipe(uint64_t type)
 {
     return (type & TYPE_MASK) == TYPE_PIPE;
+}
+
+bool object_is_file(uint64_t type)
+{
+    return (type & TYPE_MASK) == TYPE_FILE;
+}
+
+bool object_is_inet(uint64_t type)
+{
+    uint64_t family = type >> 16 & 0xffff;
+    return (type & TYPE_MASK) == TYPE_SOCKET && (family == FAMILY_INET || family == FAMILY_INET6);
 }
 
 static const char *file_name(uint64_t type)

@@ -13,5 +13,7 @@ const char *object_text(uint64_t inode, uint64_t peer, uint64_t type, char *buff
 /* Whether the object is an epoll set, by `type` as above. */
 bool object_is_epoll_set(uint64_t type);
 bool object_is_pipe(uint64_t type);
+bool object_is_file(uint64_t type); /* a regular file */
+bool object_is_inet(uint64_t type); /* a socket of IPv4 or IPv6 */
 
 #endif

@@ -4,12 +4,15 @@
 
 #include "event/syscalls.h"
 #include "graph/text/detail_text.h"
+#include "graph/text/object_name.h"
 
-static void add_descriptor(const struct argus_wait *wait, struct text *text)
+static void add_descriptor(const struct argus_graph *graph, uint32_t thread,
+                           const struct argus_wait *wait, struct text *text)
 {
-    char object[96];
+    char object[384];
+    struct object_of_wait of = {graph, thread, wait->inode, wait->peer_inode, wait->object_type};
     text_add(text, " fd %" PRId32, (int32_t)wait->object);
-    if (*object_text(wait->inode, wait->peer_inode, wait->object_type, object, sizeof(object)))
+    if (*object_named_text(&of, object, sizeof(object)))
         text_add(text, " (%s)", object);
 }
 
@@ -56,8 +59,8 @@ static const struct {
     {"semtimedop", add_semaphores},
 };
 
-static void text_in_call(const struct argus_graph *graph, const struct argus_wait *wait,
-                         struct text *text)
+static void text_in_call(const struct argus_graph *graph, uint32_t thread,
+                         const struct argus_wait *wait, struct text *text)
 {
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(graph));
     const struct syscall_row *row = syscall_row(header->os, header->arch, wait->syscall);
@@ -66,7 +69,7 @@ static void text_in_call(const struct argus_graph *graph, const struct argus_wai
         argus_syscall_name(argus_graph_trace(graph), wait->syscall, number, sizeof(number));
     text_add(text, "%s", name);
     if (row->flags & SYSCALL_FD)
-        add_descriptor(wait, text);
+        add_descriptor(graph, thread, wait, text);
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
         if (!strcmp(name, calls[i].call))
             calls[i].add(wait, text);
@@ -104,7 +107,7 @@ const char *argus_wait_text(const struct argus_graph *graph, uint32_t vertex, ch
     if (wait->syscall == ARGUS_NO_SYSCALL || wait->kind == ARGUS_WAIT_STOPPED)
         text_add(&text, "%s", text_outside(wait));
     else
-        text_in_call(graph, wait, &text);
+        text_in_call(graph, vertices[vertex].thread, wait, &text);
     if (vertex < count)
         detail_texts(graph, &vertices[vertex], &text);
     return buffer;

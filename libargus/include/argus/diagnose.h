@@ -105,7 +105,12 @@ struct argus_culprit {
     uint32_t vertex;
     uint8_t type; /* enum argus_vertex_type */
     uint8_t lack; /* enum argus_cpu_lack */
-    bool silent;  /* it took the request and went back to its wait for requests without a reply */
+    /* LongWait: the other end of the connection on which it waited, an index into
+     * argus_graph_remotes(); ARGUS_NONE: another wait, or not known */
+    uint32_t remote;
+    bool took_disk; /* the disk for which another thread waited was busy with its requests */
+    bool answered;  /* something came from `remote` */
+    bool silent;    /* it took the request and went back to its wait for requests without a reply */
     uint64_t start_ns, end_ns; /* of its part in the hang */
     double share;              /* of the hang */
     uint32_t stack;            /* where it waited, or its most frequent sample; or ARGUS_NONE */

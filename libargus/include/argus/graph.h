@@ -305,6 +305,24 @@ struct argus_lock_name {
     char path[256]; /* as the thread named it; "" if not recorded; ends with NUL */
 };
 
+/* The other end of a TCP or UDP socket. */
+struct argus_remote {
+    uint64_t inode;      /* of the socket */
+    uint64_t time_ns;    /* when the thread connected it, sent through it or waited on it */
+    uint8_t address[16]; /* IPv4: the first 4 bytes */
+    uint32_t thread;     /* that did so; ARGUS_NONE: not known */
+    uint16_t port, own_port;
+    uint8_t protocol; /* 6: TCP, 17: UDP */
+    uint8_t version;  /* of IP: 4 or 6 */
+};
+
+/* The path of a file in whose call a thread waited. */
+struct argus_file_name {
+    uint64_t inode;  /* files of different file systems can have the same */
+    uint32_t thread; /* that waited */
+    char path[256];  /* ends with NUL; if it was longer, it begins with "..." */
+};
+
 /* The machine was suspended. The trace clock stood still meanwhile. */
 struct argus_suspension {
     uint64_t noticed_ns; /* on the trace clock, soon after the resume */
@@ -369,6 +387,10 @@ size_t argus_graph_file_locks(const struct argus_graph *graph, /* in time order 
                               const struct argus_file_lock **ret);
 /* One for each lock file. */
 size_t argus_graph_lock_names(const struct argus_graph *graph, const struct argus_lock_name **ret);
+size_t argus_graph_remotes(const struct argus_graph *graph, /* sorted by inode, then time */
+                           const struct argus_remote **ret);
+size_t argus_graph_file_names(const struct argus_graph *graph, /* sorted by inode, then thread */
+                              const struct argus_file_name **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);

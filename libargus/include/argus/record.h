@@ -63,6 +63,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_BLOCK_FILE       ARGUS_DEBUGID(ARGUS_CLASS, 1, 9)
 #define ARGUS_ID_CPU_LIMITS       ARGUS_DEBUGID(ARGUS_CLASS, 1, 10)
 #define ARGUS_ID_CPU_GROUP        ARGUS_DEBUGID(ARGUS_CLASS, 1, 11)
+#define ARGUS_ID_BLOCK_QUEUED     ARGUS_DEBUGID(ARGUS_CLASS, 1, 12)
 #define ARGUS_ID_SYSCALL_MORE     ARGUS_DEBUGID(ARGUS_CLASS, 2, 1)
 #define ARGUS_ID_OBJECT           ARGUS_DEBUGID(ARGUS_CLASS, 2, 2)
 #define ARGUS_ID_LOCK             ARGUS_DEBUGID(ARGUS_CLASS, 2, 3)
@@ -74,7 +75,10 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_FILE_LOCK        ARGUS_DEBUGID(ARGUS_CLASS, 2, 9)
 #define ARGUS_ID_FILE_LOCK_NAME   ARGUS_DEBUGID(ARGUS_CLASS, 2, 10)
 #define ARGUS_ID_OPEN_END         ARGUS_DEBUGID(ARGUS_CLASS, 2, 11)
-#define ARGUS_ID_WAITING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 12)
+#define ARGUS_ID_REMOTE           ARGUS_DEBUGID(ARGUS_CLASS, 2, 12)
+#define ARGUS_ID_FILE_NAME        ARGUS_DEBUGID(ARGUS_CLASS, 2, 13)
+#define ARGUS_ID_CALL_PATH        ARGUS_DEBUGID(ARGUS_CLASS, 2, 14)
+#define ARGUS_ID_WAITING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 15)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -265,6 +269,15 @@ enum argus_mapping_why {
 #define ARGUS_WAITING_CALL(arg)    ((uint32_t)(arg))
 #define ARGUS_WAITING_STATE(arg)   ((arg) >> 32)
 #define ARGUS_WAITING_CALL_UNKNOWN UINT32_MAX
+
+/* arg4 of ARGUS_ID_REMOTE: the ports in host order; the protocol, as in an IP header; 4 or 6. */
+#define ARGUS_REMOTE_WHAT(port, own_port, protocol, version)                                       \
+    ((uint64_t)(uint16_t)(port) | (uint64_t)(uint16_t)(own_port) << 16 |                           \
+     (uint64_t)(protocol) << 32 | (uint64_t)(version) << 40)
+#define ARGUS_REMOTE_PORT(word)     ((uint16_t)(word))
+#define ARGUS_REMOTE_OWN_PORT(word) ((uint16_t)((word) >> 16))
+#define ARGUS_REMOTE_PROTOCOL(word) ((uint8_t)((word) >> 32))
+#define ARGUS_REMOTE_VERSION(word)  ((uint8_t)((word) >> 40))
 
 /* arg2 of ARGUS_ID_FILE_LOCK: the file's device (major << 20 | minor), what happened, the kind of
  * lock, flags. */

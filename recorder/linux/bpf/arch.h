@@ -14,6 +14,7 @@
 #define ARCH_EXECVE       59
 #define ARCH_EXECVEAT     322
 #define ARCH_GETPID       39
+#define ARCH_CONNECT      42
 #define ARCH_POLL         7
 #define ARCH_PPOLL        271
 #define ARCH_SELECT       23
@@ -119,6 +120,7 @@
 #define ARCH_EXECVE       221
 #define ARCH_EXECVEAT     281
 #define ARCH_GETPID       172
+#define ARCH_CONNECT      203
 #define ARCH_POLL         ((uint64_t)-1) /* not on this architecture */
 #define ARCH_PPOLL        73
 #define ARCH_SELECT       ((uint64_t)-1)

@@ -92,6 +92,16 @@ int on_block_issue(struct bpf_raw_tracepoint_args *ctx)
     return 0;
 }
 
+/* A request is put into the queue of its disk, by the thread that wants it. A worker of the kernel
+ * may take it from there to the driver. */
+SEC("raw_tp/block_rq_insert")
+int on_block_insert(struct bpf_raw_tracepoint_args *ctx)
+{
+    struct request *request = (void *)ctx->args[0];
+    return emit_plain(ARGUS_ID_BLOCK_QUEUED, (uint64_t)request, BPF_CORE_READ(request, __sector), 0,
+                      0);
+}
+
 SEC("raw_tp/block_rq_complete")
 int on_block_complete(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -8,7 +8,7 @@
 #ifndef ARGUS_BPF_FILE_LOCK_H
 #define ARGUS_BPF_FILE_LOCK_H
 
-#include "object.h"
+#include "naming.h"
 
 #define LOCK_SH 1 /* include/uapi/asm-generic/fcntl.h */
 #define LOCK_EX 2
@@ -118,6 +118,8 @@ __attribute__((noinline)) int emit_file_lock(uint64_t descriptor, uint64_t how, 
          ARGUS_FILE_LOCK(kernel_read(super_block, files, s_dev), wanted.what, wanted.kind,
                          wanted.flags),
          wanted.first, wanted.last);
+    if (wanted.what == ARGUS_FILE_LOCK_REFUSED && file_name_is_due(&now, file))
+        emit_file_name((uint64_t)file, kernel_read(inode, inode, i_ino), time_ns);
     return 0;
 }
 

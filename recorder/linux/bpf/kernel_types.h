@@ -100,7 +100,18 @@ struct cpumask {
 };
 
 struct path {
+    struct vfsmount *mnt;
     struct dentry *dentry;
+};
+
+struct vfsmount {
+    struct dentry *mnt_root;
+};
+
+struct mount {
+    struct mount *mnt_parent;
+    struct dentry *mnt_mountpoint;
+    struct vfsmount mnt;
 };
 
 struct fs_struct {

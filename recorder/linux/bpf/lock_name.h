@@ -132,14 +132,14 @@ static __always_inline bool forget_name(uint64_t name)
     return asked;
 }
 
-static __always_inline void emit_path(const struct moment *now, const struct name_scratch *scratch,
-                                      uint32_t bytes)
+static __always_inline void emit_path(const struct moment *now, uint32_t debugid,
+                                      const struct name_scratch *scratch, uint32_t bytes)
 {
     for (uint32_t i = 0; i < NAME_WORDS / NAME_RECORD_WORDS; i++) {
         const uint64_t *words = scratch->words + (uint64_t)i * NAME_RECORD_WORDS;
         if (i * NAME_RECORD_WORDS * 8 >= bytes)
             break;
-        emit(now, ARGUS_ID_FILE_LOCK_NAME, words[0], words[1], words[2], words[3]);
+        emit(now, debugid, words[0], words[1], words[2], words[3]);
     }
 }
 
@@ -177,7 +177,24 @@ __attribute__((noinline)) int emit_lock_name(uint64_t path, uint64_t folder, uin
     emit(&now, ARGUS_ID_FILE_LOCK, name,
          ARGUS_FILE_LOCK(0, what, ARGUS_FILE_LOCK_NAME, ARGUS_FILE_LOCK_EXCLUSIVE), place, 0);
     if (what == ARGUS_FILE_LOCK_REFUSED)
-        emit_path(&now, scratch, (uint32_t)bytes - 1);
+        emit_path(&now, ARGUS_ID_FILE_LOCK_NAME, scratch, (uint32_t)bytes - 1);
+    return 0;
+}
+
+/* Of the current thread, which waits in a call with this path. Not inlined, so that the verifier
+ * analyses it once. */
+__attribute__((noinline)) int emit_call_path(uint64_t path, uint64_t time_ns)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct moment now = {.time_ns = time_ns, .tid = (uint32_t)task->pid, .task = task};
+    uint32_t zero = 0;
+    struct name_scratch *scratch = bpf_map_lookup_elem(&name_scratches, &zero);
+    if (!scratch)
+        return 0;
+    name_clear(scratch);
+    int64_t bytes = bpf_probe_read_user_str(scratch->text, NAME_BYTES, (const void *)path);
+    if (bytes > 1)
+        emit_path(&now, ARGUS_ID_CALL_PATH, scratch, (uint32_t)bytes - 1);
     return 0;
 }
 
@@ -211,6 +228,16 @@ static __always_inline void lock_name_of_call(const struct moment *now, const st
     emit_lock_name(name_argument(call, path),
                    folder ? name_argument(call, folder - 1) : (uint64_t)NAME_AT_FDCWD, how,
                    (uint64_t)result, now->time_ns);
+}
+
+/* Of the current thread, which waits in `call`. */
+static __always_inline void path_of_call(const struct moment *now, const struct call *call)
+{
+    if (call->number >= BPF_SYSCALLS)
+        return;
+    uint32_t at = settings.path_calls[bounded(call->number, BPF_SYSCALLS)];
+    if (at)
+        emit_call_path(name_argument(call, at - 1), now->time_ns);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #define ARGUS_BPF_MESSAGE_INET_H
 
 #include "message_record.h"
+#include "naming.h"
 
 #define LOOPBACK_NET 127 /* first byte of an IPv4 address on the wire */
 

@@ -49,6 +49,8 @@ static __always_inline void tcp_emit(struct task_struct *task, const struct sock
         .other = socket_inode(sock),
     };
     message_emit(&now, &message);
+    if (!(flags & ARGUS_MESSAGE_RECEIVE))
+        emit_remote(&now, sock, true);
 }
 
 static __always_inline void message_tcp_received(struct task_struct *task, const struct sock *sock,

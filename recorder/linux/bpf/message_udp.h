@@ -38,6 +38,28 @@ static __always_inline uint64_t udp_channel(const void *buffer, uint64_t net)
     return flow_channel(&flow, net);
 }
 
+/* The address is that of the packet: the socket is not connected. */
+static __always_inline void emit_remote_of_packet(const struct moment *now, const void *buffer,
+                                                  const struct sock *sock)
+{
+    uint64_t head = kernel_word(kernel_place(sk_buff, buffer, head));
+    const void *network = (void *)(head + kernel_read(sk_buff, buffer, network_header));
+    const void *transport = (void *)(head + kernel_read(sk_buff, buffer, transport_header));
+    bool old = kernel_read(sk_buff, buffer, protocol) == ETH_P_IP_BE;
+    const void *address = network + (old ? IPV4_SOURCE + 4 : IPV6_SOURCE + 16);
+    uint64_t first = kernel_word(address);
+    struct remote remote = {
+        .inode = socket_inode(sock),
+        .high = old ? (uint32_t)first : first,
+        .low = old ? 0 : kernel_word(address + 8),
+        .port = (uint16_t)(kernel_word(transport) >> 16),
+        .own_port = kernel_read(sock, sock, __sk_common.skc_num),
+        .protocol = IPPROTO_UDP,
+        .version = old ? 4 : 6,
+    };
+    emit_remote_once(now, &remote, true);
+}
+
 /* The datagram that a cpu sent last; 0: it has been seen in its receiver's queue. */
 struct udp_last {
     uint64_t buffer;
@@ -81,6 +103,8 @@ static __always_inline void message_udp_sent(struct task_struct *task, const voi
         *last = (struct udp_last){message.position, message.channel, message.bytes,
                                   kernel_word(transport + 2) & 0xffff};
     message_emit(&now, &message);
+    if (!emit_remote(&now, sock, true))
+        emit_remote_of_packet(&now, buffer, sock);
 }
 
 /* The datagram that the next receive of a socket will get, or that is being received just now. */

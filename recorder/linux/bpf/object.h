@@ -18,7 +18,8 @@
 
 struct object {
     uint64_t descriptor, inode, peer, kind; /* arg1 to arg4 of the record */
-    const void *data;                       /* the file's private data */
+    const void *file;
+    const void *data; /* the file's private data */
 };
 
 /* The file behind a descriptor of the current thread; NULL: none. */
@@ -79,6 +80,7 @@ static __always_inline bool object_of_descriptor(struct task_struct *task, uint3
     const struct inode *inode = kernel_read(file, file, f_inode);
     *ret = (struct object){
         .descriptor = descriptor,
+        .file = file,
         .kind = kernel_read(inode, inode, i_mode) & S_IFMT,
         .data = (const void *)kernel_word(kernel_place(file, file, private_data)),
     };

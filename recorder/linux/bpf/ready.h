@@ -9,6 +9,7 @@
 #ifndef ARGUS_BPF_READY_H
 #define ARGUS_BPF_READY_H
 
+#include "naming.h"
 #include "object.h"
 #include "ring.h"
 
@@ -230,6 +231,11 @@ static __always_inline void emit_ready(const struct moment *now, const struct ca
                                        int64_t result)
 {
     uint64_t number = call->number;
+    if (number == ARCH_CONNECT) {
+        if (!result || result == -CONNECT_BEGUN)
+            emit_connected(now, (uint32_t)call->arguments[0]);
+        return;
+    }
     if (number == ARCH_EPOLL_CTL) {
         if (result == 0)
             remember_epoll(now->task, call);

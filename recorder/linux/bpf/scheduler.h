@@ -6,8 +6,10 @@
 #include "cpu_limits.h"
 #include "kernel_read.h"
 #include "lock.h"
+#include "lock_name.h"
 #include "message_old.h"
 #include "message_pipe.h"
+#include "naming.h"
 #include "object.h"
 #include "ring.h"
 #include "stack.h"
@@ -63,10 +65,16 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct object object;
     struct call call;
     bool in_call = call_now(task, &call);
-    if (in_call && emit_object(&now, &call, &object) && object.kind == S_IFIFO)
-        message_pipe_forget(&now);
-    if (in_call)
+    if (in_call && emit_object(&now, &call, &object)) {
+        if (object.kind == S_IFIFO)
+            message_pipe_forget(&now);
+        else
+            emit_object_name(&now, &object);
+    }
+    if (in_call) {
+        path_of_call(&now, &call);
         emit_lock(&now, &call);
+    }
     if (settings.stacks) {
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
         if (late_is_on() && in_call)

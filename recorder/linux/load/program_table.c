@@ -57,6 +57,8 @@ const struct program_row program_table[] = {
     ROW(WORK, "on_work_start", "workqueue_execute_start", "no edges of work queues"),
     ROW(WORK, "on_work_end", "workqueue_execute_end", "work in a softirq never ends"),
     ROW(BLOCK, "on_block_issue", "block_rq_issue", "no edges of disks"),
+    ROW(BLOCK, "on_block_insert", "block_rq_insert",
+        "disk requests that a kernel worker issues belong to the worker"),
     ROW(BLOCK, "on_block_complete", "block_rq_complete", "no edges of disks"),
     ROW(SIGNALS, "on_signal_generate", "signal_generate",
         "senders of signals are known by their calls only"),

@@ -173,6 +173,30 @@ static const struct {
 #endif
 };
 
+/* Calls that look a path up, which can take long: the disk or a server is slow. `path` is which
+ * argument it is, from 1 on. To add a call, add a row. */
+static const struct {
+    uint16_t number;
+    uint8_t path;
+} path_calls[] = {
+    {SYS_openat, 2},     {SYS_newfstatat, 2}, {SYS_statx, 2},    {SYS_faccessat, 2},
+    {SYS_readlinkat, 2}, {SYS_unlinkat, 2},   {SYS_mkdirat, 2},  {SYS_renameat2, 2},
+    {SYS_linkat, 2},     {SYS_utimensat, 2},  {SYS_execveat, 2}, {SYS_inotify_add_watch, 2},
+    {SYS_truncate, 1},   {SYS_statfs, 1},     {SYS_chdir, 1},    {SYS_execve, 1},
+    {SYS_getxattr, 1},   {SYS_lgetxattr, 1},  {SYS_setxattr, 1}, {SYS_listxattr, 1},
+#ifdef SYS_openat2
+    {SYS_openat2, 2},
+#endif
+#ifdef SYS_faccessat2
+    {SYS_faccessat2, 2},
+#endif
+#ifdef SYS_open
+    {SYS_open, 1},       {SYS_creat, 1},      {SYS_stat, 1},     {SYS_lstat, 1},
+    {SYS_access, 1},     {SYS_readlink, 1},   {SYS_unlink, 1},   {SYS_mkdir, 1},
+    {SYS_rmdir, 1},      {SYS_rename, 1},     {SYS_chmod, 1},
+#endif
+};
+
 /* Event loops wait by these. */
 static const uint16_t poll_syscalls[] = {
     SYS_ppoll,        SYS_pselect6, SYS_epoll_pwait,
@@ -202,8 +226,9 @@ void syscalls_fill(struct bpf_settings *settings)
 {
     set_bits(settings->object_syscalls, object_syscalls,
              sizeof(object_syscalls) / sizeof(object_syscalls[0]));
-    /* their end tells what was ready (bpf/ready.h), or the holder of a lock (bpf/file_lock.h) */
-    static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl};
+    /* their end tells what was ready (bpf/ready.h), the holder of a lock (bpf/file_lock.h), or the
+     * other end of a socket (bpf/naming.h) */
+    static const uint16_t more[] = {SYS_epoll_ctl, SYS_flock, SYS_fcntl, SYS_connect};
     set_bits(settings->end_syscalls, poll_syscalls,
              sizeof(poll_syscalls) / sizeof(poll_syscalls[0]));
     set_bits(settings->end_syscalls, more, sizeof(more) / sizeof(more[0]));
@@ -215,6 +240,8 @@ void syscalls_fill(struct bpf_settings *settings)
         settings->name_calls[name_calls[i].number] = name_calls[i].form;
         set_bits(settings->end_syscalls, &name_calls[i].number, 1);
     }
+    for (size_t i = 0; i < sizeof(path_calls) / sizeof(path_calls[0]); i++)
+        settings->path_calls[path_calls[i].number] = path_calls[i].path;
     for (size_t i = 0; i < sizeof(message_calls) / sizeof(message_calls[0]); i++)
         settings->message_operations[message_calls[i].number] = message_calls[i].operation;
 }

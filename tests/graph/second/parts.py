@@ -126,6 +126,7 @@ class Timer:
 class Request:
     def __init__(self, issuer, record):
         self.issuer, self.target, self.bytes = issuer, record.arg[3], record.arg[2]
+        self.sector = record.arg[1]
         self.inode = self.done = 0
         self.issued = True
 

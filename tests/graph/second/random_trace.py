@@ -323,7 +323,11 @@ class Machine:
 
     def block_io(self, cpu, thread):
         request = self.rng.choice(REQUESTS)
-        self.emit(cpu, f"block_issued request={request} bytes=4096 device={self.rng.choice([8, 9])} op={self.rng.choice([0, 1])}")
+        if self.rng.random() < 0.3:
+            self.emit(cpu, f"block_queued request={request} sector={self.rng.choice([0, 8])}")
+        if self.rng.random() < 0.2:
+            return
+        self.emit(cpu, f"block_issued request={request} sector={self.rng.choice([0, 8])} bytes=4096 device={self.rng.choice([8, 9])} op={self.rng.choice([0, 1])}")
         if self.rng.random() < 0.5:
             self.emit(cpu, f"block_file request={request} inode={self.rng.choice(INODES)}")
         if self.rng.random() < 0.1:
@@ -395,7 +399,7 @@ def nonsense(rng):
     """Any record with any arguments, except those that a reader refuses."""
     names = ["switch", "make_runnable", "interrupt_start", "interrupt_end", "timer_armed", "timer_cancelled", "timer_fired_start",
              "timer_fired_end", "syscall_start", "syscall_end", "object", "lock", "new_thread", "exec", "thread_exit", "stack",
-             "sample", "softirq_start", "softirq_end", "work_start", "work_end", "work_queued", "block_issued",
+             "sample", "softirq_start", "softirq_end", "work_start", "work_end", "work_queued", "block_issued", "block_queued",
              "block_completed", "block_file", "itimer_armed", "itimer_fired", "signal_sent", "signal_delivered", "ready", "mapping", "file_lock",
              "callback_queued", "callback_cancelled", "callback_start", "callback_end", "ui_event", "handler", "flag_write",
              "flag_read"]

@@ -25,7 +25,9 @@ from waits import Waits
 from wakeups import Wakeups
 
 CALLS = syscalls()
-NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "suspended", "clock_step"}  # may follow the switch of their thread
+# These may follow the switch of their thread.
+NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "remote", "file_name", "call_path",
+         "suspended", "clock_step"}
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -43,7 +45,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.input, self.end = source, source.end
         self.lives = lives.Lives(source.threads)
         self.now = self.last_lost = 0
-        self.cpus, self.timers, self.works, self.requests = {}, {}, {}, {}
+        self.cpus, self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags, self.open_fds = {}, {}, {}, {}, {}
         self.edges, self.notes, self.samples, self.message_points = [], [], [], []
@@ -340,7 +342,20 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         cause.edge.to_ns = doing.vertex.start
 
     def on_block_issued(self, cpu, record):
-        self.requests[record.arg[0]] = Request(self.actor(cpu, 4), record)
+        queued = self.queued.pop(record.arg[0], None)
+        before = self.requests.get(record.arg[0])
+        issuer = self.actor(cpu, 4)
+        if queued and queued[1] == record.arg[1]:
+            issuer = queued[0]
+        elif before and before.issued and before.sector == record.arg[1]:
+            issuer = before.issuer
+        self.requests[record.arg[0]] = Request(issuer, record)
+
+    def on_block_queued(self, cpu, record):
+        before = self.requests.get(record.arg[0])
+        if not before or not before.issued:
+            self.requests.pop(record.arg[0], None)
+            self.queued[record.arg[0]] = self.actor(cpu, 4), record.arg[1]
 
     def on_block_file(self, cpu, record):
         if record.arg[0] in self.requests:
@@ -484,7 +499,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             self.on_object(cpu, types.SimpleNamespace(tid=record.tid, arg=[record.arg[1], fd[0], 0, fd[1]]))
         self.now = now
 
-    on_clock_step = on_file_lock = on_file_lock_name = on_cpu_limits = on_cpu_group = on_suspended
+    on_clock_step = on_file_lock = on_file_lock_name = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_suspended
 
 
 class Lines(dict):

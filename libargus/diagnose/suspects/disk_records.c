@@ -1,0 +1,211 @@
+/* A request occupies its disk from the record of its issue to that of its completion, which may be
+ * on different CPUs. So the records of all chunks are put in order first. A request that was issued
+ * before LOOK_BACK_NS before the window is not known.
+ *
+ * A disk is not told from its partitions and from what is stacked on it (loop, device mapper):
+ * requests of all disks count, but of one with a file only the request that has the file.
+ */
+#include "diagnose/suspects/disk_records.h"
+
+#include <stdlib.h>
+
+#include "argus/record.h"
+#include "base/idmap.h"
+
+#define LOOK_BACK_NS   2000000000ull
+#define MOST_RECORDS   1000000
+#define OPERATION(arg) ((arg) >> 32 & 0xff)
+#define WRITES         1
+
+struct request {
+    struct disk_user user;
+    bool is_transfer; /* it reads or writes; a discard has many bytes, which it does not move */
+    bool open;
+    uint64_t tid, sector; /* the thread that queued or issued it for this sector; 0: none */
+};
+
+struct reader {
+    const struct argus_trace *trace;
+    struct window window;
+    struct disk_use *use;
+    VEC(struct argus_record) records; /* times in ns */
+    VEC(struct request) requests;
+    struct idmap by_address; /* → index into `requests` */
+    struct idmap by_user;    /* tid and inode → index into use->users */
+};
+
+/* --- the records --- */
+
+static bool is_of_disk(uint32_t debugid)
+{
+    return debugid == ARGUS_ID_BLOCK_QUEUED || debugid == ARGUS_ID_BLOCK_ISSUED ||
+           debugid == ARGUS_ID_BLOCK_COMPLETED || debugid == ARGUS_ID_BLOCK_FILE;
+}
+
+static bool keep(struct reader *reader, const struct argus_record *records, size_t count)
+{
+    for (size_t i = 0; i < count && reader->records.length < MOST_RECORDS; i++) {
+        if (!is_of_disk(records[i].debugid))
+            continue;
+        struct argus_record record = records[i];
+        record.timestamp = argus_trace_ticks_to_ns(reader->trace, record.timestamp);
+        if (record.timestamp + LOOK_BACK_NS >= reader->window.start_ns &&
+            record.timestamp < reader->window.end_ns && !vec_push(&reader->records, record))
+            return false;
+    }
+    return true;
+}
+
+static bool is_near(const struct reader *reader, const struct argus_chunk *chunk)
+{
+    return argus_trace_ticks_to_ns(reader->trace, chunk->last_ticks) + LOOK_BACK_NS >=
+               reader->window.start_ns &&
+           argus_trace_ticks_to_ns(reader->trace, chunk->first_ticks) < reader->window.end_ns;
+}
+
+/* A damaged chunk is skipped: the graph has reported it. */
+static struct argus_error *read_chunk(struct reader *reader, const struct argus_chunk *chunk)
+{
+    struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
+    if (!records)
+        return argus_error_memory();
+    struct argus_error *error = argus_trace_read_chunk(reader->trace, chunk, records);
+    if (!error && !keep(reader, records, chunk->count))
+        error = argus_error_memory();
+    free(records);
+    if (error && error->code == ARGUS_ERROR_FORMAT) {
+        argus_error_destroy(error);
+        return NULL;
+    }
+    return error;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct argus_record *a = left, *b = right;
+    if (a->timestamp != b->timestamp)
+        return a->timestamp < b->timestamp ? -1 : 1;
+    return a->debugid < b->debugid ? -1 : a->debugid > b->debugid;
+}
+
+static struct argus_error *read_records(struct reader *reader)
+{
+    const struct argus_chunk *chunks;
+    size_t count = reader->trace ? argus_trace_chunks(reader->trace, &chunks) : 0;
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < count; i++)
+        if (is_near(reader, &chunks[i]))
+            error = read_chunk(reader, &chunks[i]);
+    if (reader->records.length)
+        qsort(reader->records.data, reader->records.length, sizeof(*reader->records.data), by_time);
+    return error;
+}
+
+/* --- the requests --- */
+
+static bool add_use(struct reader *reader, const struct disk_user *user)
+{
+    uint64_t key = (user->tid << 1 | user->writes) ^ user->inode * 0x9e3779b97f4a7c15ull;
+    uint32_t index = idmap_get(&reader->by_user, key);
+    reader->use->bytes += user->bytes;
+    if (index != IDMAP_NONE) {
+        reader->use->users.data[index].bytes += user->bytes;
+        reader->use->users.data[index].requests++;
+        return true;
+    }
+    index = (uint32_t)reader->use->users.length;
+    return vec_push(&reader->use->users, *user) && idmap_put(&reader->by_user, key, index);
+}
+
+/* Counts the request if it was in progress in the window. */
+static bool close_request(struct reader *reader, struct request *request, uint64_t time_ns)
+{
+    bool counts = request->open && request->is_transfer && time_ns >= reader->window.start_ns;
+    request->open = false;
+    request->tid = 0;
+    return !counts || add_use(reader, &request->user);
+}
+
+static struct request *request_at(struct reader *reader, uint64_t address)
+{
+    uint32_t index = idmap_get(&reader->by_address, address);
+    return index == IDMAP_NONE ? NULL : &reader->requests.data[index];
+}
+
+/* The request at this address; a new one, if there is none. NULL: no memory. */
+static struct request *request_for(struct reader *reader, uint64_t address)
+{
+    struct request *request = request_at(reader, address);
+    if (request)
+        return request;
+    if (!idmap_put(&reader->by_address, address, (uint32_t)reader->requests.length) ||
+        !vec_push(&reader->requests, (struct request){.open = false}))
+        return NULL;
+    return &reader->requests.data[reader->requests.length - 1];
+}
+
+/* A kernel worker may issue what another thread has queued, or issued in vain
+ * (graph/build/on_block.c). */
+static bool issue(struct reader *reader, const struct argus_record *record)
+{
+    struct request *request = request_for(reader, record->arg[0]);
+    if (!request)
+        return false;
+    bool is_same = request->tid && request->sector == record->arg[1];
+    uint64_t tid = is_same ? request->tid : record->tid;
+    *request = (struct request){
+        .user = {.tid = tid,
+                 .writes = OPERATION(record->arg[3]) == WRITES,
+                 .bytes = record->arg[2],
+                 .requests = 1},
+        .is_transfer = OPERATION(record->arg[3]) <= WRITES,
+        .open = true,
+        .tid = tid,
+        .sector = record->arg[1],
+    };
+    return true;
+}
+
+static bool queue(struct reader *reader, const struct argus_record *record)
+{
+    struct request *request = request_for(reader, record->arg[0]);
+    if (!request)
+        return false;
+    request->tid = record->tid;
+    request->sector = record->arg[1];
+    return true;
+}
+
+static bool on_record(struct reader *reader, const struct argus_record *record)
+{
+    if (record->debugid == ARGUS_ID_BLOCK_ISSUED)
+        return issue(reader, record);
+    if (record->debugid == ARGUS_ID_BLOCK_QUEUED)
+        return queue(reader, record);
+    struct request *request = request_at(reader, record->arg[0]);
+    if (!request)
+        return true;
+    if (record->debugid == ARGUS_ID_BLOCK_COMPLETED)
+        return close_request(reader, request, record->timestamp);
+    request->user.inode = record->arg[1];
+    return true;
+}
+
+struct argus_error *disk_use_read(const struct diagnoser *d, struct window window,
+                                  struct disk_use *ret)
+{
+    struct reader reader = {
+        .trace = argus_graph_trace(d->view.graph), .window = window, .use = ret};
+    *ret = (struct disk_use){.bytes = 0};
+    struct argus_error *error = read_records(&reader);
+    bool good = !error;
+    for (size_t i = 0; good && i < reader.records.length; i++)
+        good = on_record(&reader, &reader.records.data[i]);
+    for (size_t i = 0; good && i < reader.requests.length; i++)
+        good = close_request(&reader, &reader.requests.data[i], window.end_ns);
+    vec_deinit(&reader.records);
+    vec_deinit(&reader.requests);
+    idmap_deinit(&reader.by_address);
+    idmap_deinit(&reader.by_user);
+    return error || good ? error : argus_error_memory();
+}

@@ -1,0 +1,274 @@
+/* Whose requests a disk was busy with while a thread waited for it.
+ *
+ * Mostly a kernel thread issues them: it writes back what programs have written before. Then the
+ * file tells the program, which is a thread that was seen to write to this file. A request without
+ * a file is of the file system itself: its journal, or its metadata.
+ */
+#include "diagnose/suspects/disk_users.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lower_bound.h"
+#include "diagnose/suspects/disk_records.h"
+#include "diagnose/words.h"
+#include "graph/text/object_name.h"
+
+/* So many are named. */
+#define MOST_NAMED 3
+/* A program is blamed if so much of what the disk did was for it … */
+#define BLAMED_PERCENT 50u
+/* … and is named if it was at least this part. */
+#define NAMED_PERCENT 5u
+
+/* What the disk did for one program and file. */
+struct share {
+    uint32_t thread; /* of the program; ARGUS_NONE: of the file system, or not known */
+    uint32_t issuer; /* ARGUS_NONE: not known */
+    uint64_t inode;
+    uint64_t bytes;
+    uint32_t processes; /* of the program's name */
+    bool writes;
+};
+
+struct shares {
+    struct diagnoser *d;
+    uint32_t process; /* of the thread that waited */
+    uint64_t bytes, own_bytes;
+    VEC(struct share) items; /* of other programs, the largest first */
+};
+
+static uint32_t thread_of(const struct view *view, uint64_t tid, struct window window)
+{
+    for (uint32_t i = 0; tid && i < view->thread_count; i++)
+        if (view->threads[i].tid == tid && view->threads[i].start_ns < window.end_ns &&
+            view->threads[i].end_ns > window.start_ns)
+            return i;
+    return ARGUS_NONE;
+}
+
+static bool is_of_program(const struct view *view, uint32_t thread)
+{
+    return thread != ARGUS_NONE && !view->threads[thread].idle &&
+           !view->processes[view->threads[thread].process].kernel;
+}
+
+/* The thread that wrote to the file last; ARGUS_NONE. */
+static uint32_t writer_of(const struct view *view, uint64_t inode)
+{
+    const struct argus_object_use *uses;
+    size_t first, count = argus_graph_object_uses(view->graph, &uses);
+    uint32_t found = ARGUS_NONE;
+    uint64_t last_ns = 0;
+    LOWER_BOUND(first, count, uses[first].inode < inode);
+    for (size_t i = first; inode && i < count && uses[i].inode == inode; i++) {
+        if (!uses[i].wrote || uses[i].last_ns < last_ns || !is_of_program(view, uses[i].thread))
+            continue;
+        found = uses[i].thread;
+        last_ns = uses[i].last_ns;
+    }
+    return found;
+}
+
+static bool add_share(struct shares *shares, const struct share *share)
+{
+    const struct view *view = &shares->d->view;
+    if (share->thread != ARGUS_NONE && view->threads[share->thread].process == shares->process) {
+        shares->own_bytes += share->bytes;
+        return true;
+    }
+    for (size_t i = 0; i < shares->items.length; i++) {
+        struct share *other = &shares->items.data[i];
+        bool same = share->thread == ARGUS_NONE
+                        ? other->thread == ARGUS_NONE && other->issuer == share->issuer
+                        : other->thread != ARGUS_NONE && view->threads[other->thread].process ==
+                                                             view->threads[share->thread].process;
+        if (!same || other->writes != share->writes || other->inode != share->inode)
+            continue;
+        other->bytes += share->bytes;
+        return true;
+    }
+    return vec_push(&shares->items, *share);
+}
+
+/* Adds up what several processes of one name did: copies by one script, say. */
+static void merge_programs(struct shares *shares)
+{
+    const struct view *view = &shares->d->view;
+    size_t kept = 0;
+    for (size_t i = 0; i < shares->items.length; i++) {
+        struct share *share = &shares->items.data[i], *other = NULL;
+        for (size_t k = 0; k < kept && !other && share->thread != ARGUS_NONE; k++) {
+            other = &shares->items.data[k];
+            if (other->thread == ARGUS_NONE || other->inode != share->inode ||
+                other->writes != share->writes ||
+                strcmp(view->processes[view->threads[other->thread].process].name,
+                       view->processes[view->threads[share->thread].process].name) != 0)
+                other = NULL;
+        }
+        if (!other) {
+            shares->items.data[kept++] = *share;
+            continue;
+        }
+        other->bytes += share->bytes;
+        other->processes++;
+    }
+    shares->items.length = kept;
+}
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct share *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+static bool make_shares(struct shares *shares, const struct disk_use *use, struct window window)
+{
+    const struct view *view = &shares->d->view;
+    shares->bytes = use->bytes;
+    for (size_t i = 0; i < use->users.length; i++) {
+        const struct disk_user *user = &use->users.data[i];
+        uint32_t issuer = thread_of(view, user->tid, window);
+        struct share share = {
+            .thread = is_of_program(view, issuer) ? issuer
+                      : user->writes              ? writer_of(view, user->inode)
+                                                  : ARGUS_NONE,
+            .issuer = issuer,
+            .inode = user->inode,
+            .bytes = user->bytes,
+            .processes = 1,
+            .writes = user->writes,
+        };
+        if (!add_share(shares, &share))
+            return false;
+    }
+    if (shares->items.length)
+        qsort(shares->items.data, shares->items.length, sizeof(*shares->items.data), largest_first);
+    merge_programs(shares);
+    if (shares->items.length)
+        qsort(shares->items.data, shares->items.length, sizeof(*shares->items.data), largest_first);
+    return true;
+}
+
+/* --- in words --- */
+
+static unsigned percent(const struct shares *shares, uint64_t bytes)
+{
+    return shares->bytes ? (unsigned)(bytes * 100.0 / (double)shares->bytes + .5) : 0;
+}
+
+static const char *bytes_text(uint64_t bytes, char *buffer, size_t size)
+{
+    if (bytes >= 10000000)
+        snprintf(buffer, size, "%" PRIu64 " MB", (bytes + 500000) / 1000000);
+    else
+        snprintf(buffer, size, "%" PRIu64 " kB", (bytes + 500) / 1000);
+    return buffer;
+}
+
+/* " of /var/big"; "" without a file: direct I/O, a journal, metadata. */
+static const char *share_file(const struct shares *shares, const struct share *share, char *buffer,
+                              size_t size)
+{
+    const char *path = file_path_of(shares->d->view.graph, share->inode,
+                                    share->thread == ARGUS_NONE ? share->issuer : share->thread);
+    buffer[0] = '\0';
+    if (path)
+        snprintf(buffer, size, " of %s", path);
+    else if (share->inode)
+        snprintf(buffer, size, " of the file with inode %" PRIu64, share->inode);
+    return buffer;
+}
+
+/* "95 % writes of /var/big by dd [12] (312 MB)". */
+static const char *share_text(const struct shares *shares, const struct share *share, char *buffer,
+                              size_t size)
+{
+    const struct view *view = &shares->d->view;
+    uint32_t thread = share->thread == ARGUS_NONE ? share->issuer : share->thread;
+    const struct argus_process *process =
+        thread == ARGUS_NONE ? NULL : &view->processes[view->threads[thread].process];
+    char file[300], bytes[32], more[32] = "";
+    if (share->processes > 1)
+        snprintf(more, sizeof(more), " and %" PRIu32 " more", share->processes - 1);
+    snprintf(buffer, size, "%u %% %s%s by %s [%" PRIu64 "]%s (%s)", percent(shares, share->bytes),
+             share->writes ? "writes" : "reads", share_file(shares, share, file, sizeof(file)),
+             process ? process->name : "an unknown thread", process ? process->pid : 0, more,
+             bytes_text(share->bytes, bytes, sizeof(bytes)));
+    return buffer;
+}
+
+static void shares_text(const struct shares *shares, char *buffer, size_t size)
+{
+    size_t length = 0;
+    char text[512];
+    buffer[0] = '\0';
+    for (size_t i = 0; i < shares->items.length && i < MOST_NAMED && length < size; i++) {
+        if (percent(shares, shares->items.data[i].bytes) < NAMED_PERCENT)
+            break;
+        share_text(shares, &shares->items.data[i], text, sizeof(text));
+        int written = snprintf(buffer + length, size - length, "%s%s", i ? ", " : "", text);
+        length += written > 0 ? (size_t)written : 0;
+    }
+}
+
+/* --- the blame --- */
+
+/* The program for which the disk did most; NULL: none in particular. */
+static const struct share *taker(const struct shares *shares)
+{
+    const struct share *first = shares->items.length ? &shares->items.data[0] : NULL;
+    if (!first || first->thread == ARGUS_NONE ||
+        shares->d->view.threads[first->thread].vertex_count == 0 ||
+        percent(shares, first->bytes) < BLAMED_PERCENT || first->bytes / 2 < shares->own_bytes)
+        return NULL;
+    return first;
+}
+
+static struct argus_error *blame_taker(struct shares *shares, const struct share *share,
+                                       uint32_t vertex, struct window part, uint64_t wait_ns)
+{
+    struct diagnoser *d = shares->d;
+    char file[300], whose[128], bytes[32];
+    const struct argus_thread *thread = &d->view.threads[share->thread];
+    uint32_t taken = timeline_before(&d->view, share->thread, part.end_ns);
+    taken = taken == ARGUS_NONE ? thread->first_vertex : taken;
+    text_thread(&d->view, d->view.vertices[vertex].thread, whose, sizeof(whose));
+    size_t before = d->culprits.length;
+    struct argus_error *error = diagnoser_add_culprit(
+        d, taken, ARGUS_TYPE_LONG_WAIT, part, wait_ns / 100 * percent(shares, share->bytes),
+        text_print(
+            "the disk was busy with its %s%s while %s waited for the disk: %s, %u %% of what it "
+            "did then",
+            share->writes ? "writes" : "reads", share_file(shares, share, file, sizeof(file)),
+            whose, bytes_text(share->bytes, bytes, sizeof(bytes)), percent(shares, share->bytes)));
+    if (!error && d->culprits.length > before)
+        d->culprits.data[before].took_disk = true;
+    return error;
+}
+
+struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struct window part,
+                                     uint64_t wait_ns, char **ret_text)
+{
+    struct disk_use use;
+    char text[1200];
+    struct shares shares = {.d = d,
+                            .process = d->view.threads[d->view.vertices[vertex].thread].process};
+    struct argus_error *error = disk_use_read(d, part, &use);
+    *ret_text = NULL;
+    if (!error && !make_shares(&shares, &use, part))
+        error = argus_error_memory();
+    const struct share *first = error ? NULL : taker(&shares);
+    if (first)
+        error = blame_taker(&shares, first, vertex, part, wait_ns);
+    shares_text(&shares, text, sizeof(text));
+    if (!error && *text)
+        *ret_text = text_print(", of whose requests then were %s", text);
+    vec_deinit(&shares.items);
+    vec_deinit(&use.users);
+    return error;
+}

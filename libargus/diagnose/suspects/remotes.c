@@ -1,0 +1,146 @@
+/* The other end of a connection, on another machine, for which a thread waits.
+ *
+ * No record shows what another machine does. But the trace has the address of the other end of each
+ * socket that a thread connected, sent through or waited on. So a wait without a known waker can be
+ * said to be for that address, and whether an answer came.
+ *
+ * A call on a socket names the socket, and so does a poll that returned it as ready. Of a poll that
+ * timed out only its set is known; then the socket is taken to which the thread had sent last
+ * before it waited, which is a guess.
+ */
+#include "diagnose/suspects/remotes.h"
+
+#include <stdio.h>
+
+#include "diagnose/suspects/sent.h"
+#include "diagnose/words.h"
+#include "graph/text/object_name.h"
+#include "graph/text/object_text.h"
+
+static uint32_t index_of(const struct view *view, const struct argus_remote *remote)
+{
+    const struct argus_remote *remotes;
+    argus_graph_remotes(view->graph, &remotes);
+    return remote ? (uint32_t)(remote - remotes) : ARGUS_NONE;
+}
+
+/* Of a descriptor that the poll of `vertex` returned as ready. */
+static const struct argus_remote *remote_ready(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_wait_detail *details;
+    argus_graph_details(view->graph, &details);
+    for (uint32_t i = v->wait.first_detail; i != ARGUS_NONE; i = details[i].next)
+        if (details[i].kind == ARGUS_DETAIL_READY && object_is_inet(details[i].arg[3]))
+            return remote_of(view->graph, details[i].arg[1], timeline_wait_end(view, vertex));
+    return NULL;
+}
+
+/* The last one that the thread connected to in `vertex`. */
+static const struct argus_remote *remote_connected(const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_remote *remotes, *found = NULL;
+    size_t count = argus_graph_remotes(view->graph, &remotes);
+    for (size_t i = 0; i < count; i++)
+        if (remotes[i].thread == v->thread && remotes[i].time_ns >= v->start_ns &&
+            remotes[i].time_ns <= v->end_ns && (!found || remotes[i].time_ns > found->time_ns))
+            found = &remotes[i];
+    return found;
+}
+
+/* The last one that the thread sent to in `vertex`, or connected to. */
+static struct argus_error *find_remote_asked(const struct view *view, uint32_t vertex,
+                                             const struct argus_remote **ret)
+{
+    struct sent_list sent;
+    uint64_t time_ns = 0;
+    *ret = remote_connected(view, vertex);
+    struct argus_error *error = sent_list_read(view, vertex, &sent);
+    for (size_t i = 0; !error && i < sent.count; i++) {
+        const struct argus_remote *remote =
+            remote_of(view->graph, sent.items[i].other, sent.items[i].time_ns);
+        bool is_inet =
+            sent.items[i].kind == ARGUS_CHANNEL_TCP || sent.items[i].kind == ARGUS_CHANNEL_UDP;
+        if (!is_inet || !remote || sent.items[i].time_ns < time_ns)
+            continue;
+        if (*ret && (*ret)->time_ns > sent.items[i].time_ns)
+            continue;
+        time_ns = sent.items[i].time_ns;
+        *ret = remote;
+    }
+    return error;
+}
+
+struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex,
+                                        struct awaited_remote *ret)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    const struct argus_remote *found = NULL;
+    *ret = (struct awaited_remote){.remote = ARGUS_NONE};
+    if (object_is_inet(wait->object_type))
+        found = remote_of(view->graph, wait->inode, timeline_wait_end(view, vertex));
+    else if (wait->kind == ARGUS_WAIT_POLL)
+        found = remote_ready(view, vertex);
+    ret->answered = found && wait->outcome == ARGUS_OUTCOME_SATISFIED;
+    struct argus_error *error = NULL;
+    if (!found && wait->kind == ARGUS_WAIT_POLL && wait->outcome != ARGUS_OUTCOME_SATISFIED) {
+        error = find_remote_asked(view, timeline_wait_begin(view, vertex), &found);
+        ret->guess = true;
+    }
+    ret->remote = index_of(view, found);
+    return error;
+}
+
+const char *text_remote(const struct view *view, uint32_t remote, char *buffer, size_t bytes)
+{
+    const struct argus_remote *remotes;
+    char address[64];
+    argus_graph_remotes(view->graph, &remotes);
+    snprintf(buffer, bytes, "%s (%s)", remote_text(&remotes[remote], address, sizeof(address)),
+             remote_protocol_text(&remotes[remote]));
+    return buffer;
+}
+
+static char *reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns,
+                    const struct awaited_remote *awaited)
+{
+    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
+    char lasted[32], text[400], name[300], address[80];
+    text_duration(wait_ns, lasted, sizeof(lasted));
+    text_remote(&d->view, awaited->remote, address, sizeof(address));
+    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
+    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
+    return text_print("waited for %s%s (%s%s): %s %s", lasted, several ? " in many waits" : "",
+                      text, name, address,
+                      awaited->answered ? "answered only then" : "did not answer");
+}
+
+static struct argus_error *note_guess(struct diagnoser *d, const struct awaited_remote *awaited)
+{
+    char address[80];
+    d->guessed = true;
+    return diagnoser_add_uncertain(
+        d, text_print("that the wait was for %s is a guess: the thread had connected or sent to it "
+                      "just before",
+                      text_remote(&d->view, awaited->remote, address, sizeof(address))));
+}
+
+struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
+                                           uint64_t wait_ns, bool may_guess, bool *ret_done)
+{
+    struct awaited_remote awaited;
+    struct argus_error *error = awaited_remote_find(&d->view, vertex, &awaited);
+    *ret_done = !error && awaited.remote != ARGUS_NONE && (may_guess || !awaited.guess);
+    if (!*ret_done)
+        return error;
+    size_t before = d->culprits.length;
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
+                                  reason(d, vertex, wait_ns, &awaited));
+    if (!error && d->culprits.length > before) {
+        d->culprits.data[before].remote = awaited.remote;
+        d->culprits.data[before].answered = awaited.answered;
+    }
+    return !error && awaited.guess ? note_guess(d, &awaited) : error;
+}

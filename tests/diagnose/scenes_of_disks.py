@@ -1,0 +1,129 @@
+"""Waits for a disk: whose requests it was busy with."""
+from scene import Scene
+from scenes import scene
+
+EDITOR, COPIER, FLUSHER, BYSTANDER = 10, 20, 30, 40
+DISK = "device=0x800000"
+
+
+def start():
+    s = Scene()
+    s.thread(EDITOR, "editor")
+    s.thread(COPIER, "copier")
+    s.tables.append(f"thread {FLUSHER} kernel name kworker/u8:2-flush-8:0")
+    s.cpus[FLUSHER] = len(s.cpus)
+    s._record(s.cpus[FLUSHER], 0, f"switch state=R next={FLUSHER}")
+    s.thread(BYSTANDER, "bystander")
+    for _ in range(3):
+        s.sleep(EDITOR, 20)
+    return s
+
+
+def writes(s, tid, inode, folder, name, ms):
+    """Writes to a file, throttled by the kernel."""
+    s._record(s.cpus[tid], tid, "syscall_start nr=write arg1=4")
+    s._record(s.cpus[tid], tid, "switch state=D next=0")
+    s._record(s.cpus[tid], tid, f"object fd=4 inode={inode} mode=file")
+    at = s.now
+    for piece in name, folder:
+        s._record(s.cpus[tid], tid, f"file_name inode={inode} name=/{piece}")
+        s.now = at  # all pieces have one time
+    s.at(s.now / 1e6 + ms)
+    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={tid} context=hardirq")
+    s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
+    s._record(s.cpus[tid], tid, "syscall_end nr=write result=4096")
+
+
+def request(s, tid, number, size, inode=0, op=1):
+    s._record(s.cpus[tid], tid, f"block_issued request={number:#x} sector=8 bytes={size} {DISK} op={op}")
+    if inode:
+        s.now -= 1000
+        s._record(s.cpus[tid], tid, f"block_file request={number:#x} inode={inode} {DISK}")
+
+
+def queued(s, tid, issuer, number, size):
+    """Direct I/O of `tid`, which a kernel worker issues."""
+    s._record(s.cpus[tid], tid, f"block_queued request={number:#x} sector=8")
+    request(s, issuer, number, size)
+
+
+def syncs(s, ms, others):
+    """fsync() of the editor's own file; `others` issues what is in the way."""
+    s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=fsync arg1=5")
+    request(s, EDITOR, 0x100, 8192, inode=600)
+    s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
+    s._record(s.cpus[EDITOR], EDITOR, "object fd=5 inode=600 mode=file")
+    others()
+    s.at(s.now / 1e6 + ms)
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "block_completed request=0x100 bytes=8192")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=hardirq")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_end irq=30")
+    s._record(s.cpus[EDITOR], 0, f"switch state=R next={EDITOR}")
+    s._record(s.cpus[EDITOR], EDITOR, "syscall_end nr=fsync")
+    s.sleep(EDITOR, 20)
+
+
+@scene
+def disk_busy_for_another_program():
+    """A kernel thread writes back what a copier has written."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+    syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
+
+
+@scene
+def disk_busy_before_the_wait():
+    """The copier's requests were done before the editor's wait."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+    for i in range(50):
+        request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500)
+        s._record(s.cpus[BYSTANDER], BYSTANDER, f"block_completed request={0x200 + i:#x} bytes={1 << 20}")
+    syncs(s, 3000, lambda: None)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}, "why": "it waited for the disk"}
+
+
+@scene
+def disk_busy_for_the_program_itself():
+    """Most of the requests are for what the editor itself has written."""
+    s = start()
+    writes(s, EDITOR, 500, "var", "big", 1)
+    writes(s, COPIER, 700, "var", "other", 1)
+    syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500 if i else 700) for i in range(10)])
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "of whose requests then were 10 % writes of /var/other by copier [20] (1049 kB)"}
+
+
+@scene
+def disk_that_discards():
+    """A discard tells the disk what is free. It moves no data, however many bytes it names."""
+    s = start()
+    syncs(s, 3000, lambda: request(s, COPIER, 0x300, 1 << 30, op=3))
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
+
+
+@scene
+def disk_busy_with_queued_requests():
+    """Direct I/O has no file in its requests, and a kernel worker issues them. The copier queued them."""
+    s = start()
+    syncs(s, 3000, lambda: [queued(s, COPIER, FLUSHER, 0x200 + i, 1 << 20) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "the disk was busy with its writes while editor's main thread waited for the disk: 52 MB"}
+
+
+@scene
+def disk_that_refuses_a_request():
+    """The driver's queue is full, and a kernel worker issues the requests again. Two copiers share the blame."""
+    s = start()
+    s.thread(50, "copier")
+    def others():
+        for i in range(20):
+            request(s, (COPIER, 50)[i % 2], 0x200 + i, 1 << 20)
+        for i in range(20):
+            request(s, FLUSHER, 0x200 + i, 1 << 20)
+    syncs(s, 3000, others)
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "waited for the disk: 21 MB, 100 % of what"}
