@@ -290,6 +290,18 @@ class Names(unittest.TestCase):
         os.unlink(program)
         self.assert_named("kept")
 
+    def test_a_program_that_waited_all_the_time(self):
+        """Only the records at the end have its stack."""
+        program = self.build(LOOP.replace("idle(10); NAME_waits()", "NAME_waits()").replace("900", "900000"), "still")
+        with subprocess.Popen([program]) as running:
+            try:
+                live.time.sleep(0.5)
+                self.record("sleep", "1", what=[])
+            finally:
+                running.kill()
+        os.unlink(program)
+        self.assert_named("still")
+
     def test_code_made_at_run_time(self):
         program = self.build(MAKER, "maker")
         path = pathlib.Path(self.record(program, "named").strip())

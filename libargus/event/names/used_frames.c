@@ -63,7 +63,7 @@ static const struct {
 } rows[] = {
     {ARGUS_ID_STACK, 0x01},           {ARGUS_ID_SAMPLE, 0x01 | 0x40},
     {ARGUS_ID_CALLBACK_QUEUED, 0x20}, {ARGUS_ID_CALLBACK | ARGUS_FUNC_START, 0x20},
-    {ARGUS_ID_HANDLER, 0x10 | 0x20},
+    {ARGUS_ID_HANDLER, 0x10 | 0x20},  {ARGUS_ID_WAITING, 0x08},
 };
 
 static bool take(void *context, const struct argus_record *record)
