@@ -66,7 +66,8 @@ CASES = [
     Case("lock_holder", "holder", WAIT, (Who("victim", "saver"),), function="save_document"),
     # The program's code tells which thread sets the flag. If that does not explain the loop, the walk stops at the loop itself.
     Case("polling_loop", "usleep", YIELD, (Who("victim", "loader"),), also=(Who("victim", "victim"),)),
-    Case("polling_loop", "yield", YIELD, (Who("victim", "victim"),), also=(Who("victim", "loader"),)),
+    # A call of sched_yield() has no stack, so this loop is read from the samples. If they are too few, the loop itself is the cause.
+    Case("polling_loop", "yield", YIELD, (Who("victim", "loader"), Who("victim", "victim")), also=(Who("victim", "victim"),)),
     Case("set_flag", "busy", YIELD, (Who("victim", "loader"),), function="decode_picture"),
     Case("set_flag", "locked", YIELD, (Who("victim", "saver"),), function="save_pictures"),
     Case("set_flag", "forgets", YIELD, (Who("victim", "loader"),)),
