@@ -11,8 +11,6 @@
 #include "base/lower_bound.h"
 #include "diagnose/hangs/nesting.h"
 
-/* On a busy machine, a message is normally pending for up to this time (pending.c). */
-#define LONG_PENDING_NS 250000000ull
 /* At most so many waits are looked at for one message, and so many vertices for one UI event. */
 #define MOST_WAITS    256
 #define MOST_VERTICES 256

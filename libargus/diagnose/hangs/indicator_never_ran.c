@@ -6,9 +6,6 @@
 #include "base/lower_bound.h"
 #include "diagnose/hangs/finder.h"
 
-/* On a busy machine, a message is normally pending for up to this time (pending.c). */
-#define LONG_PENDING_NS 250000000ull
-
 static bool left_messages(const struct view *view, uint32_t thread)
 {
     const struct argus_unread *unread;

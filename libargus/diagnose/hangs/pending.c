@@ -21,9 +21,6 @@
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 
-/* What was pending for so long inside the hang also counts: the thread looks now and then, but not
- * for this. */
-#define LONG_PENDING_NS 250000000ull
 /* What came less than this before the end of the hang may have ended it. */
 #define SHORT_PENDING_NS 5000000ull
 /* After the hang, the thread takes what was pending within this time and so many vertices. */
