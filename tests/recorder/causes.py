@@ -32,7 +32,7 @@ SCENES = {
     "child": (r"wait4 any child, which was pid {pid}", "wake.exit", "c-child"),
     "waitid": (r"waitid pid {pid}", "wake.exit", "c-waitid"),
     "sleep": (r"clock_nanosleep for {ms} ms", "timer.fired", ""),
-    "flock": (r"flock fd {fd} \(file, inode {inode}\)", "wake.exit", "causes-helper"),
+    "flock": (r"flock fd {fd} \(\S+/lock\)", "wake.exit", "causes-helper"),
     "msgrcv": (r"msgrcv, message queue {id}", "wake.task", "causes-helper"),
     "semop": (r"sem(timed)?op, semaphore set {id}", "wake.unlock", "causes-helper"),
     "signal": (r"(pause|ppoll); {name} from thread \d+ \(causes-helper\)", "wake.signal", "causes-helper"),
@@ -48,9 +48,9 @@ SCENES = {
 }
 # These need a file system on a disk.
 DISK_SCENES = {
-    "fault": (r"a page fault at 0x[0-9a-f]+; disk \d+:\d+, read of \d+ bytes of inode {inode}",
+    "fault": (r"a page fault at 0x[0-9a-f]+; disk \d+:\d+, read of \d+ bytes of \S+/data",
               "block.completed", ""),
-    "direct": (r"pread64 fd {fd} \(file, inode {inode}\); disk {device}, read of {bytes} bytes", "block.completed", ""),
+    "direct": (r"pread64 fd {fd} \(\S+/data\); disk {device}, read of {bytes} bytes", "block.completed", ""),
 }
 
 

@@ -50,8 +50,8 @@ class Frames:
             kind, *fields = line.split(" ")
             if kind == "stack":
                 self.stacks[int(fields[0])] = [int(f) for f in fields[1:]]
-            elif kind == "name" and fields[0] == "process":
-                names[int(fields[2])] = (bytes.fromhex(fields[4]).decode(), bytes.fromhex(fields[5]).decode(), int(fields[6]))
+            elif kind == "name" and fields[0] == "process" and fields[3] == "0":  # not inlined
+                names[int(fields[2])] = (bytes.fromhex(fields[5]).decode(), bytes.fromhex(fields[6]).decode(), int(fields[7]))
         self.paths = [[self.frame(names, address, i) for i, address in enumerate(stack)]
                       for stack in self.stacks.values() if not any(MARKS & address for address in stack if address < KERNEL)]
 
