@@ -267,6 +267,25 @@ def viewer_froze_before():
 
 
 @scene
+def tool_and_another_that_never_ran():
+    """Two processes have the wanted name. One was busy, the other waited all the time, perhaps for nothing."""
+    scenes = []
+    for busy in True, False:
+        s = Scene()
+        s.tables.append('thread 40 pid 40 ppid 1 name "tool"')
+        s.thread(10, "tool" if busy else "other")
+        s.at(2800)
+        s.wait(10, "read")
+        s.at(3000)
+        s.thread(90, "bystander")
+        s._record(s.cpus[90], 40, "waiting call=0x100000000 arg1=7")
+        scenes.append(s)
+    longest = ["longest stretch"]
+    return scenes, [(["--process=tool"], [hang("tool", type="LongRunning", indicators=longest)]),
+                    (["--process=tool"], [hang("tool", type="LongWait", indicators=longest, ongoing=True)])]
+
+
+@scene
 def editor_is_started_again():
     """While it is frozen. The second process hands its file to the first, and waits: one freeze. Another program is a freeze of its own."""
     scenes = []

@@ -79,6 +79,10 @@ bool thread_has_windows(const struct view *view, uint32_t thread);
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
                       uint64_t until_ns);
 
+/* indicator_never_ran.c: whether the thread, which has a vertex, waited from before the first record to
+ * the end. */
+bool thread_never_ran(const struct view *view, uint32_t thread);
+
 /* Adds the stretches in which a loop inside a handler waited for an answer. */
 bool nested_answers(struct finder *finder, const struct habits *habits, uint32_t thread);
 

@@ -341,11 +341,13 @@ bool indicator_longest(struct finder *finder)
     const struct argus_hang_options *options = finder->options;
     uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
     struct best of_main = {.options = options}, of_others = {.options = options};
+    struct best of_idle = {.options = options}; /* those that never ran */
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {
         if (!hang_is_wanted(view, options, thread))
             continue;
         bool is_main = acting_main(view, view->threads[thread].process) == thread;
-        if (!consider_thread(view, thread, is_main ? &of_main : &of_others))
+        struct best *best = is_main ? &of_main : &of_others;
+        if (!consider_thread(view, thread, thread_never_ran(view, thread) ? &of_idle : best))
             return false;
     }
     /* Users see the main thread. Another thread is taken only if the main thread has nothing to
@@ -354,6 +356,10 @@ bool indicator_longest(struct finder *finder)
     uint64_t shows_ns = threshold / 1000 * WEIGHT_UNUSUAL_IDLE;
     if (of_other.score > 0 && best.score < shows_ns && of_other.score > best.score)
         best = of_other;
+    /* Several processes can have the wanted name, and most threads that never ran are idle. */
+    struct choice of_rest = *choose(&of_idle);
+    if (best.score < shows_ns && of_rest.score > best.score)
+        best = of_rest;
     if (best.score == 0)
         return true;
     finish(view, &best.hang);

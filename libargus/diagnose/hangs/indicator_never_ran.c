@@ -15,7 +15,7 @@ static bool left_messages(const struct view *view, uint32_t thread)
            unread[first].sent_ns + LONG_PENDING_NS <= argus_graph_end_ns(view->graph);
 }
 
-static bool waited_throughout(const struct view *view, uint32_t thread)
+bool thread_never_ran(const struct view *view, uint32_t thread)
 {
     const struct argus_thread *t = &view->threads[thread];
     const struct argus_vertex *only = &view->vertices[t->first_vertex];
@@ -28,7 +28,7 @@ static bool add_if_frozen(struct finder *finder, uint32_t thread)
     const struct view *view = finder->view;
     const struct argus_thread *t = &view->threads[thread];
     if (!hang_is_wanted(view, finder->options, thread) ||
-        t->tid != view->processes[t->process].pid || !waited_throughout(view, thread) ||
+        t->tid != view->processes[t->process].pid || !thread_never_ran(view, thread) ||
         !left_messages(view, thread) || !process_has_toolkit(view, t->process))
         return true;
     struct argus_hang hang = {.thread = thread,
