@@ -81,12 +81,18 @@ static __attribute__((always_inline)) inline void send(int signal)
     __asm__ volatile("" ::: "memory");
 }
 
-static __attribute__((noinline)) int innermost(int depth)
+/* Expects the stack from the return address `caller` on: without backtrace() itself, which is two
+ * frames under a sanitizer, and without the function that calls this. */
+static void expect_from(const void *caller)
 {
     expected_count = backtrace(expected, MOST_DEEP);
-    const void *caller = __builtin_return_address(0);
-    while (expected_count > 0 && expected[0] != caller) /* backtrace() itself, and this function */
+    while (expected_count > 0 && expected[0] != caller)
         memmove(expected, expected + 1, (size_t)--expected_count * sizeof(expected[0]));
+}
+
+static __attribute__((noinline)) int innermost(int depth)
+{
+    expect_from(__builtin_return_address(0));
     send(SIGUSR1);
     return depth + expected_count;
 }
@@ -201,8 +207,7 @@ static void through_a_signal(void **state)
 static __attribute__((noinline)) bool calls_popping(size_t bytes)
 {
     volatile char *room = __builtin_alloca(bytes);
-    expected_count = backtrace(expected, MOST_DEEP) - 1;
-    memmove(expected, expected + 1, (size_t)expected_count * sizeof(expected[0]));
+    expect_from(__builtin_return_address(0));
     return popping_call(take) && (room[bytes - 1] = 1);
 }
 
