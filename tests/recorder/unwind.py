@@ -83,6 +83,18 @@ class Unwinding(live.Live):
         self.assertTrue(found, stacks)
         self.assertEqual(found[0][-1], bottom, found[0])
 
+    def kill_recorder_of(self, *command, options=()):
+        """Records a program that runs until its standard input ends, and kills the recorder once copied stacks are in the file."""
+        front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--no-probes", *options, "--", *command],
+                                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(front.kill)
+        recorder = self.recorder()
+        self.assertTrue(live.eventually(lambda: holds_snapshots(self.path), seconds=20))
+        time.sleep(1.2)  # the records that name the process and its stacks are written within a second
+        os.kill(recorder, signal.SIGKILL)
+        front.stdin.close()
+        front.wait(timeout=60)
+
     def test_a_chain_in_the_program(self):
         self.assert_chain(self.stacks_of("chain"), ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
 
@@ -122,15 +134,9 @@ class Unwinding(live.Live):
         """The recorded file contains the copied stacks during the recording. If one word of the stack that is not an address remains, the
         search finds it."""
         secret = "Zq7secretXw9"
-        script = f"import time\nx = bytearray(b'{secret[:6]}' + b'{secret[6:]}')\nfor i in range(40): time.sleep(0.05)"
-        front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--no-probes", "--", sys.executable, "-c", script],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(front.kill)
-        recorder = self.recorder()
-        self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
-        time.sleep(1.2)
-        os.kill(recorder, signal.SIGKILL)
-        front.wait(timeout=60)
+        script = (f"import select, sys\nx = bytearray(b'{secret[:6]}' + b'{secret[6:]}')\n"
+                  "while not select.select([sys.stdin], [], [], 0.05)[0]: pass")
+        self.kill_recorder_of(sys.executable, "-c", script)
         words = [word for copy in snapshot_copies(self.path) for (word,) in struct.iter_unpack("<Q", copy)]
         self.assertTrue(words)
         small = [hex(word) for word in words if 0 < word < 1 << 40 and word >> 32 not in (0x55, 0x56)]
@@ -233,14 +239,7 @@ class Unwinding(live.Live):
         self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"), ["target_outer", "case_chain", "main"])
 
     def test_a_killed_recorder_leaves_what_can_be_unwound(self):
-        front = subprocess.Popen([live.ARGUS, "record", "-o", str(self.path), "--no-probes", "--unwind", "unwind_target", "--", "sh", "-c",
-                                  f"{TARGET} chain; sleep 2.5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(front.kill)
-        recorder = self.recorder()
-        self.assertTrue(live.eventually(lambda: holds_snapshots(self.path)))
-        time.sleep(1.2)  # the records that name the process and its stacks are written within a second
-        os.kill(recorder, signal.SIGKILL)
-        front.wait(timeout=60)
+        self.kill_recorder_of("sh", "-c", f"{TARGET} chain; read line", options=["--unwind", "unwind_target"])
         self.assertTrue(holds_snapshots(self.path))
         self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"),
                           ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
