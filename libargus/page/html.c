@@ -128,8 +128,11 @@ void html_axis(const struct argus_sink *sink, const struct html_scale *scale, ui
 {
     uint64_t step = step_of(scale->to_ns - scale->from_ns);
     uint64_t before = zero_ns > scale->from_ns ? (zero_ns - scale->from_ns) / step : 0;
+    uint64_t first_ns = zero_ns - before * step;
+    uint64_t steps = scale->to_ns >= first_ns ? (scale->to_ns - first_ns) / step + 1 : 0;
     argus_sink_printf(sink, "<g class=\"axis\">");
-    for (uint64_t at = zero_ns - before * step; at <= scale->to_ns; at += step) {
+    for (uint64_t i = 0; i < steps; i++) {
+        uint64_t at = first_ns + i * step;
         char text[40];
         double x = html_percent(scale, at);
         bool is_before = at < zero_ns;

@@ -114,6 +114,12 @@ class Page(unittest.TestCase):
         self.assertIn("5999 nodes that took little are left out", page.text())
         self.assertIn("5701 functions that cost less are left out", page.text())
 
+    def test_times_at_the_end_of_the_clock(self):
+        """The axis of the page ends there, too."""
+        lines = [line.replace("3000ms", str(2**64 - 10)).replace("3001ms", str(2**64 - 5)).replace("3009ms", str(2**64 - 1))
+                 for line in scenes.hang()]
+        self.assertLess(len(PAGES.text(PAGES.trace(lines), "--process=alpha")), 2_500_000)
+
     def test_a_file_of_macos(self):
         plain = PAGES.folder / "records.argus"
         subprocess.run([PAGES.mktrace, KDEBUG_SOURCE, plain], check=True)
