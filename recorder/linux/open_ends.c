@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "linux/display_sockets.h"
 #include "linux/pid_namespace.h"
 
 #define MOST_ENDS 16384
@@ -16,6 +17,7 @@
 /* One process. */
 struct looking {
     record_list *found;
+    inode_list displays;
     uint64_t time_ns, pid;
     size_t most; /* length of `found` at which to stop */
     bool good;
@@ -61,14 +63,16 @@ static void look_at(struct looking *looking, int folder, const char *name)
     uint64_t inode = target[0] == '/' ? fifo_inode(folder, name) : open_ends_parse(target);
     if (!inode)
         return;
-    looking->good = vec_push(looking->found,
-                             ((struct argus_record){
-                                 .timestamp = looking->time_ns,
-                                 .tid = looking->pid,
-                                 .debugid = ARGUS_ID_OPEN_END,
-                                 .arg = {inode, access_of(folder, name), strtoull(name, NULL, 10),
-                                         target[0] == 's' ? S_IFSOCK : S_IFIFO},
-                             }));
+    uint64_t access = access_of(folder, name);
+    if (display_sockets_have(&looking->displays, inode))
+        access |= ARGUS_OPEN_END_DISPLAY;
+    looking->good = vec_push(looking->found, ((struct argus_record){
+                                                 .timestamp = looking->time_ns,
+                                                 .tid = looking->pid,
+                                                 .debugid = ARGUS_ID_OPEN_END,
+                                                 .arg = {inode, access, strtoull(name, NULL, 10),
+                                                         target[0] == 's' ? S_IFSOCK : S_IFIFO},
+                                             }));
 }
 
 /* A process that ends meanwhile has no descriptors any more. */
@@ -88,17 +92,18 @@ static void look_at_process(struct looking *looking)
 
 bool open_ends_read(uint64_t time_ns, record_list *ret)
 {
-    struct looking looking = {
-        .found = ret, .time_ns = time_ns, .most = ret->length + MOST_ENDS, .good = true};
+    struct looking looking = {.found = ret, .time_ns = time_ns, .most = ret->length + MOST_ENDS};
     DIR *proc = pid_namespace_fits_proc() ? opendir("/proc") : NULL;
     const struct dirent *entry;
     if (!proc)
         return true;
+    looking.good = display_sockets_read("/proc/net/unix", &looking.displays);
     while (looking.good && (entry = readdir(proc))) {
         looking.pid = strtoull(entry->d_name, NULL, 10);
         if (looking.pid && looking.pid != (uint64_t)getpid())
             look_at_process(&looking);
     }
     closedir(proc);
+    vec_deinit(&looking.displays);
     return looking.good;
 }

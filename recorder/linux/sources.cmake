@@ -5,6 +5,7 @@ target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c
   linux/cpu_overload.c
   linux/cpu_watch.c
+  linux/display_sockets.c
   linux/epoll_sets.c
   linux/flags/flag_check.c
   linux/flags/flag_memory.c

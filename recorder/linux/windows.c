@@ -14,23 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "linux/display_sockets.h"
+
 /* X11 over TCP: display n listens at this port + n; ssh forwards to the displays from 10 on. */
 #define X11_PORT     6000
 #define X11_DISPLAYS 1024
-
-/* Where display servers listen: what the path contains, and then the display's number. A display
- * with another name is not recognized; its programs count as programs without a window. */
-static const char *const listens_at[] = {"/.X11-unix/X", "/wayland-"};
-
-static bool is_display_path(const char *path)
-{
-    for (size_t i = 0; i < sizeof(listens_at) / sizeof(*listens_at); i++) {
-        const char *found = strstr(path, listens_at[i]);
-        if (found && isdigit((unsigned char)found[strlen(listens_at[i])]))
-            return true;
-    }
-    return false;
-}
 
 /* The path may begin with a zero byte: then it is no file. */
 static bool is_display_address(const struct sockaddr_storage *address, socklen_t bytes)
@@ -41,7 +29,7 @@ static bool is_display_address(const struct sockaddr_storage *address, socklen_t
         const char *name = ((const struct sockaddr_un *)address)->sun_path;
         size_t skipped = name[0] == 0;
         memcpy(path, name + skipped, bytes - before - skipped);
-        return is_display_path(path);
+        return display_path(path);
     }
     uint16_t port =
         address->ss_family == AF_INET    ? ntohs(((const struct sockaddr_in *)address)->sin_port)

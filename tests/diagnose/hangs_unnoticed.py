@@ -15,9 +15,9 @@ def loop_that_is_told(s):
 @scene
 def shell_runs_a_command():
     """For 3 s. Keys that the user types meanwhile are for the command; messages of another process are for the shell. A program with
-    windows keeps the user waiting."""
+    windows keeps the user waiting: one that hands UI events to the program, or one to which a display server sends."""
     scenes = []
-    for sends, windows in (False, False), (True, False), (False, True):
+    for sends, windows, served in (False, False, False), (True, False, False), (False, True, False), (False, False, True):
         s = Loop()
         s.tables.append('probe 1 0 "Toolkit" shape ui')
         loop_that_is_told(s)
@@ -36,8 +36,10 @@ def shell_runs_a_command():
         s.raw(s.editor, "ready arg1=0 arg2=5 arg4=0x2190")
         s.raw(s.editor, "syscall_end nr=poll result=1")
         s.end()
+        if served:
+            s.raw(s.keyboard, "open_end inode=900 access=7 fd=4 mode=socket")
         scenes.append(s)
-    return scenes, [([], []), ([], [hang(type="LongWait")]), ([], [hang(type="LongWait")])]
+    return scenes, [([], []), ([], [hang(type="LongWait")]), ([], [hang(type="LongWait")]), ([], [hang(type="LongWait")])]
 
 
 @scene

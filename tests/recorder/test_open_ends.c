@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "linux/display_sockets.h"
 #include "linux/open_ends.h"
 #include "linux/pid_namespace.h"
 
@@ -25,6 +26,40 @@ static void test_targets(void **state)
     assert_int_equal(open_ends_parse("anon_inode:[eventfd]"), 0);
     assert_int_equal(open_ends_parse("pipe:"), 0);
     assert_int_equal(open_ends_parse(""), 0);
+}
+
+static void test_display_paths(void **state)
+{
+    (void)state;
+    assert_true(display_path("/tmp/.X11-unix/X0"));
+    assert_true(display_path("@/tmp/.X11-unix/X99"));
+    assert_true(display_path("/run/user/1000/wayland-1"));
+    assert_false(display_path("/tmp/.X11-unix/"));
+    assert_false(display_path("/run/user/1000/wayland-proxy"));
+    assert_false(display_path("/run/user/1000/bus"));
+}
+
+static void test_display_sockets(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/argus-unix-XXXXXX";
+    inode_list sockets = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                "00000000c: 00000002 00000000 00010000 0001 01 30 /tmp/.X11-unix/X0\n"
+                "00000000c: 00000003 00000000 00000000 0001 03 21\n"
+                "00000000c: 00000003 00000000 00000000 0001 03 20 @/tmp/.X11-unix/X0\n"
+                "00000000c: 00000003 00000000 00000000 0001 03 25 /run/user/0/bus\n"
+                "broken");
+    close(fd);
+    assert_true(display_sockets_read(path, &sockets));
+    unlink(path);
+    assert_int_equal(sockets.length, 2);
+    assert_true(display_sockets_have(&sockets, 20) && display_sockets_have(&sockets, 30));
+    assert_false(display_sockets_have(&sockets, 21) || display_sockets_have(&sockets, 25));
+    assert_true(display_sockets_read("/nowhere", &sockets));
+    vec_deinit(&sockets);
 }
 
 static uint64_t inode_of(int fd)
@@ -88,7 +123,8 @@ static void test_a_child(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_a_child)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_targets), cmocka_unit_test(test_display_paths),
+        cmocka_unit_test(test_display_sockets), cmocka_unit_test(test_a_child)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

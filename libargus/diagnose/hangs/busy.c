@@ -1,8 +1,8 @@
 /* A thread with windows that does not reach its event loop before the trace ends, or not for a
  * while: the recording began during the freeze, or the program has so much to do that it never
- * waits. Its event loop is unknown, but the UI events that it hands to the program show that it has
- * windows. From one UI event to the next, without a rest, the thread computes. Such a stretch
- * counts if something is pending for the thread. */
+ * waits. Its event loop is unknown, but it is known to have windows (window_threads.c). From one UI
+ * event to the next, without a rest, the thread computes. Such a stretch counts if something is
+ * pending for the thread. */
 #include "diagnose/hangs/finder.h"
 
 /* When `vertex` last handed a UI event to the program; 0: never. */
@@ -13,15 +13,6 @@ static uint64_t handed_ns(const struct view *view, uint32_t vertex)
     while (count > 0 && callbacks[count - 1].what != ARGUS_CALLBACK_UI_EVENT)
         count--;
     return count ? callbacks[count - 1].time_ns : 0;
-}
-
-bool thread_has_windows(const struct view *view, uint32_t thread)
-{
-    const struct argus_thread *t = &view->threads[thread];
-    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++)
-        if (handed_ns(view, v))
-            return true;
-    return false;
 }
 
 static bool add_if_busy(struct finder *finder, const struct habits *habits, struct argus_hang hang)

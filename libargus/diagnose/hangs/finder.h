@@ -72,7 +72,7 @@ bool indicator_stack(struct finder *finder);
 #include "argus/hang_indicators.def"
 #undef HANG_INDICATOR
 
-/* busy.c: whether the thread hands UI events to the program. */
+/* window_threads.c: whether the thread serves a window. */
 bool thread_has_windows(const struct view *view, uint32_t thread);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
  * reached its event loop. */

@@ -50,6 +50,7 @@ void graph_on_open_end(struct builder *builder, struct cpu_state *cpu,
                        const struct argus_record *record)
 {
     (void)cpu;
+    struct machine *machine = &builder->graph->machine;
     const struct argus_open_end end = {
         .inode = record->arg[0],
         .thread = builder_thread(builder, record->tid),
@@ -61,6 +62,8 @@ void graph_on_open_end(struct builder *builder, struct cpu_state *cpu,
     if (!vec_push(&builder->graph->open_ends, end) ||
         !note_fd(builder->open_fds, end.thread, record))
         builder->no_memory = true;
+    if (record->arg[1] & ARGUS_OPEN_END_DISPLAY)
+        machine->processes.data[machine->threads.data[end.thread].process].serves_display = true;
 }
 
 static int by_inode(const void *left, const void *right)

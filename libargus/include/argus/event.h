@@ -70,7 +70,8 @@ struct argus_process {
     uint32_t main_thread; /* thread index, ARGUS_NONE if the main thread was never seen */
     /* index of the process whose images it shares until it execs; or ARGUS_NONE */
     uint32_t forked_from;
-    bool kernel; /* a kernel thread: never a culprit, but causes are followed through it */
+    bool kernel;         /* a kernel thread: never a culprit, but causes are followed through it */
+    bool serves_display; /* has the server's end of connections to a display open (X11, Wayland) */
 };
 
 struct argus_thread {

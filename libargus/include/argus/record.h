@@ -263,6 +263,8 @@ enum argus_mapping_why {
 /* arg2 of ARGUS_ID_OPEN_END: for what the process has the pipe or socket open. */
 #define ARGUS_OPEN_END_READS  1u
 #define ARGUS_OPEN_END_WRITES 2u
+/* The socket is a display server's end of a connection (X11, Wayland), or listens for connections. */
+#define ARGUS_OPEN_END_DISPLAY 4u
 
 /* arg1 of ARGUS_ID_WAITING: the number of the system call, and the state of the task. */
 #define ARGUS_WAITING(call, state) ((uint64_t)(uint32_t)(call) | (uint64_t)(state) << 32)

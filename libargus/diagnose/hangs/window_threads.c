@@ -1,0 +1,44 @@
+/* Which threads have windows. Two things show it:
+ *   - the thread hands UI events to the program (a probe in a toolkit reports them);
+ *   - it receives something from a display server that it did not ask for. This also works for
+ *     programs without a toolkit that the probes know, and without probes. A program that only
+ *     sends requests and takes the answers, like a tool that reads the pointer's position, has no
+ *     window. When a recording ends, the recorder notes which processes are display servers.
+ */
+#include "diagnose/hangs/finder.h"
+
+static bool hands_event(const struct view *view, uint32_t vertex)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks);
+    for (size_t i = 0; i < count; i++)
+        if (callbacks[i].what == ARGUS_CALLBACK_UI_EVENT)
+            return true;
+    return false;
+}
+
+static bool is_from_display(const struct view *view, uint32_t vertex, uint32_t edge)
+{
+    uint32_t sender = view->threads[view->vertices[view->edges[edge].from].thread].process;
+    return view->processes[sender].serves_display &&
+           sender != view->threads[view->vertices[vertex].thread].process;
+}
+
+/* Whether a display server ended the wait before `vertex`, and not with an answer. */
+static bool receives_event(const struct view *view, uint32_t vertex)
+{
+    uint32_t cause = argus_graph_cause(view->graph, vertex);
+    if (cause == ARGUS_NONE || !is_from_display(view, vertex, cause))
+        return false;
+    uint32_t before = argus_graph_previous(view->graph, vertex);
+    return before != ARGUS_NONE && !is_answered_wait(view, before);
+}
+
+bool thread_has_windows(const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++)
+        if (hands_event(view, v) || receives_event(view, v))
+            return true;
+    return false;
+}
