@@ -211,8 +211,9 @@ static void shorter_text(const struct argus_report_context *context, uint64_t th
     }
 }
 
-void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
-                           const struct argus_hangs *shorter, const struct argus_loops *loops)
+struct argus_error *argus_report_no_hangs(const struct argus_report_context *context,
+                                          uint64_t threshold_ns, const struct argus_hangs *shorter,
+                                          const struct argus_loops *loops)
 {
     char threshold[32];
     if (loops->count == 0 && shorter->count == 0) {
@@ -232,6 +233,8 @@ void argus_report_no_hangs(const struct argus_report_context *context, uint64_t 
     }
     argus_sink_printf(context->sink, "A program without an event loop is explained by "
                                      "argus diagnose --process NAME.\n");
+    return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
+                         ARGUS_GAP_ANY);
 }
 
 static bool is_idle(const struct argus_hang *hang)

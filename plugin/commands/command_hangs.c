@@ -35,7 +35,7 @@ static struct argus_error *report_none(struct analysis *analysis,
         return error;
     error = argus_loops_find(analysis->graph, wanted, &loops);
     if (!error) {
-        argus_report_no_hangs(&analysis->report, threshold_ns, &hangs, &loops);
+        error = argus_report_no_hangs(&analysis->report, threshold_ns, &hangs, &loops);
         argus_loops_deinit(&loops);
     }
     argus_hangs_deinit(&hangs);

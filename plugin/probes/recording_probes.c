@@ -79,9 +79,10 @@ static void spare_own_rows(struct probe_table *table)
     }
 }
 
-/* Without our own table there are no probes. A warning says so, since a recording without them is
- * better than none. */
-static struct argus_error *read_own_table(struct session *session, struct probe_table *table)
+/* Without our own table there are no probes. A recording without them is better than none; a warning
+ * and the trace say so. */
+static struct argus_error *read_own_table(struct session *session, struct recorder_client *client,
+                                          struct probe_table *table)
 {
     char *path = NULL;
     struct argus_error *error = paths_find_probes(&path);
@@ -94,7 +95,7 @@ static struct argus_error *read_own_table(struct session *session, struct probe_
         return error;
     session_warn(session, "no callbacks and UI events: %s", error->message);
     argus_error_destroy(error);
-    return NULL;
+    return recorder_probe_absent(client, "the table of probes cannot be read");
 }
 
 static struct argus_error *add_rules(struct session *session, const struct recorder_options *chosen,
@@ -136,7 +137,7 @@ struct argus_error *recording_probes_send(struct session *session, struct record
     size_t probes = 0, files = 0;
     if (!(chosen->categories & CATEGORY_BIT(CATEGORY_PROBES)))
         return NULL;
-    struct argus_error *error = read_own_table(session, &table);
+    struct argus_error *error = read_own_table(session, client, &table);
     if (!error)
         error = read_tables(chosen, &table);
     if (!error)

@@ -89,6 +89,12 @@ static void a_category_was_switched_off(void **state)
     found = FIND(DIAGNOSE, ARGUS_GAP_WAIT, "recorded without syscalls: waits have no object");
     assert_int_equal(found.gaps.count, 3); /* messages and objects come from system calls */
     release(&found);
+    found = FIND(HANGS, 0, "probes: the table of probes cannot be read");
+    assert_string_equal(found.sentence,
+                        "Unanswered pings of a window manager are not found, and user input is not "
+                        "counted as pending, because this trace has no probes in libraries (the "
+                        "table of probes could not be read).");
+    release(&found);
 }
 
 static void one_program_was_refused(void **state)

@@ -144,6 +144,12 @@ class Endings(Live):
         self.assertEqual(list(self.folder.iterdir()), [])
         self.assert_detached()
 
+    def test_without_the_table_of_probes(self):
+        done = argus("record", "-o", str(self.path), "--", "true", env={**os.environ, "ARGUS_PROBES": str(self.folder / "none")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no callbacks and UI events: cannot open the table", done.stderr)
+        self.assertIn("no probes in libraries (the table of probes could not be read)", " ".join(argus("hangs", str(self.path)).stdout.split()))
+
     def test_a_file_that_is_no_program(self):
         script = self.folder / "broken"
         script.write_text("#!/no/such/interpreter\n")

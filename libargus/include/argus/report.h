@@ -77,11 +77,12 @@ struct argus_error *argus_report_schema(const struct argus_sink *sink,
                                         const struct argus_rule_set *rules, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
-/* Text for a trace without hangs: what was examined, the longest periods, and why they do not
- * count. `shorter`: periods shorter than `threshold_ns`; `loops`: the event loops among the
- * examined threads. */
-void argus_report_no_hangs(const struct argus_report_context *context, uint64_t threshold_ns,
-                           const struct argus_hangs *shorter, const struct argus_loops *loops);
+/* Text for a trace without hangs: what was examined, the longest periods, why they do not count, and
+ * what the trace lacks to find hangs. `shorter`: periods shorter than `threshold_ns`; `loops`: the
+ * event loops among the examined threads. */
+struct argus_error *argus_report_no_hangs(const struct argus_report_context *context,
+                                          uint64_t threshold_ns, const struct argus_hangs *shorter,
+                                          const struct argus_loops *loops);
 struct argus_error *argus_report_similars(const struct argus_report_context *context,
                                           uint32_t vertex, const struct argus_report_context *other,
                                           const struct argus_similars *similars, bool json);
