@@ -74,6 +74,8 @@ bool indicator_stack(struct finder *finder);
 
 /* window_threads.c: whether the thread serves a window. */
 bool thread_has_windows(const struct view *view, uint32_t thread);
+/* Whether probes saw it hand UI events to the program: then its callbacks are known, too. */
+bool thread_hands_events(const struct view *view, uint32_t thread);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
  * reached its event loop. */
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,

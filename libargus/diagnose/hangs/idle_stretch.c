@@ -74,7 +74,7 @@ static bool is_resting_service(const struct view *view, const struct argus_hang 
 {
     if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT ||
         view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_POLL ||
-        is_in_callback(view, hang->vertex) || thread_has_windows(view, hang->thread))
+        is_in_callback(view, hang->vertex) || thread_hands_events(view, hang->thread))
         return false;
     uint32_t first = view->threads[hang->thread].first_vertex;
     for (uint32_t v = hang->vertex; v > first; v--)

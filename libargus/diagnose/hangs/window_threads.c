@@ -34,11 +34,22 @@ static bool receives_event(const struct view *view, uint32_t vertex)
     return before != ARGUS_NONE && !is_answered_wait(view, before);
 }
 
-bool thread_has_windows(const struct view *view, uint32_t thread)
+static bool any_vertex(const struct view *view, uint32_t thread,
+                       bool (*is_sign)(const struct view *view, uint32_t vertex))
 {
     const struct argus_thread *t = &view->threads[thread];
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++)
-        if (hands_event(view, v) || receives_event(view, v))
+        if (is_sign(view, v))
             return true;
     return false;
+}
+
+bool thread_hands_events(const struct view *view, uint32_t thread)
+{
+    return any_vertex(view, thread, hands_event);
+}
+
+bool thread_has_windows(const struct view *view, uint32_t thread)
+{
+    return thread_hands_events(view, thread) || any_vertex(view, thread, receives_event);
 }
