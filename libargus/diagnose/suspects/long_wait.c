@@ -92,10 +92,13 @@ static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, str
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     bool done = false;
+    struct argus_error *error =
+        diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_WAIT, part, &done);
+    if (error || done)
+        return error;
     if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
         return blame_disk_wait(d, vertex, part, wait_ns, because);
-    struct argus_error *error =
-        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+    error = wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
     if (error || done)
         return error;
     return blame_wait(d, vertex, part, wait_ns, because, "");
