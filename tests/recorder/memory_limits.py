@@ -3,11 +3,12 @@
 
 memory_limits.py ARGUS: see recorder_harness.py. The control group is of version 1 or 2, whichever the machine has.
 """
+import json
 import os
 import pathlib
 import time
 
-from recorder_harness import Live, main
+from recorder_harness import Live, argus, main
 
 MEMORY_STALL, MEMORY_GROUP, MEMORY_SIZE = 0x60020040, 0x60020044, 0x60020048
 GROUP_RECLAIM = 2
@@ -41,6 +42,36 @@ while time.monotonic() < until:
     pass
 print(os.getpid())
 """
+
+
+# A waiter needs its pages again and again; so does the taker, which has more of them. Both share a group that is too small.
+SHARED = """
+import os, time
+{into}
+def touch(megabytes, seconds):
+    pages = bytearray(megabytes << 20)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for start in range(0, len(pages), 1 << 20):
+            pages[start:start + (1 << 20):4096] = bytes(256)
+taker = os.fork()
+if taker == 0:
+    touch(160, 60)
+    os._exit(0)
+time.sleep(0.5)
+waiter = os.fork()
+if waiter == 0:
+    touch(30, 4)
+    os._exit(0)
+os.waitpid(waiter, 0)
+os.kill(taker, 9)
+os.waitpid(taker, 0)
+print(waiter, taker)
+"""
+
+
+def has_swap():
+    return len(pathlib.Path("/proc/swaps").read_text().splitlines()) > 1
 
 
 def new_group():
@@ -84,6 +115,24 @@ class MemoryLimits(Live):
         self.assertGreater(sum(r[0] >> 8 for r in at_limit), LIMIT)
         names = {b"".join(word.to_bytes(8, "little") for word in r[4]).rstrip(b"\0") for r in trace.of(MEMORY_GROUP, int(pid))}
         self.assertEqual(names, {group.name.encode()[:31]})
+
+    def test_a_group_that_two_share(self):
+        if not has_swap():
+            self.skipTest("this machine has no swap space")
+        group = new_group()
+        if not group:
+            self.skipTest("no control group with a memory limit can be made")
+        self.addCleanup(remove, group)
+        into = f"open('{group}/cgroup.procs', 'w').write(str(os.getpid()))"
+        _, (waiter, taker) = self.record(SHARED.format(into=into))
+        done = argus("diagnose", "--json", "--auto", "--pid", waiter, str(self.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        causes = [(cause["pid"], cause["why"]) for cause in answer["root_causes"]]
+        self.assertEqual([pid for pid, _ in causes[:2]], [int(taker), int(waiter)], causes)
+        for cause in answer["root_causes"][:2]:
+            self.assertEqual((cause["memory"]["group"], cause["memory"]["limit_bytes"]), (group.name[:31], LIMIT))
+        self.assertIn("control group", answer["summary"])
 
     def test_a_program_that_grows(self):
         trace, (pid,) = self.record(GROWER.format(megabytes=GROWN // MB))

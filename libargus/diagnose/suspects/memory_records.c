@@ -40,28 +40,30 @@ static bool is_of_memory(uint32_t debugid)
            debugid == ARGUS_ID_MEMORY_SIZE;
 }
 
-static bool keep(struct reader *reader, const struct argus_record *records, size_t count)
+static bool keep(struct reader *reader, struct window part, const struct argus_record *records,
+                 size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!is_of_memory(records[i].debugid))
             continue;
         struct argus_record record = records[i];
         record.timestamp = argus_trace_ticks_to_ns(reader->trace, record.timestamp);
-        if (record.timestamp + LOOK_BACK_NS >= reader->window.start_ns &&
-            record.timestamp <= reader->window.end_ns && !vec_push(&reader->records, record))
+        if (record.timestamp >= part.start_ns && record.timestamp < part.end_ns &&
+            !vec_push(&reader->records, record))
             return false;
     }
     return true;
 }
 
 /* A damaged chunk is skipped: the graph has reported it. */
-static struct argus_error *read_chunk(struct reader *reader, const struct argus_chunk *chunk)
+static struct argus_error *read_chunk(struct reader *reader, struct window part,
+                                      const struct argus_chunk *chunk)
 {
     struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
     if (!records)
         return argus_error_memory();
     struct argus_error *error = argus_trace_read_chunk(reader->trace, chunk, records);
-    if (!error && !keep(reader, records, chunk->count))
+    if (!error && !keep(reader, part, records, chunk->count))
         error = argus_error_memory();
     free(records);
     if (error && error->code == ARGUS_ERROR_FORMAT) {
@@ -71,16 +73,15 @@ static struct argus_error *read_chunk(struct reader *reader, const struct argus_
     return error;
 }
 
-static struct argus_error *read_records(struct reader *reader)
+static struct argus_error *read_records(struct reader *reader, struct window part)
 {
     const struct argus_chunk *chunks;
     size_t count = argus_trace_chunks(reader->trace, &chunks);
     struct argus_error *error = NULL;
     for (size_t i = 0; !error && i < count; i++)
-        if (argus_trace_ticks_to_ns(reader->trace, chunks[i].last_ticks) + LOOK_BACK_NS >=
-                reader->window.start_ns &&
-            argus_trace_ticks_to_ns(reader->trace, chunks[i].first_ticks) <= reader->window.end_ns)
-            error = read_chunk(reader, &chunks[i]);
+        if (argus_trace_ticks_to_ns(reader->trace, chunks[i].last_ticks) >= part.start_ns &&
+            argus_trace_ticks_to_ns(reader->trace, chunks[i].first_ticks) < part.end_ns)
+            error = read_chunk(reader, part, &chunks[i]);
     return error;
 }
 
@@ -241,6 +242,32 @@ static bool note_takers(struct reader *reader)
     return good;
 }
 
+uint64_t memory_want_stalled_ns(const struct memory_want *want)
+{
+    uint64_t sum_ns = want->swap_ns;
+    for (size_t i = 0; i < sizeof(want->kind_ns) / sizeof(want->kind_ns[0]); i++)
+        sum_ns += want->kind_ns[i];
+    return sum_ns;
+}
+
+/* Most threads never lack memory: then the time before the window is not read. */
+static struct argus_error *read_all(struct reader *reader, const struct diagnoser *d,
+                                    uint32_t thread)
+{
+    uint64_t start_ns = reader->window.start_ns;
+    struct window whole = {start_ns, reader->window.end_ns + 1}; /* what ends with it is in it */
+    struct window before = {start_ns > LOOK_BACK_NS ? start_ns - LOOK_BACK_NS : 0, start_ns};
+    struct argus_error *error = read_records(reader, whole);
+    if (error || !reader->records.length)
+        return error;
+    note_own(reader);
+    note_swap(reader, d, thread);
+    if (memory_want_stalled_ns(reader->want) < window_ns(reader->window) / 2)
+        return NULL;
+    error = read_records(reader, before);
+    return error || note_takers(reader) ? error : argus_error_memory();
+}
+
 struct argus_error *memory_want_read(const struct diagnoser *d, uint32_t thread,
                                      struct window window, struct memory_want *ret)
 {
@@ -252,12 +279,7 @@ struct argus_error *memory_want_read(const struct diagnoser *d, uint32_t thread,
     *ret = (struct memory_want){.group = 0};
     if (!reader.trace || argus_trace_header(reader.trace)->os != ARGUS_OS_LINUX)
         return NULL;
-    struct argus_error *error = read_records(&reader);
-    if (!error && reader.records.length) {
-        note_own(&reader);
-        note_swap(&reader, d, thread);
-        error = note_takers(&reader) ? NULL : argus_error_memory();
-    }
+    struct argus_error *error = read_all(&reader, d, thread);
     vec_deinit(&reader.records);
     idmap_deinit(&reader.threads);
     idmap_deinit(&reader.takers);

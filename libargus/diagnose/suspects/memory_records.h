@@ -22,7 +22,11 @@ struct memory_want {
     VEC(struct memory_taker) takers;
 };
 
-/* Reads the records of `window` about `thread`. If its group was at its limit, only processes that
+/* The sum of all kinds. */
+uint64_t memory_want_stalled_ns(const struct memory_want *want);
+
+/* Reads the records of `window` about `thread`; `takers` only if it had no memory for at least half
+ * of it. If its group was at its limit, only processes that
  * were seen at the limit of the same group take part. `*ret` must be freed also after an error. */
 struct argus_error *memory_want_read(const struct diagnoser *d, uint32_t thread,
                                      struct window window, struct memory_want *ret);

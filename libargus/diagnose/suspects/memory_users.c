@@ -26,14 +26,6 @@ static uint64_t taken_bytes(const struct memory_taker *taker)
     return grown > taker->freed_bytes ? grown : taker->freed_bytes;
 }
 
-static uint64_t stalled_ns(const struct memory_want *want)
-{
-    uint64_t sum_ns = want->swap_ns;
-    for (size_t i = 0; i < sizeof(want->kind_ns) / sizeof(want->kind_ns[0]); i++)
-        sum_ns += want->kind_ns[i];
-    return sum_ns;
-}
-
 /* The process that took most, if it is another one than `process`; NULL: none in particular. */
 static const struct memory_taker *largest_taker(const struct memory_want *want,
                                                 const struct view *view, uint32_t process,
@@ -68,7 +60,7 @@ static uint32_t thread_of(const struct view *view, const struct memory_taker *ta
 static struct argus_memory_lack lack_of(const struct memory_want *want)
 {
     struct argus_memory_lack lack = {
-        .stalled_ns = stalled_ns(want),
+        .stalled_ns = memory_want_stalled_ns(want),
         .reclaim_ns = want->kind_ns[ARGUS_MEMORY_RECLAIM],
         .group_reclaim_ns = want->kind_ns[ARGUS_MEMORY_GROUP_RECLAIM],
         .compaction_ns = want->kind_ns[ARGUS_MEMORY_COMPACTION],
@@ -119,7 +111,7 @@ struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex,
     struct memory_want want;
     uint32_t thread = d->view.vertices[vertex].thread;
     struct argus_error *error = memory_want_read(d, thread, part, &want);
-    *ret_done = !error && stalled_ns(&want) >= window_ns(part) / 2;
+    *ret_done = !error && memory_want_stalled_ns(&want) >= window_ns(part) / 2;
     if (*ret_done) {
         struct argus_memory_lack lack = lack_of(&want);
         uint64_t most_ns = window_ns(part); /* a wait may be in a stall */
