@@ -76,6 +76,13 @@ struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex,
                                            uint64_t run_ns, uint64_t runnable_ns,
                                            const char *normal);
 
+/* --- memory_users.c --- */
+
+/* If the thread of `vertex` got no memory for most of `part`, blames it, and before it the process
+ * that took most; `*ret_done` is set. */
+struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex, uint8_t type,
+                                           struct window part, bool *ret_done);
+
 /* --- costly.c --- */
 
 /* Frees the strings of `count` functions, not the array. */

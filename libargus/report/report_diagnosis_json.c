@@ -133,10 +133,31 @@ static json_t *remote_json(const struct argus_report_context *context,
     return json;
 }
 
+static json_t *memory_json(const struct argus_culprit *culprit)
+{
+    const struct argus_memory_lack *lack = &culprit->memory;
+    if (!lack->stalled_ns)
+        return json_null();
+    json_t *json = json_object();
+    json_put(json, "stalled_ns", json_ns(lack->stalled_ns));
+    json_put(json, "reclaim_ns", json_ns(lack->reclaim_ns));
+    json_put(json, "group_reclaim_ns", json_ns(lack->group_reclaim_ns));
+    json_put(json, "compaction_ns", json_ns(lack->compaction_ns));
+    json_put(json, "swap_ns", json_ns(lack->swap_ns));
+    json_put(json, "group", lack->group ? json_text(lack->group_name) : json_null());
+    json_put(json, "limit_bytes", lack->group ? json_ns(lack->limit_bytes) : json_null());
+    json_put(json, "taken_bytes", json_ns(lack->taken_bytes));
+    json_put(json, "all_taken_bytes", json_ns(lack->all_bytes));
+    json_put(json, "grown_bytes", json_ns(lack->grown_bytes));
+    json_put(json, "size_bytes", json_ns(lack->size_bytes));
+    return json;
+}
+
 static json_t *culprit_json(const struct argus_report_context *context,
                             const struct argus_diagnosis *diagnosis,
                             const struct argus_culprit *culprit)
 {
+    char why[800];
     struct view view = view_of(context->graph);
     const struct argus_thread *thread = &view.threads[view.vertices[culprit->vertex].thread];
     const struct argus_process *process = &view.processes[thread->process];
@@ -155,7 +176,8 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "costly_functions", functions_json(context, culprit));
     json_put(json, "code_loop", code_loop_json(context, &culprit->loop));
     json_put(json, "remote", remote_json(context, culprit));
-    json_put(json, "why", json_text(culprit->why));
+    json_put(json, "memory", memory_json(culprit));
+    json_put(json, "why", json_text(argus_culprit_why(context->graph, culprit, why, sizeof(why))));
     return json;
 }
 

@@ -13,6 +13,7 @@ import scenes_of_cpus  # noqa: F401
 import scenes_of_disks  # noqa: F401
 import scenes_of_flags  # noqa: F401
 import scenes_of_locks  # noqa: F401
+import scenes_of_memory  # noqa: F401
 import scenes_of_remotes  # noqa: F401
 from scenes import SCENES
 from schema import mismatches

@@ -181,7 +181,12 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
     bool taken = false;
     struct argus_code_loop loop;
     struct argus_error *error =
-        tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
+        runnable_ns > run_ns
+            ? NULL
+            : diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, &taken);
+    if (error || taken)
+        return error;
+    error = tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
     if (error)
         return error;
     error = read_spin_loop(d, vertex, part, &loop);

@@ -87,15 +87,35 @@ static struct argus_error *blame_disk_wait(struct diagnoser *d, uint32_t vertex,
     return error;
 }
 
+/* Whether the kernel may have freed memory during the wait: not in a call whose purpose is to wait. */
+static bool may_lack_memory(const struct argus_wait *wait)
+{
+    switch (wait->kind) {
+    case ARGUS_WAIT_POLL:
+    case ARGUS_WAIT_SLEEP:
+    case ARGUS_WAIT_FUTEX:
+    case ARGUS_WAIT_CHILD:
+    case ARGUS_WAIT_SIGNAL:
+    case ARGUS_WAIT_STOPPED:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
                                        uint64_t wait_ns, const char *because)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     bool done = false;
+    struct argus_error *error =
+        may_lack_memory(wait) ? diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_WAIT, part, &done)
+                              : NULL;
+    if (error || done)
+        return error;
     if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
         return blame_disk_wait(d, vertex, part, wait_ns, because);
-    struct argus_error *error =
-        wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+    error = wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
     if (error || done)
         return error;
     return blame_wait(d, vertex, part, wait_ns, because, "");

@@ -70,6 +70,21 @@ enum argus_cpu_lack {
     ARGUS_CPU_TOOK_QUOTA,
 };
 
+/* A thread that got no memory: what it did before it got some, and the process that took most. */
+struct argus_memory_lack {
+    uint64_t stalled_ns; /* in the culprit's part of the hang; 0: memory was no matter */
+    /* of these: it freed pages of the machine, or of its control group at its limit; it moved pages;
+     * it waited for pages that had been swapped out */
+    uint64_t reclaim_ns, group_reclaim_ns, compaction_ns, swap_ns;
+    uint64_t group, limit_bytes; /* the group at its limit (0: none), and its limit */
+    char group_name[33];         /* "": not known */
+    /* of the process that took most: the vertex of the thread that got none; ARGUS_NONE: this
+     * culprit is that thread */
+    uint32_t waiter;
+    /* what it took, of what all took; by how much it grew, and to what */
+    uint64_t taken_bytes, all_bytes, grown_bytes, size_bytes;
+};
+
 /* A function that writes a variable, by the program's code. */
 struct argus_flag_writer {
     char *place;    /* owned: "on_reconfigured (settings.c:29)" */
@@ -108,6 +123,7 @@ struct argus_culprit {
     /* LongWait: the other end of the connection on which it waited, an index into
      * argus_graph_remotes(); ARGUS_NONE: another wait, or not known */
     uint32_t remote;
+    struct argus_memory_lack memory;
     bool took_disk; /* the disk for which another thread waited was busy with its requests */
     bool answered;  /* something came from `remote` */
     bool silent;    /* it took the request and went back to its wait for requests without a reply */
@@ -120,7 +136,8 @@ struct argus_culprit {
     /* of a loop that polls: the culprit's own, or the one that it should have ended */
     struct argus_code_loop loop;
     bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
-    char *why;   /* owned: one sentence */
+    /* owned: one sentence; "" with `memory`, of which argus_culprit_why() makes one */
+    char *why;
 };
 
 struct argus_path_step {

@@ -499,7 +499,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             self.on_object(cpu, types.SimpleNamespace(tid=record.tid, arg=[record.arg[1], fd[0], 0, fd[1]]))
         self.now = now
 
-    on_clock_step = on_file_lock = on_file_lock_name = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_suspended
+    on_clock_step = on_file_lock = on_file_lock_name = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_memory_stall = on_memory_group = on_memory_size = on_suspended
 
 
 class Lines(dict):
