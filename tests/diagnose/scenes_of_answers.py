@@ -392,3 +392,35 @@ def busy_until_the_end():
     s.busy(3000)
     s.thread(90, "bystander")
     return s, "editor", {"type": "LongRunning", "root": ("owner", "LongWait"), "why": "stopped"}
+
+
+@scene
+def request_before_short_polls():
+    """The handler polls with short time-outs. Before the first one it sent a request, which the store took without an answer. The display
+    server keeps sending input, and a child of the editor, which the editor started before, is busy."""
+    s = Loop(frames=AT_HOME)
+    for tid, name, parent in (SERVER, "server", 1), (STORE, "store", 1), (OTHER, "child", 10):
+        s.thread(tid, name, parent=parent)
+    idles(s)
+    s.wait(STORE, "accept4", fd=3)
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    takes(s, SERVER, ASKS, 6)
+    sends(s, s.editor, STORED, 1)
+    s.wake(s.editor, STORE)
+    takes(s, STORE, STORED, 1)
+    s.wait(STORE, "accept4", fd=3)
+    idles(s)
+    for turn in range(60):
+        s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40c000, 0x40b000))
+        s.busy(50)
+        if turn % 20 == 19:
+            s.timer(SERVER)
+            tells(s, 6 + turn)
+        else:
+            s.timer(s.editor)
+    s.end()
+    return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "uncertain": "has sent nothing since"}
