@@ -221,6 +221,7 @@ struct suspect {
     uint32_t via;
     bool woken;      /* it handed it on without a message */
     const char *why; /* static; completes "… because" */
+    bool owes;       /* it was sent a request, and has sent nothing back */
     bool guess;      /* the suspect is a guess, even if the evidence that led to it is sure */
 };
 
