@@ -40,6 +40,19 @@ def problems(argus, name, word, trace):
         yield f"contexts has no {inner} below {outer}"
 
 
+def check_split(argus, source, folder):
+    """Without the file that has the functions: one warning."""
+    name, trace, split = "splitbusy", folder / "split.argus", folder / "split.dwo"
+    run("gcc", "-O2", "-g", "-gsplit-dwarf", "-c", source, "-o", folder / "split.o")
+    run("gcc", folder / "split.o", "-o", folder / name)
+    split.unlink()
+    run(argus, "record", "-o", trace, "--", folder / name, "busy")
+    done = subprocess.run([argus, "diagnose", "--auto", "--process", name, trace], capture_output=True, text=True, check=True)
+    says = f"recorded without the inlined functions of {name}: its debug information is in "
+    if done.stderr.count(says) != 1 or "split.dwo, which is missing" not in done.stderr or "(rebuild)" not in done.stdout:
+        yield f"{done.stderr}{done.stdout}"
+
+
 def main():
     argus, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     reason = machine.reason_to_skip_beside_others()
@@ -60,7 +73,9 @@ def main():
             wrong = list(problems(argus, name, word, trace))
             print(compiler, word, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
             failed |= bool(wrong)
-    return failed
+    wrong = list(check_split(argus, source, folder)) if shutil.which("gcc") else []
+    print("split", "ok" if not wrong else "WRONG: " + "; ".join(wrong))
+    return failed or bool(wrong)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "event/binary/debug_file.h"
 #include "event/binary/elf_frames.h"
+#include "event/binary/elf_inlines.h"
 #include "event/binary/elf_private.h"
 
 struct function {
@@ -278,6 +279,12 @@ struct elf_units *elf_file_units(struct elf_file *file)
     if (!file->units)
         file->units = elf_units_create(file->module);
     return file->units;
+}
+
+const char *elf_file_missing_split(const struct elf_file *file, size_t *ret_count)
+{
+    *ret_count = file->units ? file->units->missing_count : 0;
+    return *ret_count ? file->units->missing : NULL;
 }
 
 struct elf_go *elf_file_go(struct elf_file *file)
