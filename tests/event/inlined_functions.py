@@ -25,6 +25,9 @@ __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
 int main(int argc, char **argv) { (void)argv; return outer(argc); }
 """
 
+# A label inside a function, as gcc's link-time optimization writes for each file.
+LABEL = C.replace("return middle(n) + 7;", '__asm__ volatile("nop; file.c.1234:"); return middle(n) + 7;')
+
 CPP = """\
 int work(int);
 namespace deep { namespace er {
@@ -101,6 +104,7 @@ GO_CHAIN = r"main\.inner:6 main\.outer:11"
 ROWS = [
     ("gcc", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("gcc", "c", C, ["-O2", "-gdwarf-4", "-o"], "outer", C_CHAIN),
+    ("gcc", "c", LABEL, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("clang", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("g++", "cpp", CPP, ["-O2", "-g", "-o"], "outer", CPP_CHAIN),
     ("g++", "cpp", LAMBDA, ["-O2", "-g", "-o"], "aroundiENK", r"\w*inner\w*:3 aroundiENK:7"),
