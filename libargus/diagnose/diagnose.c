@@ -110,8 +110,7 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
 
 static void culprit_deinit(struct argus_culprit *culprit)
 {
-    costly_functions_free(culprit->functions, culprit->function_count);
-    free(culprit->functions);
+    culprit_deinit_functions(culprit);
     code_loop_free(&culprit->loop);
     free(culprit->why);
 }

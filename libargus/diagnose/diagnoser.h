@@ -85,13 +85,12 @@ struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex,
 
 /* --- costly.c --- */
 
-/* Frees the strings of `count` functions, not the array. */
-void costly_functions_free(struct argus_costly_function *functions, size_t count);
-
 /* Finds the costly functions of `thread` in a window, from its samples, and its most frequent
  * stack, and puts both into the culprit. */
 struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit);
+/* Frees them. */
+void culprit_deinit_functions(struct argus_culprit *culprit);
 
 /* --- the types --- */
 
@@ -176,9 +175,6 @@ char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop);
 void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable);
 /* Appends the command in quotes; with " and " to others. */
 void append_loop_command(char *buffer, size_t bytes, const char *command);
-/* "on_reconfigured (settings.c:29)"; owned by the caller; NULL: no memory. */
-char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                      bool is_return);
 
 /* --- flag_setter.c --- */
 

@@ -18,7 +18,7 @@ const char *text_image(const char *path);
 bool is_base_library(const char *image);
 
 /* The name of the function in a stack of `vertex` that tells a reader most: the innermost one
- * outside the C library's waiting functions; for a script, with file and line
+ * outside the C library's waiting functions, which may be inlined (argus_symbols_named()); for a script, with file and line
  * (argus_symbols_script()). NULL if no function has a name. Written into `buffer`. */
 struct argus_symbols;
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,

@@ -127,9 +127,10 @@ const char *diagnosis_function_text(const struct argus_costly_function *function
                                     size_t bytes)
 {
     bool has_image = function->base && *function->image;
+    const char *note = has_image ? function->image : function->inlined ? "inlined" : "";
     snprintf(buffer, bytes, "%s%s%s%s: in %u of %u samples, innermost in %u", function->name,
-             has_image ? " (" : "", has_image ? function->image : "", has_image ? ")" : "",
-             function->inclusive, function->samples, function->self);
+             *note ? " (" : "", note, *note ? ")" : "", function->inclusive, function->samples,
+             function->self);
     return buffer;
 }
 

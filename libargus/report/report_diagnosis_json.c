@@ -62,6 +62,7 @@ static json_t *functions_json(const struct argus_report_context *context,
         report_count_frame(context, culprit->vertex, function->address, function->is_return);
         json_put(json, "name", json_text(function->name));
         json_put(json, "image", json_text(function->image));
+        json_put(json, "inlined", json_boolean(function->inlined));
         json_put(json, "self", json_integer(function->self));
         json_put(json, "inclusive", json_integer(function->inclusive));
         json_put(json, "samples", json_integer(function->samples));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/suspects/code_place.h"
 #include "diagnose/suspects/flag_writers.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
@@ -59,17 +60,6 @@ static void take_frames(struct diagnoser *d, uint32_t index, struct loop_stack *
 }
 
 /* --- in words --- */
-
-char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                      bool is_return)
-{
-    char name[256];
-    struct argus_symbol symbol = argus_symbols_show(d->symbols, d->view.threads[v->thread].process,
-                                                    v->end_ns, address, is_return);
-    argus_symbol_text(&symbol, address, name, sizeof(name));
-    return symbol.file ? text_print("%s (%s:%u)", name, text_image(symbol.file), symbol.line)
-                       : text_print("%s", name);
-}
 
 static char *text_command(struct diagnoser *d, const struct argus_vertex *v, const char *image,
                           const struct loop_flag *flag, const char *name)
@@ -128,7 +118,9 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
 {
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
     bool is_exact = flags->frame == 0 && stack->is_sample;
-    ret->place = text_code_place(d, v, stack->addresses[flags->frame] + !is_exact, !is_exact);
+    uint64_t bias = stack->addresses[flags->frame] - stack->frames[flags->frame].address;
+    ret->place = text_loop_place(d, v, stack->addresses[flags->frame] + !is_exact, !is_exact,
+                                 flags->head + bias);
     ret->is_whole = flags->is_whole;
     ret->variables = calloc(flags->count, sizeof(*ret->variables));
     bool good = ret->place && ret->variables;

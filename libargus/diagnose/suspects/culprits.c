@@ -82,6 +82,7 @@ struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
     if (type == ARGUS_TYPE_LONG_RUNNING) {
         struct argus_error *error = costly_functions_find(d, v->thread, part, &culprit);
         if (error) {
+            culprit_deinit_functions(&culprit);
             free(why);
             return error;
         }
@@ -89,8 +90,7 @@ struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
     if (vec_push(&d->culprits, culprit))
         return NULL;
     free(why);
-    costly_functions_free(culprit.functions, culprit.function_count);
-    free(culprit.functions);
+    culprit_deinit_functions(&culprit);
     return argus_error_memory();
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/suspects/code_place.h"
 #include "diagnose/words.h"
 #include "steps/loops/code_writers.h"
 

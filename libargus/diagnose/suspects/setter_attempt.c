@@ -18,8 +18,7 @@ static struct attempt_mark mark_take(const struct diagnoser *d)
 
 static void culprit_free(struct argus_culprit *culprit)
 {
-    costly_functions_free(culprit->functions, culprit->function_count);
-    free(culprit->functions);
+    culprit_deinit_functions(culprit);
     code_loop_free(&culprit->loop);
     free(culprit->why);
 }

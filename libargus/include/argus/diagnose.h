@@ -53,7 +53,9 @@ struct argus_costly_function {
     char *name;  /* owned; a script's function with its file: "save (editor.py)" */
     char *image; /* file name of the program, library or script, owned; "": unknown */
     bool script; /* part of a script: argus_symbol_is_script() */
-    bool base;   /* part of a library that every program uses: C library, zlib … */
+    /* into its callers, wherever a sample has it: argus_symbols_named() says which ones count */
+    bool inlined;
+    bool base; /* part of a library that every program uses: C library, zlib … */
     /* samples with it innermost; with it anywhere; all samples */
     uint32_t self, inclusive, samples;
     uint64_t address; /* an address inside it; 0: unknown */
@@ -133,6 +135,9 @@ struct argus_culprit {
     /* owned; the one to look at first comes first, then by samples */
     struct argus_costly_function *functions;
     size_t function_count;
+    /* owned; if the first function was inlined: the one with code of its own that takes its place
+     * in the hang's signature; else NULL */
+    char *code_function;
     /* of a loop that polls: the culprit's own, or the one that it should have ended */
     struct argus_code_loop loop;
     bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
