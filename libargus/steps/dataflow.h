@@ -32,6 +32,7 @@ struct source {
     /* LOAD: `address` is so far behind the first byte that was loaded, because only these bytes
      * decide (dataflow_narrow) */
     uint32_t skipped_bytes;
+    uint64_t bits; /* LOAD: of those bytes, which decide; 0: all */
     /* LOAD: the thread's latest earlier store to it; ARGUS_NONE: not in the trace */
     uint32_t stored_step;
     bool is_stored_in_turn; /* … within the branch's iteration of the loop */

@@ -141,13 +141,37 @@ static void reverse(struct pointer_path *path)
     }
 }
 
+static void keep_sighting(struct walk *walk)
+{
+    struct pointer_path *path = walk->path;
+    if (path->sighting_count < POINTER_SIGHTINGS)
+        path->sightings[path->sighting_count++] = (struct pointer_sighting){
+            .step = walk->step,
+            .links = path->links,
+            .number = walk->number,
+            .stack_address = walk->stack_address,
+            .added = walk->added,
+        };
+}
+
+static bool is_elsewhere(const struct walk *walk, const struct walk *before)
+{
+    return walk->number != before->number || walk->stack_address != before->stack_address;
+}
+
 static void walk_back(struct walk *walk)
 {
     uint32_t began = walk->step;
+    struct walk before = *walk;
+    keep_sighting(walk);
     while (walk->step > 0 && began - walk->step < FAR_BACK) {
         uint32_t step = walk->step - 1;
+        if (is_elsewhere(walk, &before))
+            keep_sighting(walk);
+        before = *walk;
         enum verdict verdict = walk->number == REGISTER_NONE ? through_stack(walk, step)
                                                              : through_register(walk, step);
+        walk->path->root_step = step;
         if (verdict == FOUND)
             return;
     }

@@ -217,7 +217,8 @@ const struct command command_watchflag = {
                "name. SYMBOL is a variable (in C++ by its readable name) or an address in the\n"
                "file. '->OFFSET' follows a pointer: 'display+0x8->0x18' is 0x18 after the\n"
                "address that the pointer at display+0x8 contains now. If the pointer changes\n"
-               "later, the watched address stays the same.\n"
+               "later, the watched address stays the same. If IMAGE has debug information,\n"
+               "members can be named instead, as in C: 'display->window->state', 'jobs[3].done'.\n"
                "\n"
                "The processor has four registers for this, which debuggers use too. It cannot\n"
                "watch reads alone: with rw, an access that changes the value is a write, and\n"
@@ -243,6 +244,7 @@ const struct command command_watchflag = {
                "argus-flags(5).",
     .example = "argus watchflag 4711 editor need_display\n"
                "argus watchflag 4711 libfoo state+8 --size=4 --access=w\n"
+               "argus watchflag 4711 editor 'app->window->state'\n"
                "argus watchflag 4711 editor 'window->0x18' --save editor.flags",
     .options = options,
     .run = run,

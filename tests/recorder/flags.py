@@ -118,6 +118,17 @@ class Flags(unittest.TestCase):
         self.assertEqual([record["args"][1] for record in records], [1, 1])
         self.assertEqual(target.code, 0)
 
+    def test_a_member(self):
+        with Target() as target, Recording() as recording:
+            self.assertIn("has no member 'stat'; it has number, state",
+                          argus("watchflag", target.pid, "flag_target", "holder.box->stat", code=1))
+            argus("watchflag", target.pid, "flag_target", "holder.box->state", "--access", "w")
+            self.assertEqual((flags()[0]["name"], flags()[0]["bytes"]), ("holder.box->state in flag_target", 4))
+            target.round()
+            target.round()
+            records = recording.stop()
+        self.assertEqual([record["args"][1] for record in records], [1, 2])
+
     def test_thread_local_variables(self):
         with Target() as target, Recording() as recording:
             argus("watchflag", target.pid, "flag_target", "own_flag", "--access", "w")
