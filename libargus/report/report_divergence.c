@@ -160,8 +160,8 @@ static void print_where(const struct argus_sink *sink, const struct argus_flag_c
     else
         argus_sink_printf(sink, "a variable");
     if (one->member_in)
-        argus_sink_printf(sink, " (%.*s in %s)",
-                          (int)strcspn(one->member, ".-["), one->member, one->member_in);
+        argus_sink_printf(sink, " (%.*s in %s)", (int)strcspn(one->member, ".-["), one->member,
+                          one->member_in);
     else if (one->image)
         argus_sink_printf(sink, " in %s", last_part(one->image));
     argus_sink_printf(sink, ", %u byte%s", one->size_bytes, one->size_bytes == 1 ? "" : "s");

@@ -3,9 +3,8 @@
 #include <string.h>
 
 /* DWARF's order of registers: the System V ABI's for x86-64, figure 3.36. */
-static const uint8_t x86_registers[] = {ARGUS_X86_RAX, ARGUS_X86_RDX, ARGUS_X86_RCX,
-                                        ARGUS_X86_RBX, ARGUS_X86_RSI, ARGUS_X86_RDI,
-                                        ARGUS_X86_RBP, ARGUS_X86_RSP};
+static const uint8_t x86_registers[] = {ARGUS_X86_RAX, ARGUS_X86_RDX, ARGUS_X86_RCX, ARGUS_X86_RBX,
+                                        ARGUS_X86_RSI, ARGUS_X86_RDI, ARGUS_X86_RBP, ARGUS_X86_RSP};
 
 enum { X86_MOST = 16 };
 

@@ -22,7 +22,6 @@ bool describe_stack_member(struct describer *describer, uint64_t address, uint32
 /* By a local variable or parameter on the way of `path`, the farthest from the memory. `*ret_step`
  * is in its function. */
 bool describe_local_member(struct describer *describer, const struct pointer_path *path,
-                           const struct source *source, struct elf_member *ret,
-                           uint32_t *ret_step);
+                           const struct source *source, struct elf_member *ret, uint32_t *ret_step);
 
 #endif

@@ -87,8 +87,8 @@ static void describe_variable(struct describer *describer, const struct source *
     const char *text = variable_text(describer, ret);
     if (describe_member(describer, ret->address, source->step, &reach, &member))
         text = named(describer, &member, text, ret);
-    ret->command = by_name(describer, ret->image, text,
-                           watchable_bytes(ret->address, ret->size_bytes));
+    ret->command =
+        by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes));
 }
 
 /* x86-64: below fs_base, where the program's own variables are the last block. arm64: two words
@@ -121,10 +121,10 @@ static bool describe_thread_local(struct describer *describer, const struct sour
         const char *text = variable_text(describer, ret);
         if (describe_thread_member(describer, module, offset, step, &reach, &member))
             text = named(describer, &member, text, ret);
-        ret->command = describe_text(describer, "%s --tid %llu",
-                                     by_name(describer, ret->image, text,
-                                             watchable_bytes(ret->address, ret->size_bytes)),
-                                     (unsigned long long)argus_steps_about(run->steps)->tid);
+        ret->command = describe_text(
+            describer, "%s --tid %llu",
+            by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes)),
+            (unsigned long long)argus_steps_about(run->steps)->tid);
         return true;
     }
     return false;
@@ -182,8 +182,8 @@ static void describe_members(struct describer *describer, const struct pointer_p
                      describe_member(describer, path->address, path->root_step, &reach, &member);
     if (is_global) {
         const char *text = named(describer, &member, ret->path, ret);
-        ret->command = by_name(describer, ret->image, text,
-                               watchable_bytes(ret->address, ret->size_bytes));
+        ret->command =
+            by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes));
     }
     if ((is_global && !has_numbers(member.text)) ||
         !describe_local_member(describer, path, source, &local, &step) ||

@@ -20,7 +20,7 @@ enum pointer_root {
     ROOT_STACK,    /* an address on the thread's stack */
 };
 
-#define POINTER_LINKS 8
+#define POINTER_LINKS     8
 #define POINTER_SIGHTINGS 16
 
 /* A register or a word on the stack that had one of the pointers, before `step`: the memory is

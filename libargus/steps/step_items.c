@@ -18,7 +18,7 @@ struct walk {
     argus_step_item_function function;
     void *context;
     const struct argus_step_event *events;
-    size_t event_count, next; /* the first event that has not been handled */
+    size_t event_count, next;  /* the first event that has not been handled */
     struct memory_name *names; /* owned; by instruction */
     bool is_over;
 };

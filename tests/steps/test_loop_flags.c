@@ -215,8 +215,10 @@ static void test_members(void **state)
     static const struct {
         const char *name, *member;
     } all[] = {
-        {"field_of_struct", "settings.done"}, {"bit", "settings.bits"},
-        {"object", "job.is_done"},            {"pointer", "window->is_shown"},
+        {"field_of_struct", "settings.done"},
+        {"bit", "settings.bits"},
+        {"object", "job.is_done"},
+        {"pointer", "window->is_shown"},
         {"pointers", "window->document->state"},
     };
     (void)state;
@@ -438,10 +440,10 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_members),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_stripped), cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_callers),  cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
