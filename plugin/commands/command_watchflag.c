@@ -218,7 +218,7 @@ const struct command command_watchflag = {
                "file. '->OFFSET' follows a pointer: 'display+0x8->0x18' is 0x18 after the\n"
                "address that the pointer at display+0x8 contains now. If the pointer changes\n"
                "later, the watched address stays the same. If IMAGE has debug information,\n"
-               "members can be named instead, as in C: 'display->window->state', 'jobs[3].done'.\n"
+               "members can be named as in C: 'display->window->state', 'jobs[3].done'.\n"
                "\n"
                "The processor has four registers for this, which debuggers use too. It cannot\n"
                "watch reads alone: with rw, an access that changes the value is a write, and\n"

@@ -177,8 +177,8 @@ struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *im
     struct argus_error *error =
         has_members ? argus_data_members_read(pid, image, symbol, &place) : NULL;
     if (!error)
-        error = flag_place_parse(has_members ? place.text : symbol, name, sizeof(name), &offset,
-                                 ret);
+        error =
+            flag_place_parse(has_members ? place.text : symbol, name, sizeof(name), &offset, ret);
     snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol, image);
     if (error)
         return error;

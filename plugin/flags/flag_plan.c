@@ -90,7 +90,8 @@ struct argus_error *flag_wish_plan(const struct flag_wish *wish, struct request_
     if (!error && has_members)
         error = argus_data_file_members_read(wish->image, wish->place, &members);
     if (!error)
-        error = flag_place_parse(has_members ? members.text : wish->place, name, sizeof(name), &offset, &place);
+        error = flag_place_parse(has_members ? members.text : wish->place, name, sizeof(name),
+                                 &offset, &place);
     if (!error)
         error = name[0] == '0' ? find_address(wish, &image, name, &place)
                                : find_variable(wish, name, &place);

@@ -123,7 +123,7 @@ class Flags(unittest.TestCase):
             self.assertIn("has no member 'stat'; it has number, state",
                           argus("watchflag", target.pid, "flag_target", "holder.box->stat", code=1))
             argus("watchflag", target.pid, "flag_target", "holder.box->state", "--access", "w")
-            self.assertEqual((flags()[0]["name"], flags()[0]["bytes"]), ("holder.box->state in flag_target", 4))
+            self.assertEqual((flags()[0]["label"], flags()[0]["bytes"]), ("holder.box->state in flag_target", 4))
             target.round()
             target.round()
             records = recording.stop()
