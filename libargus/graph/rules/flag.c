@@ -180,11 +180,23 @@ void rule_flag_edge(struct builder *builder, const struct actor *from, const str
         builder->no_memory = true;
 }
 
+/* The edge's end says where the reader has the flag; another process has it elsewhere. */
+static void note_writer(struct builder *builder, const struct flag_access *write, uint64_t to_ns)
+{
+    uint64_t from_ns = write->by.since_ns < to_ns ? write->by.since_ns : to_ns;
+    struct argus_flag_use use = {from_ns, write->address, write->by.thread};
+    if (!vec_push(&builder->graph->flag_uses, use))
+        builder->no_memory = true;
+}
+
 static void match(struct builder *builder, struct flag_state *flag, const struct flag_access *write,
                   const struct flag_access *read)
 {
-    if (sees_first(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
-        rule_flag_edge(builder, &write->by, read, RULE_FLAG);
+    if (!sees_first(builder, flag, read->by.thread, write) || write->by.thread == read->by.thread)
+        return;
+    rule_flag_edge(builder, &write->by, read, RULE_FLAG);
+    if (write->watch != read->watch)
+        note_writer(builder, write, read->by.since_ns);
 }
 
 /* The thread whose access `record` reports: the one on the cpu, or the one that a debugger had
