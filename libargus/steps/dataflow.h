@@ -66,6 +66,9 @@ bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address);
  * with the result "equal". */
 bool dataflow_value(const struct run *run, const struct source *source, uint64_t *ret);
 
+/* Whether an earlier execution of the same load read another value at this address. */
+bool dataflow_has_changed(const struct run *run, const struct source *source);
+
 /* What the thread itself last stored to a variable, compared with what its load read. */
 enum stored_value {
     STORED_UNKNOWN, /* no store in the trace, or one of the values is not known */

@@ -97,15 +97,17 @@ static bool try_sighting(struct describer *describer, const struct pointer_path 
                          const struct pointer_sighting *sighting, const struct source *source,
                          struct elf_member *ret)
 {
-    int64_t offsets[POINTER_LINKS + 1] = {sighting->added};
-    struct elf_reach reach = {.links = sighting->links + 1,
+    uint32_t first = sighting->has_outer; /* index of the offset behind the pointer itself */
+    int64_t offsets[POINTER_LINKS + 2] = {sighting->outer};
+    struct elf_reach reach = {.links = first + sighting->links + 1,
                               .offsets = offsets,
                               .size_bytes = source->size_bytes,
                               .bits = source->bits};
-    memcpy(offsets + 1, path->offsets + (path->links - sighting->links),
+    offsets[first] = sighting->added;
+    memcpy(offsets + first + 1, path->offsets + (path->links - sighting->links),
            sighting->links * sizeof(*offsets));
     if (!sighting->links)
-        offsets[0] += source->skipped_bytes;
+        offsets[first] += source->skipped_bytes;
     return describe_local(describer, sighting->step, sighting->number, sighting->stack_address,
                           &reach, ret);
 }

@@ -30,6 +30,9 @@ struct pointer_sighting {
     uint8_t number; /* general register; REGISTER_NONE: the word at … */
     uint64_t stack_address;
     int64_t added;
+    /* the register points to an object on the stack, whose word at this offset has the pointer */
+    bool has_outer;
+    int64_t outer;
 };
 
 /* If the root is a variable, the object is at *(… *(*(address) + offsets[0]) + offsets[1] …) +

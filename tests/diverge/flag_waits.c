@@ -59,6 +59,20 @@ __attribute__((noinline)) static void wait_parameter(void)
     wait_for_document(window->document);
 }
 
+/* --- behind an object on the stack of a caller --- */
+
+__attribute__((noinline)) static void wait_for_member(struct window *own)
+{
+    for (int i = 0; i < TURNS && own->document->state != READY; i++)
+        usleep(POLL_US);
+}
+
+__attribute__((noinline)) static void wait_member(void)
+{
+    struct window own = {.document = window->document};
+    wait_for_member(&own);
+}
+
 /* --- a variable of the waiting function, whose address another thread has --- */
 
 static struct document *volatile of_waiter;
@@ -200,6 +214,21 @@ __attribute__((noinline)) static void wait_decoded(void)
         usleep(POLL_US);
 }
 
+/* --- a counter, compared with a variable that nobody changes --- */
+
+static volatile long enough = 3, handled;
+
+static void set_handled(void)
+{
+    handled = 3;
+}
+
+__attribute__((noinline)) static void wait_handled(void)
+{
+    for (int i = 0; i < TURNS && handled < enough; i++)
+        usleep(POLL_US);
+}
+
 /* --- a bit in the third byte of a word of 8 bytes --- */
 
 static volatile uint64_t word = 1;
@@ -222,6 +251,7 @@ static const struct kind {
 } kinds[] = {
     {"document", set_document, wait_document},
     {"parameter", set_document, wait_parameter},
+    {"member", set_document, wait_member},
     {"local", set_local, wait_local},
     {"field", set_field, wait_field},
     {"bit", set_bit, wait_bit},
@@ -229,6 +259,7 @@ static const struct kind {
     {"state", set_answer, wait_state},
     {"done", set_done, wait_done},
     {"decoded", set_decoded, wait_decoded},
+    {"handled", set_handled, wait_handled},
     {"word", set_word, wait_word},
 };
 
