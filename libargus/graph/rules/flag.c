@@ -192,10 +192,11 @@ static void note_writer(struct builder *builder, const struct flag_access *write
 static void match(struct builder *builder, struct flag_state *flag, const struct flag_access *write,
                   const struct flag_access *read)
 {
-    if (!sees_first(builder, flag, read->by.thread, write) || write->by.thread == read->by.thread)
-        return;
-    rule_flag_edge(builder, &write->by, read, RULE_FLAG);
-    if (write->watch != read->watch)
+    bool is_edge =
+        sees_first(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread;
+    if (is_edge)
+        rule_flag_edge(builder, &write->by, read, RULE_FLAG);
+    if (is_edge && write->watch != read->watch)
         note_writer(builder, write, read->by.since_ns);
 }
 
