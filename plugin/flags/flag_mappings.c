@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef __linux__
 #include <sys/sysmacros.h>
+#else /* there is no /proc to compare with */
+#define major(device) ((unsigned)((uint32_t)(device) >> 24))
+#define minor(device) ((unsigned)((device)&0xffffff))
+#endif
 
 #include "plugin/flags/flag_place.h"
 
