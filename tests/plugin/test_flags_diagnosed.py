@@ -17,6 +17,12 @@ def test_place_of_the_last_write(setup):
     path = setup.trace("forgotten", made.text())
     said = " ".join(setup.run("diagnose", path, "--process", "app", "--auto", code=0).stdout.split())
     expect_in("without setting decoded in app; it was last set 70.0 ms before the loop, in decode_done (decoder.c:88)", said)
+    made = scenes_of_flags.forgotten(pc=CODE + 0x1234, process=11)
+    made.tables += [f"image pid 11 start {CODE:#x} end {CODE + 0x10000:#x} path /nowhere/decoder",
+                    "name path /nowhere/decoder place 0x1233 function decode_done source /nowhere/decoder.c line 88"]
+    path = setup.trace("forgotten-by-another", made.text())
+    said = " ".join(setup.run("diagnose", path, "--process", "app", "--auto", code=0).stdout.split())
+    expect_in("it was last set 70.0 ms before the loop, in decode_done (decoder.c:88)", said)
 
 
 def test_last_write_in_an_inlined_function(setup):

@@ -209,6 +209,33 @@ static bool is_same(const char *found, const char *expected)
     return expected && (strcmp(found, expected) == 0 || (or &&strcmp(found, turned) == 0));
 }
 
+/* With debug information. */
+static void test_members(void **state)
+{
+    static const struct {
+        const char *name, *member;
+    } all[] = {
+        {"field_of_struct", "settings.done"},
+        {"bit", "settings.bits"},
+        {"object", "job.is_done"},
+        {"pointer", "window->is_shown"},
+        {"pointers", "window->document->state"},
+    };
+    (void)state;
+    struct elf_file *file = open_file(program_path);
+    for (size_t i = 0; elf_file_has_lines(file) && i < sizeof(all) / sizeof(all[0]); i++) {
+        struct shape shape = {all[i].name, false, NULL};
+        struct elf_member member;
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        uint32_t count = take_frames(file, file, &shape, frames);
+        assert_true(loop_flags_find(frames, count, is_arm64(file), &flags));
+        assert_true(loop_flag_member(&flags.all[0], flags.head, &member));
+        assert_string_equal(member.text, all[i].member);
+    }
+    elf_file_close(file);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -413,9 +440,10 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_members),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_stripped), cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_callers),  cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

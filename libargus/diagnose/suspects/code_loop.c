@@ -77,12 +77,18 @@ static char *text_command(struct diagnoser *d, const struct argus_vertex *v, con
 }
 
 static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, const char *image,
-                          const struct loop_flag *flag, struct argus_loop_variable *ret)
+                          const struct loop_flag *flag, uint64_t code,
+                          struct argus_loop_variable *ret)
 {
     char name[512];
+    struct elf_member member;
     bool is_named = loop_flag_text(flag, name, sizeof(name));
     const char *file = text_image(image);
-    ret->name = text_print("%s", name);
+    bool is_member = loop_flag_member(flag, code, &member);
+    if (is_member && !member.skipped_bytes)
+        snprintf(name, sizeof(name), "%s", member.text);
+    is_named |= is_member;
+    ret->name = text_print("%s", is_member ? member.text : name);
     ret->image = text_print("%s", flag->foreign ? "" : file);
     /* An address that counts from the thread's block is none of the file. */
     ret->command = flag->is_thread_local && !is_named ? text_print("%s", "")
@@ -127,7 +133,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
         good = tell_variable(d, v, image_of(d, v, stack, &flags->all[i]), &flags->all[i],
-                             &ret->variables[i]) &&
+                             flags->head, &ret->variables[i]) &&
                flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
     }
     if (good)

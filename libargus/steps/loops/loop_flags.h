@@ -9,6 +9,7 @@
 #define ARGUS_STEPS_LOOP_FLAGS_H
 
 #include "event/binary/elf_file.h"
+#include "event/binary/elf_members.h"
 #include "steps/loops/loop_tests.h"
 
 #define LOOP_FLAGS_MAX 3 /* with more of them the answer says nothing */
@@ -52,5 +53,9 @@ bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool 
 /* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
  * address of the file. */
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
+
+/* "window->document->state", by debug information; `code` is an address of the loop, in the file
+ * that has it. False: it names no member. */
+bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret);
 
 #endif

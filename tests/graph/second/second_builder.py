@@ -27,7 +27,7 @@ from wakeups import Wakeups
 CALLS = syscalls()
 # These may follow the switch of their thread.
 NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "remote", "file_name", "call_path",
-         "suspended", "clock_step"}
+         "flag_shared", "suspended", "clock_step"}
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -48,6 +48,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.cpus, self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags, self.open_fds = {}, {}, {}, {}, {}
+        self.shared_flags = {}
         self.edges, self.notes, self.samples, self.message_points = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
