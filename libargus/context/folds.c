@@ -7,7 +7,8 @@
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
- * chance. So up to four samples are never beyond it. */
+ * chance. So up to four samples are never beyond it. Waits for disks are measured, not sampled, but
+ * differ from run to run: their variance is that of the base (sleeps.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ struct folds {
     const struct argus_contexts *contexts, *base;
     const struct argus_context_node *nodes;
     struct argus_ranking *ranking;
+    enum argus_estimate estimate;
     struct idmap states; /* state << 32 | function → state: one for each sequence of functions */
     uint32_t state_count;
     uint32_t *first, *last; /* owned; by state: 1 + path */
@@ -59,21 +61,41 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
     return state_after(folds, state, folds->nodes[program].function);
 }
 
+/* Of an entry's cost, in ns * ns. */
+struct variance {
+    double samples, waits;
+};
+
+static const struct sleeps *sleeps_of(const struct folds *folds, const struct argus_contexts *side)
+{
+    return &side->moments.waits.sleeps[folds->estimate];
+}
+
+static void add_variance(const struct folds *folds, uint32_t at, struct variance *variance)
+{
+    const struct argus_context_node *node = &folds->nodes[at], *base_nodes;
+    uint32_t other = folds->ranking->base_node[at];
+    variance->samples += node->variance;
+    if (!folds->base || other == ARGUS_NONE)
+        return;
+    argus_contexts_nodes(folds->base, &base_nodes);
+    variance->samples += base_nodes[other].variance;
+    struct sleeper now = {node, sleeps_of(folds, folds->contexts), at, folds->estimate};
+    struct sleeper base = {&base_nodes[other], sleeps_of(folds, folds->base), other,
+                           folds->estimate};
+    variance->waits += sleeps_device_variance(now, base);
+}
+
 /* Adds the functions of `path` that no other path of the entry has. */
 static void add_path(struct folds *folds, const struct argus_ranked_path *path, uint32_t entry,
-                     struct argus_ranked_path *ret, double *variance)
+                     struct argus_ranked_path *ret, struct variance *variance)
 {
-    const struct argus_context_node *base_nodes = NULL;
-    if (folds->base)
-        argus_contexts_nodes(folds->base, &base_nodes);
     for (uint32_t at = path->node;
          folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != entry + 1;
          at = folds->nodes[at].parent) {
-        uint32_t other = folds->ranking->base_node[at];
         folds->stamps[at] = entry + 1;
         ret->cost_ns += folds->ranking->costs[at];
-        *variance += folds->nodes[at].variance;
-        *variance += base_nodes && other != ARGUS_NONE ? base_nodes[other].variance : 0;
+        add_variance(folds, at, variance);
     }
 }
 
@@ -82,7 +104,7 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
 {
     const struct argus_ranked_path *paths = folds->ranking->paths;
     struct argus_ranked_path entry = paths[first];
-    double variance = 0;
+    struct variance variance = {0, 0};
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
     for (uint32_t i = first + 1; i; i = folds->next[i - 1]) {
@@ -92,7 +114,8 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
         add_path(folds, path, first, &entry, &variance);
     }
     entry.ways += !entry.ways;
-    entry.chance_ns = CHANCE * sqrt(variance);
+    entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
+    entry.chance_of_waits = variance.waits > variance.samples;
     entry.by_chance = entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns;
     return entry;
 }
@@ -176,7 +199,8 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
                                const struct argus_ranking_options *options,
                                struct argus_ranking *ranking)
 {
-    struct folds folds = {.contexts = contexts, .base = base, .ranking = ranking};
+    struct folds folds = {
+        .contexts = contexts, .base = base, .ranking = ranking, .estimate = options->estimate};
     size_t node_count = argus_contexts_nodes(contexts, &folds.nodes);
     size_t states = most_states(ranking, folds.nodes);
     folds.first = calloc(states + 1, sizeof(uint32_t));

@@ -435,6 +435,18 @@ def test_enough_samples_are_beyond_chance(setup):
     equal("a sixth", {(names(path)[-1], path["by_chance"]) for path in paths if path["cost_ns"] > 0}, {(hex(LOAD), True), (hex(SAVE), True)})
 
 
+def test_waits_for_a_disk_that_differ_as_in_the_base_are_marked(setup):
+    base = setup.make(sleeper(10, 30, 50, call="fsync"))
+
+    def first(*waits_ms):
+        now = setup.make(sleeper(*waits_ms, call="fsync"))
+        path = [path for path in setup.json(f"--base={base}", now)["contexts"] if names(path)[-1] == "fsync"][0]
+        return path["by_chance"], text_lines(setup, now, "may be chance: waits for disks", f"--base={base}")
+    equal("the spread of the base", first(20, 40, 60), (True, 1))
+    equal("beyond it", first(200, 200, 200), (False, 0))
+    equal("one that is much longer", first(10, 30, 350), (False, 0))
+
+
 def text_lines(setup, trace, text, *words):
     return sum(text in line for line in setup.run(*words, trace).stdout.splitlines())
 
