@@ -2,8 +2,9 @@
  * a small cost. So paths with the same functions from the culprit to the bottleneck are one entry.
  * The culprit is the bottleneck, and if that is the kernel, the function that called it or its C
  * library function. But a path with at least half of the cost of all of them stays alone, because
- * then its callers matter: many functions sleep by the same one. The cost of an entry is the sum
- * over all functions of its paths, in which callers that the paths share count once.
+ * then its callers matter: many functions sleep by the same one. It does not if only the sum of all
+ * is beyond chance. The cost of an entry is the sum over all functions of its paths, in which callers
+ * that the paths share count once.
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
@@ -26,7 +27,8 @@ struct folds {
     uint32_t state_count;
     uint32_t *first, *last; /* owned; by state: 1 + path */
     uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
-    uint32_t *stamps;       /* owned; by node: 1 + the entry that has its cost */
+    uint32_t *stamps;       /* owned; by node: the last sum that has its cost */
+    uint32_t sum_count;
     bool no_memory;
 };
 
@@ -87,13 +89,13 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
 }
 
 /* Adds the functions of `path` that no other path of the entry has. */
-static void add_path(struct folds *folds, const struct argus_ranked_path *path, uint32_t entry,
+static void add_path(struct folds *folds, const struct argus_ranked_path *path,
                      struct argus_ranked_path *ret, struct variance *variance)
 {
     for (uint32_t at = path->node;
-         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != entry + 1;
+         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != folds->sum_count;
          at = folds->nodes[at].parent) {
-        folds->stamps[at] = entry + 1;
+        folds->stamps[at] = folds->sum_count;
         ret->cost_ns += folds->ranking->costs[at];
         add_variance(folds, at, variance);
     }
@@ -105,13 +107,14 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     const struct argus_ranked_path *paths = folds->ranking->paths;
     struct argus_ranked_path entry = paths[first];
     struct variance variance = {0, 0};
+    folds->sum_count++;
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
     for (uint32_t i = first + 1; i; i = folds->next[i - 1]) {
         const struct argus_ranked_path *path = &paths[i - 1];
         entry.others += path->others;
         entry.ways += folds->ranking->costs[path->bottleneck] > 0;
-        add_path(folds, path, first, &entry, &variance);
+        add_path(folds, path, &entry, &variance);
     }
     entry.ways += !entry.ways;
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
@@ -147,6 +150,18 @@ static double bottleneck_cost(const struct folds *folds, uint32_t path)
     return cost > 0 ? cost : 0;
 }
 
+/* Whether the path `at` has to stay with the others because it is beyond chance only together with
+ * them. */
+static bool needs_others(struct folds *folds, uint32_t at)
+{
+    uint32_t next = folds->next[at];
+    bool is_certain = !entry_of(folds, at).by_chance;
+    folds->next[at] = 0;
+    bool is_certain_alone = !entry_of(folds, at).by_chance;
+    folds->next[at] = next;
+    return is_certain && !is_certain_alone;
+}
+
 /* Makes entries of the paths that begin with `at`, and adds them to `entries`. Returns their
  * number. */
 static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *entries)
@@ -155,7 +170,7 @@ static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *
     size_t count = 0;
     for (uint32_t i = at + 1; i; i = folds->next[i - 1])
         rest += bottleneck_cost(folds, i - 1);
-    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest) {
+    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest && !needs_others(folds, at)) {
         uint32_t next = folds->next[at] - 1;
         rest -= bottleneck_cost(folds, at);
         folds->next[at] = 0;
