@@ -71,18 +71,25 @@ char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_
                        : text_print("%s", name);
 }
 
-static char *text_command(struct diagnoser *d, const struct argus_vertex *v, const char *image,
-                          const struct loop_flag *flag, const char *name)
+static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
+                         const struct loop_flag *flag, struct argus_loop_variable *ret)
 {
-    char command[768], thread[32] = "";
     const struct argus_thread *t = &d->view.threads[v->thread];
     uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : flag->address;
-    if (flag->foreign)
+    ret->watch_pid = d->view.processes[t->process].pid;
+    ret->watch_tid = flag->is_thread_local ? t->tid : 0;
+    ret->watch_bytes = watchable_bytes(place, flag->size_bytes);
+}
+
+static char *text_command(const char *image, const struct argus_loop_variable *variable)
+{
+    char command[768], thread[32] = "";
+    if (!variable->watch_bytes)
         return text_print("%s", "");
-    if (flag->is_thread_local)
-        snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)t->tid);
-    watch_command_text(d->view.processes[t->process].pid, image, name,
-                       watchable_bytes(place, flag->size_bytes), command, sizeof(command));
+    if (variable->watch_tid)
+        snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)variable->watch_tid);
+    watch_command_text(variable->watch_pid, image, variable->name, variable->watch_bytes, command,
+                       sizeof(command));
     return text_print("%s%s", command, thread);
 }
 
@@ -95,8 +102,9 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     ret->name = text_print("%s", name);
     ret->image = text_print("%s", flag->foreign ? "" : file);
     /* An address that counts from the thread's block is none of the file. */
-    ret->command = flag->is_thread_local && !is_named ? text_print("%s", "")
-                                                      : text_command(d, v, image, flag, name);
+    if (!flag->foreign && (is_named || !flag->is_thread_local))
+        choose_watch(d, v, flag, ret);
+    ret->command = ret->name ? text_command(image, ret) : NULL;
     return ret->name && ret->image && ret->command;
 }
 
