@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/suspects/flag_files.h"
 #include "diagnose/suspects/flag_writers.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
@@ -71,11 +72,13 @@ char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_
                        : text_print("%s", name);
 }
 
+/* `address`: in the file that has the variable. */
 static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
-                         const struct loop_flag *flag, struct argus_loop_variable *ret)
+                         const struct loop_flag *flag, uint64_t address,
+                         struct argus_loop_variable *ret)
 {
     const struct argus_thread *t = &d->view.threads[v->thread];
-    uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : flag->address;
+    uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : address;
     ret->watch_pid = d->view.processes[t->process].pid;
     ret->watch_tid = flag->is_thread_local ? t->tid : 0;
     ret->watch_bytes = watchable_bytes(place, flag->size_bytes);
@@ -97,13 +100,14 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
                           const struct loop_flag *flag, struct argus_loop_variable *ret)
 {
     char name[512];
+    uint64_t address = flag->address;
     bool is_named = loop_flag_text(flag, name, sizeof(name));
-    const char *file = text_image(image);
+    bool is_known = !flag->foreign || flag_owner_find(d, v, flag, &image, &address);
     ret->name = text_print("%s", name);
-    ret->image = text_print("%s", flag->foreign ? "" : file);
+    ret->image = text_print("%s", is_known ? text_image(image) : "");
     /* An address that counts from the thread's block is none of the file. */
-    if (!flag->foreign && (is_named || !flag->is_thread_local))
-        choose_watch(d, v, flag, ret);
+    if (is_known && (is_named || !flag->is_thread_local))
+        choose_watch(d, v, flag, address, ret);
     ret->command = ret->name ? text_command(image, ret) : NULL;
     return ret->name && ret->image && ret->command;
 }
