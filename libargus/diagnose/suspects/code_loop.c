@@ -17,10 +17,23 @@
 /* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
 static bool is_waiting_function(const char *function)
 {
-    static const char *const beginnings[] = {
-        "std::",       "core::",   "usleep",      "nanosleep",         "clock_nanosleep",
-        "sched_yield", "g_usleep", "__nanosleep", "__clock_nanosleep", "__sched_yield",
-        "SDL_Delay",   "g_poll",   "__poll"};
+    static const char *const beginnings[] = {"std::",
+                                             "core::",
+                                             "usleep",
+                                             "nanosleep",
+                                             "clock_nanosleep",
+                                             "sched_yield",
+                                             "g_usleep",
+                                             "__nanosleep",
+                                             "__clock_nanosleep",
+                                             "__sched_yield",
+                                             "SDL_Delay",
+                                             "g_poll",
+                                             "__poll",
+                                             "syscall.",
+                                             "runtime.",
+                                             "time.Sleep",
+                                             "internal/runtime/syscall"}; /* Go's */
     for (size_t i = 0; function && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
         if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
@@ -135,6 +148,26 @@ static const char *image_of(struct diagnoser *d, const struct argus_vertex *v,
     return argus_symbols_image(d->symbols, process, v->end_ns, stack->addresses[at], false);
 }
 
+/* How likely another thread sets it. */
+static unsigned rank_of(const struct argus_loop_variable *variable)
+{
+    return 2 * (variable->thread_count > 0) + (variable->writer_count > 0);
+}
+
+/* Those first that another thread is known to set: `while (read_at == write_at)` waits for the
+ * one that the reader does not set itself. */
+static void sort_variables(struct argus_code_loop *loop)
+{
+    for (size_t i = 1; i < loop->variable_count; i++)
+        for (size_t k = i; k > 0; k--) {
+            struct argus_loop_variable *at = &loop->variables[k], later = at[0];
+            if (rank_of(&at[-1]) >= rank_of(&later))
+                break;
+            at[0] = at[-1];
+            at[-1] = later;
+        }
+}
+
 static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *stack,
                                 const struct loop_flags *flags, struct argus_code_loop *ret)
 {
@@ -150,6 +183,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
                              &ret->variables[i]) &&
                flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
     }
+    sort_variables(ret);
     if (good)
         return NULL;
     code_loop_free(ret);

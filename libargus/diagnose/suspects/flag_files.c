@@ -22,6 +22,23 @@ struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vert
     return files;
 }
 
+/* By the first byte of code in the mapping: the page where that begins may also have bytes of the
+ * segment before, whose addresses are others. */
+static bool find_bias(const struct elf_file *file, const struct argus_image_entry *image,
+                      uint64_t *ret)
+{
+    uint64_t address, offset;
+    size_t bytes;
+    for (size_t i = 0; elf_file_code(file, i, &address, &bytes); i++) {
+        if (!elf_file_offset(file, address, &offset) ||
+            offset - image->file_offset >= image->end - image->start)
+            continue;
+        *ret = image->start + (offset - image->file_offset) - address;
+        return true;
+    }
+    return false;
+}
+
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
 {
     const struct diagnoser *d = files->d;
@@ -31,12 +48,10 @@ bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
         if (image->pid != d->view.processes[process].pid || image->path[0] != '/' ||
             is_base_library(image->path))
             continue;
-        uint64_t address;
-        ret->file =
-            symbols_code(d->symbols, process, files->vertex->end_ns, image->start, &address);
-        ret->bias = image->start - address;
+        uint64_t middle = image->start + (image->end - image->start) / 2, address;
+        ret->file = symbols_code(d->symbols, process, files->vertex->end_ns, middle, &address);
         ret->path = image->path;
-        if (ret->file)
+        if (ret->file && find_bias(ret->file, image, &ret->bias))
             return true;
     }
     return false;

@@ -112,20 +112,64 @@ static void take_flags(const struct code_slice *slice, const struct code_scope *
 
 /* --- frames --- */
 
+/* The jump of `function` to `start`, as a tail call; CODE_NONE: none, or several. */
+static uint32_t tail_call_to(const struct code_function *function, uint64_t start)
+{
+    uint32_t found = CODE_NONE;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        const struct instruction *at = &function->nodes.data[i];
+        if (at->flow != FLOW_JUMP || at->target != start || function->next[i][0] != CODE_NONE)
+            continue;
+        if (found != CODE_NONE)
+            return CODE_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* What the call at `node` calls is `inner`; or another function that ends with a jump to it, and is
+ * therefore on no stack: `*ret` is then that function's scope, and `*ret_jump` the jump. False:
+ * neither, so what `inner` got from its caller is not known. */
+static bool find_link(struct reading *reading, const struct code_function *caller, uint32_t node,
+                      const struct code_function *inner, struct code_scope *ret, uint32_t *ret_jump)
+{
+    struct code_target target;
+    *ret_jump = CODE_NONE;
+    if (!code_call_target(caller, node, &target) || !target.is_here ||
+        target.address == inner->start || caller->image != inner->image)
+        return true; /* through a pointer, or the table of another file */
+    const struct code_function *between =
+        code_library_function(reading->library, caller->image, target.address);
+    if (!between || between->start != target.address)
+        return false;
+    *ret_jump = tail_call_to(between, inner->start);
+    *ret = (struct code_scope){.function = between, .head = CODE_NONE};
+    return *ret_jump != CODE_NONE;
+}
+
 /* The functions of the frames from `frame` on, each called by the next one. Returns how many there are; scopes[0] is innermost. */
 static uint32_t take_callers(struct reading *reading, uint32_t frame, struct code_scope *scopes,
                              uint32_t room)
 {
     uint32_t count = 0;
-    for (; count < room && frame + count < reading->count; count++) {
-        const struct loop_frame *at = &reading->frames[frame + count];
+    for (; count < room && frame < reading->count; count++, frame++) {
+        const struct loop_frame *at = &reading->frames[frame];
         const struct code_image *image =
             at->file ? code_library_image(reading->library, at->file) : NULL;
         const struct code_function *function =
             image ? code_library_function(reading->library, image, at->address) : NULL;
         uint32_t node = function ? code_function_node(function, at->address) : CODE_NONE;
-        if (node == CODE_NONE)
+        uint32_t jump = CODE_NONE;
+        if (node == CODE_NONE ||
+            (count && !find_link(reading, function, node, scopes[count - 1].function,
+                                 &scopes[count], &jump)))
             break;
+        if (jump != CODE_NONE) {
+            scopes[count - 1].caller = &scopes[count];
+            scopes[count - 1].call = jump;
+            if (++count == room)
+                break;
+        }
         scopes[count] = (struct code_scope){.function = function, .head = CODE_NONE};
         if (count) {
             scopes[count - 1].caller = &scopes[count];
