@@ -173,6 +173,20 @@ const char *elf_go_function(const struct elf_go *go, uint64_t address, uint64_t 
     return text_at(go, go->names + name);
 }
 
+bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start,
+                  uint64_t *ret_bytes)
+{
+    struct function function;
+    size_t behind, count = go->functions_count;
+    uint64_t offset = address - go->module.text;
+    if (!find_function(go, address, &function))
+        return false;
+    LOWER_BOUND(behind, count, start_of(go, behind) <= offset);
+    *ret_start = function.start;
+    *ret_bytes = go->module.text + start_of(go, behind) - function.start;
+    return true;
+}
+
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line)
 {
     struct function function;
