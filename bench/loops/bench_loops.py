@@ -86,6 +86,26 @@ def flags_of(package):
     return words.stdout.split() if words.returncode == 0 else None
 
 
+LARGE = ["libLLVM*.so*", "libclang-cpp.so*", "libclang-[0-9]*.so*"]  # of the compiler; two versions have other symbols
+
+
+def large_libraries():
+    """The largest of each kind, and their size in MB."""
+    folders = [pathlib.Path(f"/usr/lib/{name}") for name in ("x86_64-linux-gnu", "aarch64-linux-gnu")]
+    found = []
+    for pattern in LARGE:
+        files = {path.resolve() for folder in folders for path in folder.glob(pattern)}
+        found += sorted(files, key=lambda path: path.stat().st_size)[-1:]
+    return found, sum(path.stat().st_size for path in found) >> 20
+
+
+def build_large(folder, shape):
+    target = folder / f"c_{shape.name.lower()}_large"
+    run("cc", "-std=gnu17", "-g", "-O2", f"-DSHAPE_{shape.name}", "-rdynamic", SOURCES / "c_loops.c", SOURCES / "loop_scaffold.c",
+        folder / "libloops.so", "-Wl,--no-as-needed", *large_libraries()[0], f"-Wl,-rpath,{folder}", "-pthread", "-o", target)
+    return target
+
+
 def build_c(folder, level, shape):
     target = folder / f"c_{shape.name.lower()}_O{level}"
     library = folder / "libloops.so"
@@ -145,6 +165,10 @@ def programs():
     for name in STRIPPED:
         shape = next(shape for shape in C_SHAPES if shape.name == name)
         yield Program(f"stripped {name.lower()}", shape, lambda f, s=shape: build_stripped(f, 2, s), symbols=f"c_{name.lower()}_O2")
+    libraries, megabytes = large_libraries()
+    for name in ("LIBRARY_VARIABLE", "LIBRARY_FUNCTION") if libraries else ():
+        shape = next(shape for shape in C_SHAPES if shape.name == name)
+        yield Program(f"{name.split('_')[1].lower()}, {megabytes} MB mapped", shape, lambda f, s=shape: build_large(f, s))
     if shutil.which("rustc"):
         for release in (False, True):
             kind = "release" if release else "debug"

@@ -14,6 +14,8 @@
 #include "graph/symbols_code.h"
 #include "steps/watch_command.h"
 
+enum { MOST_FUNCTIONS = 16 }; /* of other files, that one search looks for */
+
 /* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
 static bool is_waiting_function(const char *function)
 {
@@ -51,6 +53,7 @@ static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64
     *ret = (struct loop_frame){0};
     if (!image || address < ARGUS_FRAME_ENDS)
         return false;
+    ret->is_spin_lock = function && strcmp(function, "pthread_spin_lock") == 0;
     if (is_base_library(image) || is_waiting_function(function))
         return true;
     ret->file = symbols_code(d->symbols, process, v->end_ns, at, &ret->address);
@@ -138,14 +141,16 @@ void code_loop_free(struct argus_code_loop *loop)
     *loop = (struct argus_code_loop){0};
 }
 
-/* The path of the file that has the variable: of one of the frames. */
+/* The path of the file whose code names the variable. */
 static const char *image_of(struct diagnoser *d, const struct argus_vertex *v,
-                            const struct loop_stack *stack, const struct loop_flag *flag)
+                            const struct loop_flag *flag)
 {
-    uint32_t process = d->view.threads[v->thread].process, at = 0;
-    while (at + 1 < stack->count && stack->frames[at].file != flag->file)
-        at++;
-    return argus_symbols_image(d->symbols, process, v->end_ns, stack->addresses[at], false);
+    struct mapped_file mapped;
+    struct mapped_files files = mapped_files_of(d, v);
+    while (mapped_files_next(&files, &mapped))
+        if (mapped.file == flag->file)
+            return mapped.path;
+    return "";
 }
 
 /* How likely another thread sets it. */
@@ -179,7 +184,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
     bool good = ret->place && ret->variables;
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
-        good = tell_variable(d, v, image_of(d, v, stack, &flags->all[i]), &flags->all[i],
+        good = tell_variable(d, v, image_of(d, v, &flags->all[i]), &flags->all[i],
                              &ret->variables[i]) &&
                flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
     }
@@ -204,8 +209,10 @@ bool code_loop_find_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
                          struct loop_flags *ret)
 {
     struct loop_stack stack = {.vertex = vertex, .is_sample = true};
+    struct function_search search = {d, &d->view.vertices[vertex], MOST_FUNCTIONS};
+    const struct code_files files = {&search, mapped_function_find};
     take_frames(d, index, &stack);
-    return loop_flags_find_spin(stack.frames, stack.count, is_arm64(d), ret);
+    return loop_flags_find_spin(stack.frames, stack.count, is_arm64(d), &files, ret);
 }
 
 struct argus_error *code_loop_tell_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
@@ -222,11 +229,13 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct 
     struct loop_flags flags;
     struct loop_stack stack = {.vertex = vertex, .is_sample = is_loop_of_yields(&d->view, vertex)};
     uint32_t index = find_loop_stack(d, vertex, part);
+    struct function_search search = {d, &d->view.vertices[vertex], MOST_FUNCTIONS};
+    const struct code_files files = {&search, mapped_function_find};
     *ret = (struct argus_code_loop){0};
     if (!code_loop_is_readable(d) || index == ARGUS_NONE)
         return NULL;
     take_frames(d, index, &stack);
-    if (!loop_flags_find(stack.frames, stack.count, is_arm64(d), &flags))
+    if (!loop_flags_find(stack.frames, stack.count, is_arm64(d), &files, &flags))
         return NULL;
     return tell(d, &stack, &flags, ret);
 }

@@ -39,6 +39,20 @@ static bool find_bias(const struct elf_file *file, const struct argus_image_entr
     return false;
 }
 
+/* At its ends, a mapping may have bytes that are of no segment. */
+static struct elf_file *file_of(const struct mapped_files *files,
+                                const struct argus_image_entry *image)
+{
+    const struct argus_vertex *v = files->vertex;
+    uint64_t middle = image->start + (image->end - image->start) / 2, address;
+    const uint64_t places[] = {image->start, middle, image->end - 1};
+    struct elf_file *file = NULL;
+    for (size_t i = 0; !file && i < sizeof(places) / sizeof(places[0]); i++)
+        file = symbols_code(files->d->symbols, files->d->view.threads[v->thread].process, v->end_ns,
+                            places[i], &address);
+    return file;
+}
+
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
 {
     const struct diagnoser *d = files->d;
@@ -48,13 +62,35 @@ bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
         if (image->pid != d->view.processes[process].pid || image->path[0] != '/' ||
             is_base_library(image->path))
             continue;
-        uint64_t middle = image->start + (image->end - image->start) / 2, address;
-        ret->file = symbols_code(d->symbols, process, files->vertex->end_ns, middle, &address);
+        ret->file = file_of(files, image);
         ret->path = image->path;
         if (ret->file && find_bias(ret->file, image, &ret->bias))
             return true;
     }
     return false;
+}
+
+/* The program's own comes first. */
+struct elf_file *mapped_function_find(void *context, const char *name, uint64_t *ret)
+{
+    struct function_search *search = context;
+    struct mapped_file mapped;
+    struct elf_file *found = NULL;
+    uint64_t address;
+    if (search->left == 0)
+        return NULL;
+    search->left--;
+    struct mapped_files files = mapped_files_of(search->d, search->vertex);
+    while (mapped_files_next(&files, &mapped)) {
+        bool is_program = elf_file_is_program(mapped.file);
+        if ((found && !is_program) || !elf_export_function(mapped.file, name, &address))
+            continue;
+        found = mapped.file;
+        *ret = address;
+        if (is_program)
+            break;
+    }
+    return found;
 }
 
 /* The variable's name, and how far behind its beginning the flag's path begins. False: the file

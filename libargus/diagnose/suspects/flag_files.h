@@ -44,6 +44,15 @@ struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vert
 /* False: no more. */
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret);
 
+/* For loops/loop_flags.h: `context` is a struct function_search. Each search goes through all files,
+ * so only a few are made. */
+struct function_search {
+    struct diagnoser *d;
+    const struct argus_vertex *vertex;
+    unsigned left;
+};
+struct elf_file *mapped_function_find(void *context, const char *name, uint64_t *ret);
+
 /* The file that has a variable of another file than the loop's. `*ret_image`: its path, borrowed;
  * `*ret_address`: of the flag, in that file; behind pointers, of the first. False: not known. */
 bool flag_owner_find(struct diagnoser *d, const struct argus_vertex *v,

@@ -14,6 +14,8 @@ struct elf_export {
 /* The variable `name`, which the file exports or takes from another one. False: it does neither. A
  * thread-local variable counts as none. Costs a scan of the table. */
 bool elf_export_find(const struct elf_file *file, const char *name, struct elf_export *ret);
+/* The address of the function `name` that the file exports. False: it exports none. */
+bool elf_export_function(const struct elf_file *file, const char *name, uint64_t *ret);
 /* The exported variable that covers `address`. False: none. */
 bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret);
 

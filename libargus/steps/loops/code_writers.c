@@ -301,7 +301,8 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     look_at_functions(search, scope, node, pointed, leading, &target);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
-    } else if (points && !code_is_sleep(target.name)) { /* it has no such argument */
+    } else if (points && !code_is_sleep(target.name) && /* it has no such argument */
+               !code_takes_lock(target.name)) {
         struct code_writer writer = writer_at(search, node);
         writer.is_possible = true;
         add_writer(search, &writer);
@@ -322,7 +323,7 @@ static void look_into(struct search *search, const struct code_scope *scope)
         for (unsigned i = 0; i < at->memory_count; i++)
             if (at->memory[i].writes && !at->memory[i].is_implicit)
                 look_at_store(search, scope, node, i);
-        if (is_call(function, node))
+        if (is_call(function, node) && !code_fails(function, at))
             look_at_arguments(search, scope, node);
     }
     if (search->budget.left < function->nodes.length) /* not all was looked at */

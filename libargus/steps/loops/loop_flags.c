@@ -14,6 +14,7 @@ struct reading {
     struct code_budget budget;
     const struct loop_frame *frames;
     uint32_t count;
+    const struct code_files *files;
     bool spins; /* the thread does not wait in a call */
 };
 
@@ -85,28 +86,32 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     return judge(slice, exits);
 }
 
+static struct loop_flag flag_of(const struct code_path *path)
+{
+    struct loop_flag flag = {
+        .file = path->image->file,
+        .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
+        .is_thread_local = path->root == CODE_THREAD,
+        .address = path->address,
+        .links = path->links,
+        .size_bytes = path->size_bytes,
+    };
+    /* x86-64: the program's own variables end where the thread's pointer leads. */
+    if (flag.is_thread_local)
+        flag.address += elf_file_thread_block(flag.file);
+    for (uint32_t k = 0; k < path->links; k++)
+        flag.offsets[k] = path->offsets[k];
+    return flag;
+}
+
 static void take_flags(const struct code_slice *slice, const struct code_scope *scope,
                        const struct code_loop *loop, struct loop_flags *ret)
 {
     ret->count = slice->source_count;
     ret->is_whole = !slice->is_unknown;
     for (uint32_t i = 0; i < ret->count; i++) {
-        const struct code_path *path = &slice->sources[i];
-        struct loop_flag *flag = &ret->all[i];
-        *flag = (struct loop_flag){
-            .file = path->image->file,
-            .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
-            .is_thread_local = path->root == CODE_THREAD,
-            .address = path->address,
-            .links = path->links,
-            .size_bytes = path->size_bytes,
-        };
-        /* x86-64: the program's own variables end where the thread's pointer leads. */
-        if (flag->is_thread_local)
-            flag->address += elf_file_thread_block(flag->file);
-        for (uint32_t k = 0; k < path->links; k++)
-            flag->offsets[k] = path->offsets[k];
-        loop_tests_find(slice, scope, loop, path, &flag->tests);
+        ret->all[i] = flag_of(&slice->sources[i]);
+        loop_tests_find(slice, scope, loop, &slice->sources[i], &ret->all[i].tests);
     }
 }
 
@@ -195,6 +200,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     for (uint32_t i = 0; i < loops.count && verdict == TELLS_NOTHING; i++) {
         struct code_slice slice = {.library = reading->library,
                                    .budget = &reading->budget,
+                                   .files = reading->files,
                                    .yield = reading->spins ? CODE_NONE : node,
                                    .yield_function = scopes[0].function};
         scopes[0].region = loops.all[i].has;
@@ -210,8 +216,29 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     return verdict;
 }
 
-static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64, bool spins,
-                 struct loop_flags *ret)
+/* The lock for which pthread_spin_lock() polls, whose frame is the innermost one: its caller named
+ * it. */
+static enum verdict read_spin_lock(struct reading *reading, struct loop_flags *ret)
+{
+    enum { CALLERS = 6, BYTES = 4 }; /* pthread_spinlock_t */
+    struct code_scope scopes[CALLERS];
+    struct code_path path;
+    if (take_callers(reading, 1, scopes, CALLERS) == 0)
+        return IS_OPAQUE;
+    const struct code_function *function = scopes[0].function;
+    uint32_t node = code_function_node(function, reading->frames[1].address);
+    code_path_find_pointed(&reading->budget, &scopes[0], node,
+                           function->is_arm64 ? 0 : REGISTER_RDI, &path);
+    if (path.root != CODE_ADDRESS && path.root != CODE_FOREIGN)
+        return IS_OPAQUE;
+    path.size_bytes = BYTES;
+    *ret = (struct loop_flags){
+        .frame = 1, .head = function->nodes.data[node].address, .count = 1, .is_whole = true};
+    ret->all[0] = flag_of(&path);
+    return TELLS;
+}
+
+static bool find(struct reading reading, bool is_arm64, struct loop_flags *ret)
 {
     struct instruction_decoder *decoder;
     struct argus_error *error =
@@ -221,13 +248,12 @@ static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
         argus_error_destroy(error);
         return false;
     }
-    struct reading reading = {.library = code_library_create(decoder),
-                              .budget = {MOST_WORK},
-                              .frames = frames,
-                              .count = count,
-                              .spins = spins};
+    reading.library = code_library_create(decoder);
+    reading.budget.left = MOST_WORK;
     enum verdict verdict = reading.library ? TELLS_NOTHING : IS_OPAQUE;
-    for (uint32_t i = 0; i < count && verdict == TELLS_NOTHING; i++) {
+    if (verdict == TELLS_NOTHING && reading.count > 1 && reading.frames[0].is_spin_lock)
+        verdict = read_spin_lock(&reading, ret);
+    for (uint32_t i = 0; i < reading.count && verdict == TELLS_NOTHING; i++) {
         ret->frame = i;
         verdict = read_frame(&reading, i, ret);
     }
@@ -237,13 +263,14 @@ static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
 }
 
 bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                     struct loop_flags *ret)
+                     const struct code_files *files, struct loop_flags *ret)
 {
-    return find(frames, count, is_arm64, false, ret);
+    return find((struct reading){.frames = frames, .count = count, .files = files}, is_arm64, ret);
 }
 
 bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                          struct loop_flags *ret)
+                          const struct code_files *files, struct loop_flags *ret)
 {
-    return find(frames, count, is_arm64, true, ret);
+    return find((struct reading){.frames = frames, .count = count, .files = files, .spins = true},
+                is_arm64, ret);
 }
