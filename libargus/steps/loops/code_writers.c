@@ -10,7 +10,7 @@
 enum {
     MOST_WORK = 32000000, /* instructions that are looked at, over all searches: some 200 ms */
     MOST_FUNCTIONS = 512, /* with references to the variable */
-    MOST_CALLS = 2,       /* that are followed, one inside the other */
+    MOST_CALLS = 5,       /* that are followed, one inside the other */
     UNNAMED_BEFORE = 64,  /* bytes: a variable without a symbol may begin so far before the flag */
     LARGEST_OBJECT = 65536, /* bytes: a pointer to an object leads to what is less far in it */
 };
@@ -445,6 +445,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     struct search search = {
         .library = code_library_create(decoder), .budget = {MOST_WORK}, .found = ret};
     search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
+    search.budget.library = search.library;
     if (search.image) {
         search.flag = path_of(flag, search.image);
         find(&search);

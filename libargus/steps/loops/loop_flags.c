@@ -216,24 +216,66 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     return verdict;
 }
 
-/* The lock for which pthread_spin_lock() polls, whose frame is the innermost one: its caller named
+static bool takes_lock(const struct code_function *function, uint32_t node)
+{
+    struct code_target target;
+    return code_call_target(function, node, &target) && !target.is_here &&
+           code_takes_lock(target.name);
+}
+
+/* The only call of the function that takes a spin lock; CODE_NONE: none, or several. */
+static uint32_t find_lock_call(const struct code_function *function)
+{
+    uint32_t found = CODE_NONE;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        if (!code_is_call(&function->nodes.data[i]) || !takes_lock(function, i))
+            continue;
+        if (found != CODE_NONE)
+            return CODE_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* Stacks by frame pointers lack the caller of the innermost function, which has made no frame: then
+ * it is the function that `caller` calls at `node`. Returns the call that takes the lock, and its
+ * scope; CODE_NONE: not known. */
+static uint32_t find_lock_scope(struct reading *reading, const struct code_scope *caller,
+                                uint32_t node, struct code_scope *ret)
+{
+    struct code_target target;
+    *ret = *caller;
+    if (takes_lock(caller->function, node))
+        return node;
+    if (!code_call_target(caller->function, node, &target) || !target.is_here)
+        return CODE_NONE;
+    const struct code_function *between =
+        code_library_function(reading->library, caller->function->image, target.address);
+    *ret = (struct code_scope){
+        .function = between, .head = CODE_NONE, .caller = caller, .call = node, .depth = 1};
+    return between && between->start == target.address ? find_lock_call(between) : CODE_NONE;
+}
+
+/* The lock for which pthread_spin_lock() polls, whose frame is the innermost one: its caller names
  * it. */
 static enum verdict read_spin_lock(struct reading *reading, struct loop_flags *ret)
 {
     enum { CALLERS = 6, BYTES = 4 }; /* pthread_spinlock_t */
-    struct code_scope scopes[CALLERS];
+    struct code_scope scopes[CALLERS], scope;
     struct code_path path;
     if (take_callers(reading, 1, scopes, CALLERS) == 0)
         return IS_OPAQUE;
-    const struct code_function *function = scopes[0].function;
-    uint32_t node = code_function_node(function, reading->frames[1].address);
-    code_path_find_pointed(&reading->budget, &scopes[0], node,
-                           function->is_arm64 ? 0 : REGISTER_RDI, &path);
+    uint32_t node = code_function_node(scopes[0].function, reading->frames[1].address);
+    node = find_lock_scope(reading, &scopes[0], node, &scope);
+    if (node == CODE_NONE)
+        return IS_OPAQUE;
+    code_path_find_pointed(&reading->budget, &scope, node,
+                           scope.function->is_arm64 ? 0 : REGISTER_RDI, &path);
     if (path.root != CODE_ADDRESS && path.root != CODE_FOREIGN)
         return IS_OPAQUE;
     path.size_bytes = BYTES;
     *ret = (struct loop_flags){
-        .frame = 1, .head = function->nodes.data[node].address, .count = 1, .is_whole = true};
+        .frame = 1, .head = scope.function->nodes.data[node].address, .count = 1, .is_whole = true};
     ret->all[0] = flag_of(&path);
     return TELLS;
 }
@@ -249,7 +291,7 @@ static bool find(struct reading reading, bool is_arm64, struct loop_flags *ret)
         return false;
     }
     reading.library = code_library_create(decoder);
-    reading.budget.left = MOST_WORK;
+    reading.budget = (struct code_budget){MOST_WORK, reading.library};
     enum verdict verdict = reading.library ? TELLS_NOTHING : IS_OPAQUE;
     if (verdict == TELLS_NOTHING && reading.count > 1 && reading.frames[0].is_spin_lock)
         verdict = read_spin_lock(&reading, ret);
