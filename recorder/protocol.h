@@ -195,7 +195,8 @@ struct reply_flag {
     uint64_t address, hits;
     uint32_t number;
     uint32_t pid; /* 0: a plan; `hits` is the number of processes in which it was watched */
-    uint32_t bytes, access, semantics, padding;
+    uint32_t bytes, access, semantics;
+    uint32_t writes; /* of the hits: those that changed the value, or with FLAG_WRITES all */
     char label[200];
 };
 

@@ -91,7 +91,8 @@ struct bpf_thread {
 struct bpf_flag {
     uint64_t address;
     uint64_t hits;
-    uint64_t value; /* the last value seen */
+    uint64_t writes; /* of the hits: those that were certainly writes when they happened */
+    uint64_t value;  /* the last value seen */
     uint32_t tgid;
     uint32_t bytes;  /* 0: none */
     uint32_t access; /* enum flag_access */

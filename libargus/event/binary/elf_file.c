@@ -441,8 +441,8 @@ struct frame_description {
 };
 #define EXTENDED 0xffffffffu
 
-bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
-                             uint64_t *ret_bytes)
+static bool find_described(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                           uint64_t *ret_bytes)
 {
     GElf_Addr bias;
     struct elf_frame frame;
@@ -456,6 +456,16 @@ bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *
     *ret_start = frame.start;
     *ret_bytes = description.bytes;
     return address - frame.start < description.bytes;
+}
+
+/* Go programs have no such descriptions. */
+bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                             uint64_t *ret_bytes)
+{
+    if (find_described(file, address, ret_start, ret_bytes))
+        return true;
+    const struct elf_go *go = elf_file_go(file);
+    return go && elf_go_range(go, address, ret_start, ret_bytes);
 }
 
 unsigned elf_file_machine(const struct elf_file *file)

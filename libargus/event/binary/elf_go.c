@@ -31,7 +31,7 @@ struct elf_go {
 };
 
 struct function {
-    uint64_t start;       /* address */
+    uint64_t start, end;  /* addresses */
     uint64_t description; /* offset in the table */
 };
 
@@ -126,8 +126,11 @@ static bool find_function(const struct elf_go *go, uint64_t address, struct func
     if (!behind || offset >= row_number(go, behind, false))
         return false;
     uint64_t from = go->layout->header_offsets ? go->functions : 0;
-    *ret = (struct function){go->module.text + row_number(go, behind - 1, false),
-                             from + row_number(go, behind - 1, true)};
+    *ret = (struct function){
+        .start = go->module.text + row_number(go, behind - 1, false),
+        .end = go->module.text + row_number(go, behind, false),
+        .description = from + row_number(go, behind - 1, true),
+    };
     return ret->description < go->module.table.bytes;
 }
 
@@ -194,6 +197,17 @@ const char *elf_go_function(const struct elf_go *go, uint64_t address, uint64_t 
         return NULL;
     *ret_start = function.start;
     return text_at(go, go->names + name);
+}
+
+bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start,
+                  uint64_t *ret_bytes)
+{
+    struct function function;
+    if (!find_function(go, address, &function))
+        return false;
+    *ret_start = function.start;
+    *ret_bytes = function.end - function.start;
+    return true;
 }
 
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line)

@@ -17,6 +17,9 @@ void elf_go_destroy(struct elf_go *go);
 
 /* The name of the function that covers `address`, and its start; NULL: none. */
 const char *elf_go_function(const struct elf_go *go, uint64_t address, uint64_t *ret_start);
+/* The function that covers `address`, up to the next one. False: none. */
+bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start,
+                  uint64_t *ret_bytes);
 /* The source file and line of `address`; NULL: unknown. */
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line);
 /* As elf_file_inlines(). */

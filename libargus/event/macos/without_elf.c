@@ -2,11 +2,13 @@
  * message if a user can reach it. */
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
+#include "event/binary/elf_exports.h"
 #include "event/binary/elf_inlines.h"
 #include "event/binary/elf_members.h"
 #include "event/binary/elf_needed.h"
 #include "event/binary/elf_slots.h"
 #include "event/binary/elf_symbols.h"
+#include "event/binary/elf_words.h"
 #include "event/binary/function_range.h"
 #include "event/binary/live_file.h"
 #include "event/unwind/live_stack.h"
@@ -271,4 +273,34 @@ int live_file_open(const struct argus_image_entry *image, bool *ret_denied)
     (void)image;
     *ret_denied = false;
     return -1;
+}
+
+bool elf_export_find(const struct elf_file *file, const char *name, struct elf_export *ret)
+{
+    (void)file, (void)name, (void)ret;
+    return false;
+}
+
+bool elf_export_function(const struct elf_file *file, const char *name, uint64_t *ret)
+{
+    (void)file, (void)name, (void)ret;
+    return false;
+}
+
+bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret)
+{
+    (void)file, (void)address, (void)ret;
+    return false;
+}
+
+bool elf_word_is_constant(const struct elf_file *file, uint64_t address)
+{
+    (void)file, (void)address;
+    return false;
+}
+
+bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    (void)file, (void)address, (void)ret;
+    return false;
 }

@@ -103,6 +103,10 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *
         command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
+    char *watch_name; /* owned: `name` as argus watchflag takes it: it has no bit within a member */
+    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: there is none */
+    uint64_t watch_pid, watch_tid; /* tid 0: not thread-local */
+    uint32_t watch_bytes;
     struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */

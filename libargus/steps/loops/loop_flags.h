@@ -17,7 +17,8 @@
 struct loop_frame {
     struct elf_file *
         file; /* borrowed; NULL: not known, or a function whose loops say nothing (the C library's) */
-    uint64_t address; /* of an instruction of the file: of a call, a byte of it */
+    uint64_t address;  /* of an instruction of the file: of a call, a byte of it */
+    bool is_spin_lock; /* without a file: a function that polls what its first argument points to */
 };
 
 struct loop_flag {
@@ -41,14 +42,15 @@ struct loop_flags {
     bool is_whole; /* nothing else ends the loop, but a counter */
 };
 
-/* False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
+/* `files`: finds functions of other files that the loop calls; NULL: they are not looked into.
+ * False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
 bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                     struct loop_flags *ret);
+                     const struct code_files *files, struct loop_flags *ret);
 
 /* The same for the stack of a thread that runs, whose innermost frame is any instruction: the first
  * loop that only looks at variables (loop_effects.h). False also if a loop does anything else. */
 bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                          struct loop_flags *ret);
+                          const struct code_files *files, struct loop_flags *ret);
 
 /* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
  * address of the file. */

@@ -256,6 +256,7 @@ bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *re
         .semantics = wanted->semantics,
         .hits = plan ? flags->plans[number - 1 - FLAG_LIMIT].watched
                      : flag_table_hits(flags, number - 1),
+        .writes = plan ? 0 : (uint32_t)kernel_flag(flags, number - 1).writes,
     };
     memcpy(ret->label, wanted->label, sizeof(ret->label));
     return true;
