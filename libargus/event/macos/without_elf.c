@@ -47,6 +47,13 @@ size_t elf_file_inlines(struct elf_file *file, uint64_t address,
     return 0;
 }
 
+const char *elf_file_missing_split(const struct elf_file *file, size_t *ret_count)
+{
+    (void)file;
+    *ret_count = 0;
+    return NULL;
+}
+
 /* --- elf_members.h: offsets must suffice --- */
 
 bool elf_member_text(struct elf_file *file, const struct elf_member_root *root,
