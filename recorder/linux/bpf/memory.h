@@ -125,8 +125,10 @@ static __always_inline void find_memory_group(struct task_struct *task, struct m
         uint64_t limit = high < most ? high : most;
         if (is_at_limit(usage, limit)) {
             const void *cgroup = kernel_read(cgroup_subsys_state, css, cgroup);
-            ret->node = kernel_read(cgroup, cgroup, kn);
-            ret->inode = kernel_read(kernfs_node, ret->node, id);
+            /* not read from *ret: the access would be relocated as one of the kernel's types */
+            const void *node = kernel_read(cgroup, cgroup, kn);
+            ret->node = node;
+            ret->inode = kernel_read(kernfs_node, node, id);
             ret->limit_pages = limit;
             return;
         }
