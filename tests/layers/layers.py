@@ -65,6 +65,7 @@ PUBLIC = {
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
     "hangs.h": "libargus/diagnose",
+    "diagnosis_reason.h": "libargus/diagnose",
     "hang_indicators.def": "libargus/diagnose",
     "report.h": "libargus/report",
     "export.h": "libargus/report",

@@ -1,7 +1,6 @@
 /* Explains a hung thread that was busy itself (LongRunning). */
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
-#include "diagnose/words.h"
 
 /* Steps of a run's origin: more do not help the user. */
 #define MAX_ORIGIN 64

@@ -90,6 +90,11 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
                                        const struct argus_slice *slice, bool json);
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis, bool json);
+/* The clause of the summary that gives the cause: "it waited for B, which slept". Written into
+ * `buffer`, which is returned. */
+const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
+                                       const struct argus_diagnosis *diagnosis, char *buffer,
+                                       size_t bytes);
 
 /* `normal` and `bad` are the arguments of argus_diverge(); `normal` NULL: `bad` alone. No graph is
  * needed. */
