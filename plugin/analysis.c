@@ -38,30 +38,53 @@ static void warn_of_gaps(struct session *session, struct session_trace *trace)
             session_warn(session, "%s", notes[i]);
 }
 
-struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
-                                   size_t least, size_t most, struct analysis *ret)
+static void clear(struct session *session, const struct arguments *arguments, struct analysis *ret)
 {
     memset(ret, 0, sizeof(*ret));
     ret->session = session;
     ret->arguments = arguments;
     ret->json = arguments_has(arguments, "json");
+}
+
+/* With ret->trace, whose graph is built. */
+static struct argus_error *begin(struct analysis *ret)
+{
+    struct argus_error *error =
+        session_trace_symbols(ret->session, ret->trace, &ret->report.symbols);
+    if (error)
+        return error;
+    argus_symbols_forget_shown(ret->report.symbols);
+    warn_of_gaps(ret->session, ret->trace);
+    ret->graph = ret->trace->graph;
+    ret->sink = session_sink(ret->session);
+    ret->report.graph = ret->graph;
+    ret->report.sink = &ret->sink;
+    return NULL;
+}
+
+struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
+                                   size_t least, size_t most, struct analysis *ret)
+{
     const char *path;
+    clear(session, arguments, ret);
     struct argus_error *error = session_trace_path(session, arguments, &ret->next, &path);
     if (!error) /* before the graph is built, because that takes a while */
         error = arguments_expect(arguments, ret->next + least, ret->next + most);
     if (!error)
         error = session_trace_get_graph(session, arguments, &ret->next, &ret->trace);
-    if (!error)
-        error = session_trace_symbols(session, ret->trace, &ret->report.symbols);
+    return error ? error : begin(ret);
+}
+
+struct argus_error *analysis_begin_file(struct session *session, const struct arguments *arguments,
+                                        const char *path, struct analysis *ret)
+{
+    clear(session, arguments, ret);
+    struct argus_error *error = session_trace_load(session, arguments, path, &ret->trace);
     if (error)
         return error;
-    argus_symbols_forget_shown(ret->report.symbols);
-    warn_of_gaps(session, ret->trace);
-    ret->graph = ret->trace->graph;
-    ret->sink = session_sink(session);
-    ret->report.graph = ret->graph;
-    ret->report.sink = &ret->sink;
-    return NULL;
+    session_trace_destroy(session->once);
+    session->once = ret->trace;
+    return begin(ret);
 }
 
 void analysis_note_unnamed(const struct analysis *analysis)

@@ -25,6 +25,11 @@ struct argus_sink session_sink(struct session *session);
 struct argus_error *analysis_begin(struct session *session, const struct arguments *arguments,
                                    size_t least, size_t most, struct analysis *ret);
 
+/* Same for the trace at `path`, whatever the words are. The words that follow FILE are then those
+ * from the first on. */
+struct argus_error *analysis_begin_file(struct session *session, const struct arguments *arguments,
+                                        const char *path, struct analysis *ret);
+
 /* Prints a remark about frames without a symbol and the reason, for output formats without room for
  * it. */
 void analysis_note_unnamed(const struct analysis *analysis);

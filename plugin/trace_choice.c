@@ -213,6 +213,7 @@ struct argus_error *trace_choice_complete(struct session *session, struct argume
     if (at)
         arguments_move_first(arguments, at);
     if (session->in_lldb || session->trace || command->flags & COMMAND_TRACE_NAMED ||
+        arguments_has(arguments, "live") || /* it records the trace itself */
         !lacks_file(command, arguments))
         return NULL;
     error = trace_choice_newest(session, &newest);

@@ -22,7 +22,8 @@ static bool good_spec(const struct probe_spec *spec)
     bool good = spec->shape >= ARGUS_PROBE_QUEUE && spec->shape < ARGUS_PROBE_SHAPES &&
                 (spec->shape <= ARGUS_PROBE_NOTE || spec->flags & PROBE_HOOK) &&
                 !(spec->flags & ~PROBE_FLAGS) && spec->kind_count <= PROBE_KINDS &&
-                spec->when.compare <= PROBE_COMPARE_ATLEAST;
+                spec->when.compare <= PROBE_COMPARE_ATLEAST &&
+                spec->stack_bytes <= PROBE_STACK_MOST;
     for (uint32_t i = 0; i < PROBE_KINDS && good; i++)
         good = spec->kinds[i].kind < ARGUS_UI_EVENTS;
     return good && good_value(&spec->key) && good_value(&spec->function) &&

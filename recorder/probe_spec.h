@@ -12,6 +12,8 @@
 #define PROBE_KINDS     24  /* pairs of a toolkit's number of a UI event and ours */
 #define PROBE_ARGUMENTS 6
 
+#define PROBE_STACK_MOST 4096 /* bytes that a function may have allocated at its probe */
+
 /* enum probe_base: where a value begins. */
 #define PROBE_BASE_NONE   0 /* the value is 0; 1 to PROBE_ARGUMENTS: that argument of the function */
 #define PROBE_BASE_RESULT 7 /* of the function, at its return */
@@ -64,6 +66,8 @@ struct probe_spec {
     uint32_t flags;
     uint32_t space; /* equal keys of one space name the same object */
     uint32_t kind_count;
+    uint32_t stack_bytes; /* that the function has allocated when the probe is hit */
+    uint32_t padding;
     struct probe_value key, function, other, type;
     struct probe_condition when;
     struct probe_kind kinds[PROBE_KINDS];

@@ -30,7 +30,7 @@
 #define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 5
+#define PROTOCOL_VERSION 6
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -195,7 +195,8 @@ struct reply_flag {
     uint64_t address, hits;
     uint32_t number;
     uint32_t pid; /* 0: a plan; `hits` is the number of processes in which it was watched */
-    uint32_t bytes, access, semantics, padding;
+    uint32_t bytes, access, semantics;
+    uint32_t writes; /* of the hits: those that changed the value, or with FLAG_WRITES all */
     char label[200];
 };
 

@@ -76,7 +76,21 @@ CONF
         ab -q -n 1 http://127.0.0.1:8093/ >/dev/null 2>&1 && break
         sleep 0.1
     done
-    ab -q -k -c 8 -n 40000 http://127.0.0.1:8093/ >/dev/null 2>&1
+    ab -q -k -c 8 -n "${REQUESTS:-40000}" http://127.0.0.1:8093/ >/dev/null 2>&1
+    kill "$pid"
+    wait "$pid" || true
+}
+
+load_keyvalue() {
+    needs redis-server redis-benchmark redis-cli
+    local socket=$folder/socket
+    redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no --dir "$folder" >/dev/null &
+    local pid=$!
+    for _ in {1..50}; do
+        redis-cli -s "$socket" ping >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    redis-benchmark -s "$socket" -q -c 8 -n "$((${REQUESTS:-40000} / 2))" -t set,get >/dev/null
     kill "$pid"
     wait "$pid" || true
 }

@@ -3,8 +3,9 @@
  *     DELAY_MS=20 DELAY_HOW=sleep DELAY_FUNCTION=deflate DELAY_CALLER=mod_deflate LD_PRELOAD=./libdelay.so apache2 …
  *
  * DELAY_FUNCTION: which of those below, of other libraries. DELAY_CALLER: only when called by a file whose path has this in it;
- * all when not set. DELAY_HOW: sleep, or compute. DELAY_EVERY: only each that manieth call. Functions that no other file can take
- * the place of: delay_at.c. To add a function, add a row: it may have six arguments that go into integer registers, and return one.
+ * all when not set. DELAY_HOW: a way of delay_ways.c, sleep when not set. DELAY_EVERY: only each that manieth call. Functions that
+ * no other file can take the place of: delay_at.c. To add a function, add a row: it may have six arguments that go into integer
+ * registers, and return one.
  */
 #define _GNU_SOURCE
 #include "delay.h"
@@ -13,7 +14,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef long (*original)(long, long, long, long, long, long);
 
@@ -23,36 +23,42 @@ static long setting(const char *name, long otherwise)
     return text ? atol(text) : otherwise;
 }
 
-static void compute(long ms)
-{
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    do {
-        for (volatile int i = 0; i < 100000; i++)
-            ;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
-}
-
 void delay(void)
 {
     static long calls;
     if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % setting("DELAY_EVERY", 1) != 0)
         return;
-    long ms = setting("DELAY_MS", 20);
-    const char *how = getenv("DELAY_HOW");
-    if (how && strcmp(how, "compute") == 0)
-        compute(ms);
-    else
-        nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    delay_way(getenv("DELAY_HOW"), setting("DELAY_MS", 20));
 }
 
+/* Whether a file of DELAY_CALLER has this address. Of the program itself, dladdr() knows only the first argument: often a link, or no
+ * path. */
+static bool is_in_caller(const void *address)
+{
+    const char *file = getenv("DELAY_CALLER");
+    Dl_info info;
+    if (!file)
+        return true;
+    if (!dladdr(address, &info))
+        return false;
+    char *path = realpath(info.dli_fname, NULL);
+    bool found = strstr(path ? path : info.dli_fname, file) != NULL;
+    free(path);
+    return found;
+}
+
+/* The last answer is kept, because looking for a file takes longer than most functions. */
 static bool is_slow(const char *name, const void *caller)
 {
-    const char *function = getenv("DELAY_FUNCTION"), *file = getenv("DELAY_CALLER");
-    Dl_info info;
-    return function && strcmp(function, name) == 0 &&
-           (!file || (dladdr(caller, &info) && strstr(info.dli_fname, file)));
+    static __thread const void *known;
+    static __thread bool is_known_slow;
+    const char *function = getenv("DELAY_FUNCTION");
+    if (!function || strcmp(function, name) != 0)
+        return false;
+    if (known != caller)
+        is_known_slow = is_in_caller(caller);
+    known = caller;
+    return is_known_slow;
 }
 
 /* Where `name` would be without this file. A plug-in's own libraries are not among what RTLD_NEXT looks at. */
@@ -76,7 +82,12 @@ static original find_next(const char *name, const void *caller)
         return next(a, b, c, d, e, f);                                                             \
     }
 
+DELAYED(BIO_read)
 DELAYED(deflate)
+DELAYED(inflate)
+DELAYED(read)
+DELAYED(recv)
+DELAYED(sendmsg)
 DELAYED(apr_file_write)
 DELAYED(apr_stat)
 DELAYED(readdir64)

@@ -5,4 +5,7 @@
 /* Takes DELAY_MS, each DELAY_EVERY-th time. */
 void delay(void);
 
+/* Takes `ms` in the way of this name (delay_ways.c); NULL: sleeps. */
+void delay_way(const char *name, long ms);
+
 #endif

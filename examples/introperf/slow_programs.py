@@ -162,6 +162,8 @@ class Case:
     slow_at: tuple = ()  # DELAY_AT: file, symbol
     external: bool = True  # not in the program's own file
     note: str = ""
+    least_ns: int = 0  # a smaller cost is not the delay
+    holder: str = ""  # the function of delay_ways.c that is the cause instead, if the delayed one waits for what it holds
 
     def environment(self):
         if not self.slow_at:

@@ -2,12 +2,14 @@
  * a small cost. So paths with the same functions from the culprit to the bottleneck are one entry.
  * The culprit is the bottleneck, and if that is the kernel, the function that called it or its C
  * library function. But a path with at least half of the cost of all of them stays alone, because
- * then its callers matter: many functions sleep by the same one. The cost of an entry is the sum
- * over all functions of its paths, in which callers that the paths share count once.
+ * then its callers matter: many functions sleep by the same one. It does not if only the sum of all
+ * is beyond chance. The cost of an entry is the sum over all functions of its paths, in which callers
+ * that the paths share count once.
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
- * chance. So up to four samples are never beyond it. */
+ * chance. So up to four samples are never beyond it. Waits for disks are measured, not sampled, but
+ * differ from run to run: their variance is that of the base (sleeps.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,11 +22,13 @@ struct folds {
     const struct argus_contexts *contexts, *base;
     const struct argus_context_node *nodes;
     struct argus_ranking *ranking;
+    enum argus_estimate estimate;
     struct idmap states; /* state << 32 | function → state: one for each sequence of functions */
     uint32_t state_count;
     uint32_t *first, *last; /* owned; by state: 1 + path */
     uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
-    uint32_t *stamps;       /* owned; by node: 1 + the entry that has its cost */
+    uint32_t *stamps;       /* owned; by node: the last sum that has its cost */
+    uint32_t sum_count;
     bool no_memory;
 };
 
@@ -59,21 +63,41 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
     return state_after(folds, state, folds->nodes[program].function);
 }
 
-/* Adds the functions of `path` that no other path of the entry has. */
-static void add_path(struct folds *folds, const struct argus_ranked_path *path, uint32_t entry,
-                     struct argus_ranked_path *ret, double *variance)
+/* Of an entry's cost, in ns * ns. */
+struct variance {
+    double samples, waits;
+};
+
+static const struct sleeps *sleeps_of(const struct folds *folds, const struct argus_contexts *side)
 {
-    const struct argus_context_node *base_nodes = NULL;
-    if (folds->base)
-        argus_contexts_nodes(folds->base, &base_nodes);
+    return &side->moments.waits.sleeps[folds->estimate];
+}
+
+static void add_variance(const struct folds *folds, uint32_t at, struct variance *variance)
+{
+    const struct argus_context_node *node = &folds->nodes[at], *base_nodes;
+    uint32_t other = folds->ranking->base_node[at];
+    variance->samples += node->variance;
+    if (!folds->base || other == ARGUS_NONE)
+        return;
+    argus_contexts_nodes(folds->base, &base_nodes);
+    variance->samples += base_nodes[other].variance;
+    struct sleeper now = {node, sleeps_of(folds, folds->contexts), at, folds->estimate};
+    struct sleeper base = {&base_nodes[other], sleeps_of(folds, folds->base), other,
+                           folds->estimate};
+    variance->waits += sleeps_device_variance(now, base);
+}
+
+/* Adds the functions of `path` that no other path of the entry has. */
+static void add_path(struct folds *folds, const struct argus_ranked_path *path,
+                     struct argus_ranked_path *ret, struct variance *variance)
+{
     for (uint32_t at = path->node;
-         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != entry + 1;
+         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != folds->sum_count;
          at = folds->nodes[at].parent) {
-        uint32_t other = folds->ranking->base_node[at];
-        folds->stamps[at] = entry + 1;
+        folds->stamps[at] = folds->sum_count;
         ret->cost_ns += folds->ranking->costs[at];
-        *variance += folds->nodes[at].variance;
-        *variance += base_nodes && other != ARGUS_NONE ? base_nodes[other].variance : 0;
+        add_variance(folds, at, variance);
     }
 }
 
@@ -82,17 +106,19 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
 {
     const struct argus_ranked_path *paths = folds->ranking->paths;
     struct argus_ranked_path entry = paths[first];
-    double variance = 0;
+    struct variance variance = {0, 0};
+    folds->sum_count++;
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
     for (uint32_t i = first + 1; i; i = folds->next[i - 1]) {
         const struct argus_ranked_path *path = &paths[i - 1];
         entry.others += path->others;
         entry.ways += folds->ranking->costs[path->bottleneck] > 0;
-        add_path(folds, path, first, &entry, &variance);
+        add_path(folds, path, &entry, &variance);
     }
     entry.ways += !entry.ways;
-    entry.chance_ns = CHANCE * sqrt(variance);
+    entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
+    entry.chance_of_waits = variance.waits > variance.samples;
     entry.by_chance = entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns;
     return entry;
 }
@@ -124,6 +150,18 @@ static double bottleneck_cost(const struct folds *folds, uint32_t path)
     return cost > 0 ? cost : 0;
 }
 
+/* Whether the path `at` has to stay with the others because it is beyond chance only together with
+ * them. */
+static bool needs_others(struct folds *folds, uint32_t at)
+{
+    uint32_t next = folds->next[at];
+    bool is_certain = !entry_of(folds, at).by_chance;
+    folds->next[at] = 0;
+    bool is_certain_alone = !entry_of(folds, at).by_chance;
+    folds->next[at] = next;
+    return is_certain && !is_certain_alone;
+}
+
 /* Makes entries of the paths that begin with `at`, and adds them to `entries`. Returns their
  * number. */
 static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *entries)
@@ -132,7 +170,7 @@ static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *
     size_t count = 0;
     for (uint32_t i = at + 1; i; i = folds->next[i - 1])
         rest += bottleneck_cost(folds, i - 1);
-    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest) {
+    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest && !needs_others(folds, at)) {
         uint32_t next = folds->next[at] - 1;
         rest -= bottleneck_cost(folds, at);
         folds->next[at] = 0;
@@ -176,7 +214,8 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
                                const struct argus_ranking_options *options,
                                struct argus_ranking *ranking)
 {
-    struct folds folds = {.contexts = contexts, .base = base, .ranking = ranking};
+    struct folds folds = {
+        .contexts = contexts, .base = base, .ranking = ranking, .estimate = options->estimate};
     size_t node_count = argus_contexts_nodes(contexts, &folds.nodes);
     size_t states = most_states(ranking, folds.nodes);
     folds.first = calloc(states + 1, sizeof(uint32_t));

@@ -1,13 +1,8 @@
 /* An inlined function has the same number as its other instances, which are called: so two builds
- * of a program can be compared although the compiler decided differently.
- *
- * Inlined functions of other source trees are left out: operators of C++'s containers, iterators of
- * Rust. They are many and tiny; named one by one they would hide the function that is slow, which
- * is the one that uses them.
+ * of a program can be compared although the compiler decided differently. Which inlined functions
+ * have one: argus_functions_keep_named().
  */
 #include "context/inlined.h"
-
-#include <string.h>
 
 void inlined_deinit(struct inlined *inlined)
 {
@@ -15,39 +10,18 @@ void inlined_deinit(struct inlined *inlined)
     idmap_deinit(&inlined->by_address);
 }
 
-/* Whether two source files are below the same two folders, or below the folder of `a` if that is
- * higher: /home/user/editor/src/main.cpp and /home/user/tree.h, but not /usr/include/c++/12/vector.
- */
-static bool is_same_tree(const char *a, const char *b)
-{
-    enum { FOLDERS = 2 };
-    const char *end = a[0] == '/' ? a + 1 : a;
-    for (int i = 0; i < FOLDERS; i++) {
-        const char *slash = strchr(end, '/');
-        end = slash ? slash + 1 : end;
-    }
-    return strncmp(a, b, (size_t)(end - a)) == 0;
-}
-
 /* Appends the list of functions of an address. */
 static void add(struct inlined *inlined, struct frames *frames, struct frame_space space,
                 const struct argus_functions *functions)
 {
-    const struct argus_symbol *outermost = &functions->symbols[functions->count - 1];
-    uint32_t count = 0;
-    size_t first = inlined->functions.length;
-    bool kept = vec_push(&inlined->functions, 0u);
-    for (uint32_t i = functions->count - 1; i-- > 0 && kept && outermost->file;) {
+    uint32_t count = functions->count - 1;
+    bool kept = vec_push(&inlined->functions, count);
+    for (uint32_t i = count; i-- > 0 && kept;) {
         const struct argus_symbol *symbol = &functions->symbols[i];
-        if (!symbol->file || !symbol->image || !is_same_tree(outermost->file, symbol->file))
-            continue;
         uint32_t number = frames_named(frames, symbol->function, symbol->image,
                                        layers_of(&frames->layers, space.process, symbol->image));
         kept = number != ARGUS_NONE && vec_push(&inlined->functions, number);
-        count += kept;
     }
-    if (inlined->functions.length > first)
-        inlined->functions.data[first] = count;
     frames->no_memory |= !kept;
 }
 
@@ -58,6 +32,7 @@ static uint32_t find(struct inlined *inlined, struct frames *frames, struct fram
     uint32_t first = (uint32_t)inlined->functions.length;
     argus_symbols_find_all(frames->symbols, space.process, space.time_ns, address, is_return,
                            &functions);
+    argus_functions_keep_named(&functions);
     add(inlined, frames, space, &functions);
     return frames->no_memory ? ARGUS_NONE : first;
 }

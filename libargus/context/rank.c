@@ -87,6 +87,12 @@ double rank_total(const struct argus_contexts_report *report)
     return total;
 }
 
+const char *rank_chance_reason(const struct argus_ranked_path *path)
+{
+    return path->chance_of_waits ? "waits for disks, pages or stops differ as much in the base"
+                                 : "too few CPU samples";
+}
+
 static double blame(struct sleeper now, struct sleeper base)
 {
     double there = base.node ? node_work_ns(base.node, base.estimate) : 0;

@@ -17,6 +17,9 @@ struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32
 /* The costs of all nodes: what the list and everything that it leaves out add up to. */
 double rank_total(const struct argus_contexts_report *report);
 
+/* Why a cost that is `by_chance` may be that. */
+const char *rank_chance_reason(const struct argus_ranked_path *path);
+
 /* Merges paths that differ only above the culprit, and computes what chance makes of each cost. The
  * ranking's paths are sorted by cost before, and not sorted after. */
 struct argus_error *folds_make(const struct argus_contexts *contexts,

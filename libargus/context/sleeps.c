@@ -6,6 +6,10 @@
  * A wait that timed out is compared in the same way: a worker that waits for work again and again is
  * not slow, but a request whose reply has become a time-out is. If in the base all waits there were
  * ended by other threads, their mean is what was to be expected.
+ *
+ * Waits for disks all count, but two runs of one program differ in them: a disk is sometimes slow.
+ * The spread of the single waits in the base says by how much (folds.c marks what is within it).
+ * Not the spread of this run: few waits that are much longer than all of the base's are no chance.
  */
 #include "context/sleeps.h"
 
@@ -13,10 +17,25 @@
 
 #define CHANCE 2.0 /* in standard errors */
 
+static void add(struct sleep_sum *sum, int kind, uint64_t ns)
+{
+    double square = (double)ns * (double)ns;
+    if (kind == ARGUS_WAITED_OTHERS) {
+        sum->ended_ns += ns;
+        sum->ended_count++;
+    } else if (kind == ARGUS_WAITED_DEVICE) {
+        sum->device_ns += ns;
+        sum->device_squares += square;
+        sum->device_count++;
+    } else {
+        sum->squares += square;
+        sum->count++;
+    }
+}
+
 void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns)
 {
-    bool ended = kind == ARGUS_WAITED_OTHERS;
-    if (!ended && kind != ARGUS_WAITED_SLEPT && kind != ARGUS_WAITED_IDLE)
+    if (kind == ARGUS_WAITED_CPU)
         return;
     uint32_t at = idmap_get(&sleeps->by_node, node);
     if (at == IDMAP_NONE) {
@@ -27,11 +46,7 @@ void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_
             return;
         }
     }
-    struct sleep_sum *sum = &sleeps->sums.data[at];
-    sum->ended_ns += ended ? slept_ns : 0;
-    sum->ended_count += ended;
-    sum->squares += ended ? 0 : (double)slept_ns * (double)slept_ns;
-    sum->count += !ended;
+    add(&sleeps->sums.data[at], kind, slept_ns);
 }
 
 void sleeps_deinit(struct sleeps *sleeps)
@@ -48,15 +63,20 @@ struct slept {
     double ended;     /* mean of the waits that another thread ended */
 };
 
+static const struct sleep_sum *sum_of(struct sleeper sleeper)
+{
+    uint32_t at = sleeper.node ? idmap_get(&sleeper.sleeps->by_node, sleeper.number) : IDMAP_NONE;
+    return at == IDMAP_NONE ? NULL : &sleeper.sleeps->sums.data[at];
+}
+
 /* Consecutive sleeps are in one instance. In other instances, another thread ended the wait, so it
  * is not a sleep. */
 static struct slept slept_of(struct sleeper sleeper)
 {
     struct slept slept = {0};
-    uint32_t at = sleeper.node ? idmap_get(&sleeper.sleeps->by_node, sleeper.number) : IDMAP_NONE;
-    if (at == IDMAP_NONE)
+    const struct sleep_sum *sum = sum_of(sleeper);
+    if (!sum)
         return slept;
-    const struct sleep_sum *sum = &sleeper.sleeps->sums.data[at];
     const uint64_t *waited_ns = sleeper.node->waited_ns[sleeper.estimate];
     double count = sum->count, instances = (double)sleeper.node->count;
     slept.ended = sum->ended_count ? (double)sum->ended_ns / sum->ended_count : 0;
@@ -80,4 +100,14 @@ double sleeps_excess(struct sleeper now, struct sleeper base)
     double chance = CHANCE * sqrt(there.variance * (1 / here.instances + 1 / there.instances));
     double beyond = fabs(difference) > chance ? fabs(difference) - chance : 0;
     return (difference < 0 ? -beyond : beyond) * here.instances;
+}
+
+double sleeps_device_variance(struct sleeper now, struct sleeper base)
+{
+    const struct sleep_sum *here = sum_of(now), *there = base.sleeps ? sum_of(base) : NULL;
+    if (!there || there->device_count < 2)
+        return 0;
+    double count = there->device_count, mean = (double)there->device_ns / count;
+    double single = (there->device_squares / count - mean * mean) * count / (count - 1);
+    return single > 0 ? single * (count + (here ? here->device_count : 0)) : 0;
 }

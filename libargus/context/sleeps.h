@@ -1,5 +1,5 @@
 /* How long the waits of a function were that no thread ended: sleeps, and waits that timed out; and
- * whether that is longer than in the base. */
+ * whether that is longer than in the base. Also how much its waits for devices vary. */
 #ifndef ARGUS_CONTEXT_SLEEPS_H
 #define ARGUS_CONTEXT_SLEEPS_H
 
@@ -10,6 +10,9 @@ struct sleep_sum {
     uint32_t count;
     uint32_t ended_count; /* waits that another thread ended */
     uint64_t ended_ns;
+    uint64_t device_ns; /* waits for disks, pages and stops */
+    double device_squares;
+    uint32_t device_count;
 };
 
 struct sleeps {
@@ -18,8 +21,7 @@ struct sleeps {
     bool no_memory; /* sticky */
 };
 
-/* A wait of a `kind` (enum argus_waited); those that are neither sleeps nor were ended by a thread
- * are left out. */
+/* A wait of a `kind` (enum argus_waited); waits for a CPU are left out. */
 void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns);
 void sleeps_deinit(struct sleeps *sleeps);
 
@@ -35,5 +37,9 @@ struct sleeper {
  * `base` lacks the node, all of it. Without a base, only sleeps: nothing tells whether a wait that
  * timed out was too long. */
 double sleeps_excess(struct sleeper now, struct sleeper base);
+
+/* The variance of the difference of both sides' waits for devices, in ns * ns, if single waits vary
+ * as in the base. 0: the base has fewer than two, so nothing is known of that. */
+double sleeps_device_variance(struct sleeper now, struct sleeper base);
 
 #endif

@@ -256,7 +256,7 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     if (path->ways > 1)
         argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
     if (path->by_chance)
-        argus_sink_printf(sink, "; may be chance: too few CPU samples");
+        argus_sink_printf(sink, "; may be chance: %s", rank_chance_reason(path));
     argus_sink_printf(
         sink,
         "\n  rank        cost         own       total        mean    calls  layer    function\n");

@@ -47,13 +47,30 @@ static void give(struct diagnoser *d, struct argus_diagnosis *ret)
     ret->asked = ask_list_take(&d->questions, &ret->asked_count);
 }
 
+/* A lack of memory explains waits and work alike: both are the kernel's, on behalf of the thread. */
+static struct argus_error *explain_memory(struct diagnoser *d, bool *ret_done)
+{
+    struct window whole = {d->hang.start_ns, d->hang.end_ns};
+    *ret_done = false;
+    if (d->hang.runnable_ns >= window_ns(whole) / 2) /* it got no CPU to free memory */
+        return NULL;
+    struct argus_error *error =
+        diagnoser_blame_memory(d, d->hang.vertex, d->hang.type, whole, ret_done);
+    if (!error && *ret_done && !diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
+        error = argus_error_memory();
+    return error;
+}
+
 static struct argus_error *run(struct diagnoser *d)
 {
     struct argus_error *error = argus_account(d->view.graph, d->hang.thread, d->hang.start_ns,
                                               d->hang.end_ns, &d->accounting);
     if (error || d->hang.nature == ARGUS_NATURE_IDLE) /* an idle thread has no culprit */
         return error;
-    error = by_type[d->hang.type](d);
+    bool is_memory;
+    error = explain_memory(d, &is_memory);
+    if (!error && !is_memory)
+        error = by_type[d->hang.type](d);
     if (!error)
         error = diagnoser_blame_other_shares(d);
     if (!error)

@@ -76,15 +76,21 @@ struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex,
                                            uint64_t run_ns, uint64_t runnable_ns,
                                            const struct argus_reason_normal *normal);
 
-/* --- costly.c --- */
+/* --- memory_users.c --- */
 
-/* Frees the strings of `count` functions, not the array. */
-void costly_functions_free(struct argus_costly_function *functions, size_t count);
+/* If the thread of `vertex` got no memory for most of `part`, blames it, and before it the process
+ * that took most; `*ret_done` is set. */
+struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex, uint8_t type,
+                                           struct window part, bool *ret_done);
+
+/* --- costly.c --- */
 
 /* Finds the costly functions of `thread` in a window, from its samples, and its most frequent
  * stack, and puts both into the culprit. */
 struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit);
+/* Frees them. */
+void culprit_deinit_functions(struct argus_culprit *culprit);
 
 /* --- the types --- */
 
@@ -170,9 +176,6 @@ enum argus_reason_kind code_loop_reason(const struct argus_code_loop *loop);
 /* "did_reconfigure"; "settings+0x4060" where there are no symbols. Returns `buffer`. */
 const char *loop_variable_name(const struct argus_loop_variable *variable, char *buffer,
                                size_t bytes);
-/* "on_reconfigured (settings.c:29)"; owned by the caller; NULL: no memory. */
-char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                      bool is_return);
 
 /* --- flag_setter.c --- */
 
@@ -215,6 +218,7 @@ struct suspect {
     uint32_t via;
     bool woken; /* it handed it on without a message */
     enum argus_reason_kind why;
+    bool owes;  /* it was sent a request, and has sent nothing back */
     bool guess; /* the suspect is a guess, even if the evidence that led to it is sure */
 };
 

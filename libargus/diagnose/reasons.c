@@ -26,9 +26,12 @@ static bool copy_writers(const struct argus_loop_variable *from, struct argus_lo
 
 static bool copy_variable(const struct argus_loop_variable *from, struct argus_loop_variable *ret)
 {
-    *ret = (struct argus_loop_variable){.name = NULL};
+    *ret = (struct argus_loop_variable){.watch_pid = from->watch_pid,
+                                        .watch_tid = from->watch_tid,
+                                        .watch_bytes = from->watch_bytes};
     return copy_text(from->name, &ret->name) && copy_text(from->image, &ret->image) &&
-           copy_text(from->command, &ret->command) && copy_writers(from, ret);
+           copy_text(from->command, &ret->command) &&
+           copy_text(from->watch_name, &ret->watch_name) && copy_writers(from, ret);
 }
 
 /* Without the threads, which no sentence about a copy names. NULL without memory. */

@@ -1,5 +1,6 @@
 /* Hangs are compared by a number, so that of many files those with different hangs are kept. Names
- * of functions are the same in each run of a program; addresses are not. */
+ * of functions are the same in each run of a program; addresses are not. Inlined functions have no
+ * part in it, because only debug information names them, which one of two files may lack. */
 #include <string.h>
 
 #include "base/hash64.h"
@@ -37,6 +38,13 @@ static uint64_t add_stack(uint64_t hash, const struct view *view, struct argus_s
     return hash;
 }
 
+static const char *busy_function(const struct argus_culprit *culprit)
+{
+    if (culprit->code_function)
+        return culprit->code_function;
+    return culprit->function_count > 0 ? culprit->functions[0].name : "0x";
+}
+
 /* Adds the function that was in nearly all samples of the frozen thread. */
 static uint64_t add_busy(uint64_t hash, const struct view *view,
                          const struct argus_diagnosis *diagnosis)
@@ -44,8 +52,8 @@ static uint64_t add_busy(uint64_t hash, const struct view *view,
     for (size_t i = 0; i < diagnosis->culprit_count; i++) {
         const struct argus_culprit *culprit = &diagnosis->culprits[i];
         if (view->vertices[culprit->vertex].thread == diagnosis->hang.thread &&
-            culprit->function_count > 0 && strncmp(culprit->functions[0].name, "0x", 2) != 0)
-            return add_text(hash, culprit->functions[0].name);
+            strncmp(busy_function(culprit), "0x", 2) != 0)
+            return add_text(hash, busy_function(culprit));
     }
     return hash;
 }

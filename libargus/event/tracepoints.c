@@ -102,7 +102,8 @@ static bool row_is_argus(uint32_t debugid)
 static bool is_text(uint32_t debugid)
 {
     return debugid >> 16 == ARGUS_ID_NAME_NEW >> 16 || debugid == ARGUS_ID_CPU_GROUP ||
-           debugid == ARGUS_ID_FILE_LOCK_NAME || debugid == ARGUS_ID_CALL_PATH;
+           debugid == ARGUS_ID_MEMORY_GROUP || debugid == ARGUS_ID_FILE_LOCK_NAME ||
+           debugid == ARGUS_ID_CALL_PATH;
 }
 
 static void add_file_name(struct text *text, const struct argus_record *record)

@@ -44,6 +44,13 @@ static const struct argus_flag_use *find_use(const struct argus_graph *graph, ui
     return NULL;
 }
 
+uint64_t argus_graph_flag_address(const struct argus_graph *graph, uint64_t time_ns,
+                                  uint32_t thread)
+{
+    const struct argus_flag_use *use = find_use(graph, time_ns, thread);
+    return use ? use->address : 0;
+}
+
 const struct argus_flag_entry *argus_graph_edge_flag(const struct argus_graph *graph,
                                                      const struct argus_edge *edge,
                                                      uint64_t *ret_address)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "context/charges.h"
+#include "context/rank.h"
 #include "context/route.h"
 #include "page/parts.h"
 
@@ -301,7 +302,7 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
     if (path->ways > 1)
         argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
     if (path->by_chance)
-        argus_sink_printf(sink, "; may be chance: too few CPU samples");
+        argus_sink_printf(sink, "; may be chance: %s", rank_chance_reason(path));
     argus_sink_printf(sink, "</summary>\n");
     write_waits(sink, report, path);
     write_frames(sink, report, path);

@@ -341,7 +341,7 @@ static void draw_culprit(const struct picture *picture, size_t at)
     rect(picture, at ? "culprit" : "culprit root", culprit->start_ns, culprit->end_ns,
          (unsigned)lane * LANE_Y + BAR_Y - 2, BAR_HEIGHT + 4);
     html_tip(picture->sink, "%s, v%" PRIu32 ": %s", at ? "culprit" : "root cause", culprit->vertex,
-             reason_text(picture->context, &culprit->why, &culprit->loop, why, sizeof(why)));
+             argus_culprit_why(picture->context, culprit, why, sizeof(why)));
     argus_sink_printf(picture->sink, " data-v=\"%" PRIu32 "\" tabindex=\"0\"/>\n", culprit->vertex);
     argus_sink_printf(picture->sink, "<text class=\"mark%s\" x=\"%.3f%%\" y=\"%u\">%s</text>\n",
                       x > 80 ? " end" : "", x > 80 ? 100.0 : x,

@@ -164,10 +164,31 @@ static void sentence_add_disk_user(struct sentence *sentence, const struct view 
     sentence_add(sentence, timeline_process(view, root->vertex)->name);
 }
 
+/* "waited for memory, which B took"; of a group: "waited for memory of its control group G". */
+static void sentence_add_memory(struct sentence *sentence, const struct view *view,
+                                const struct argus_culprit *root)
+{
+    const struct argus_memory_lack *lack = &root->memory;
+    bool is_swap = lack->swap_ns > lack->stalled_ns / 2;
+    sentence_add(sentence,
+                 is_swap ? "waited for memory that was swapped out" : "waited for memory");
+    if (lack->group) {
+        sentence_add(sentence, is_swap ? ", since its control group " : " of its control group ");
+        sentence_add(sentence, lack->group_name);
+        sentence_add(sentence, is_swap ? " was at its limit" : ", which was at its limit");
+    }
+    if (lack->waiter == ARGUS_NONE)
+        return;
+    sentence_add(sentence, lack->group ? "; most was taken by " : ", most of which was taken by ");
+    sentence_add(sentence, timeline_process(view, root->vertex)->name);
+}
+
 static void sentence_add_root_cause(struct sentence *sentence, const struct view *view,
                                     const struct argus_culprit *root, uint32_t hung)
 {
-    if (root->took_disk)
+    if (root->memory.stalled_ns)
+        sentence_add_memory(sentence, view, root);
+    else if (root->took_disk)
         sentence_add_disk_user(sentence, view, root);
     else if (root->type == ARGUS_TYPE_LONG_RUNNING)
         sentence_add_busy(sentence, view, root);

@@ -100,7 +100,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     else
         describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
     if (culprit)
-        what = reason_text(context, &culprit->why, &culprit->loop, why, sizeof(why));
+        what = argus_culprit_why(context, culprit, why, sizeof(why));
     else if (diagnosis->origin_count > 0)
         what = began(&view, step->edge);
     snprintf(buffer, bytes, "%s (v%u)%s%s%s %s.", thread, step->vertex,
@@ -120,7 +120,7 @@ const char *diagnosis_culprit_text(const struct argus_report_context *context,
     report_thread(context, view.vertices[culprit->vertex].thread, thread, sizeof(thread));
     snprintf(buffer, bytes, "%s, v%u, %s, %.0f %% of the hang: %s.", thread, culprit->vertex,
              argus_vertex_type_name((enum argus_vertex_type)culprit->type), culprit->share * 100,
-             reason_text(context, &culprit->why, &culprit->loop, why, sizeof(why)));
+             argus_culprit_why(context, culprit, why, sizeof(why)));
     return buffer;
 }
 
@@ -128,9 +128,10 @@ const char *diagnosis_function_text(const struct argus_costly_function *function
                                     size_t bytes)
 {
     bool has_image = function->base && *function->image;
+    const char *note = has_image ? function->image : function->inlined ? "inlined" : "";
     snprintf(buffer, bytes, "%s%s%s%s: in %u of %u samples, innermost in %u", function->name,
-             has_image ? " (" : "", has_image ? function->image : "", has_image ? ")" : "",
-             function->inclusive, function->samples, function->self);
+             *note ? " (" : "", note, *note ? ")" : "", function->inclusive, function->samples,
+             function->self);
     return buffer;
 }
 

@@ -125,7 +125,7 @@ static void put_samples(struct perfetto *out, uint32_t vertex)
     argus_graph_samples(out->context->graph, &samples);
     for (uint32_t i = 0; i < v->sample_count && !stopped(out); i++) {
         const struct argus_sample *sample = &samples[v->first_sample + i];
-        report_frame(out->context, vertex, sample->pc, false, name, sizeof(name));
+        report_named(out->context, vertex, sample->pc, false, name, sizeof(name));
         json_t *event = event_at(out, v->thread, "i", name, sample->time_ns);
         json_put(event, "s", json_text("t"));
         json_put(event, "cat", json_text("sample"));

@@ -115,6 +115,20 @@ void report_count_frame(const struct argus_report_context *context, uint32_t ver
     argus_symbols_note(context->symbols, process, address, is_return, &symbol);
 }
 
+const char *report_named(const struct argus_report_context *context, uint32_t vertex,
+                         uint64_t address, bool is_return, char *buffer, size_t bytes)
+{
+    struct argus_functions functions = {.symbols = {{.offset = address}}, .count = 1};
+    uint32_t process = process_of(context, vertex);
+    uint64_t time_ns = view_of(context->graph).vertices[vertex].end_ns;
+    if (context->symbols) {
+        argus_symbols_named(context->symbols, process, time_ns, address, is_return, &functions);
+        argus_symbols_note(context->symbols, process, address, is_return,
+                           &functions.symbols[functions.count - 1]);
+    }
+    return report_function(&functions.symbols[0], address, false, buffer, bytes);
+}
+
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes)
 {

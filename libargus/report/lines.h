@@ -12,7 +12,11 @@ void report_functions(const struct argus_report_context *context, uint32_t verte
 const char *report_function(const struct argus_symbol *symbol, uint64_t address, bool is_short,
                             char *buffer, size_t bytes);
 
-/* The function that covers an address, in the same form, without those that were inlined there. */
+/* The function that an answer names for an address (argus_symbols_named()), in the same form. */
+const char *report_named(const struct argus_report_context *context, uint32_t vertex,
+                         uint64_t address, bool is_return, char *buffer, size_t bytes);
+/* The function that covers an address, in the same form, without those that were inlined there: for
+ * addresses at which a function begins. */
 const char *report_frame(const struct argus_report_context *context, uint32_t vertex,
                          uint64_t address, bool is_return, char *buffer, size_t bytes);
 /* Counts a frame that is printed in another way among those of the answer that have a symbol, or

@@ -70,57 +70,61 @@ static bool is_library(const char *image, const char *program)
     return (strstr(name, ".so") || strstr(name, ".dylib")) && !is_part_of(name, program);
 }
 
-/* A stack whose frames are looked up. */
-struct lookup {
+/* Goes through the functions that answers name in a stack, innermost first. */
+struct walk {
     struct argus_symbols *symbols;
     uint32_t process;
-    const char *program; /* its name */
     uint64_t time_ns;
     struct argus_stack stack;
-    uint32_t count; /* frames that are code */
+    uint32_t frame;                   /* the next one */
+    struct argus_functions functions; /* of the frame before */
+    uint32_t level;                   /* the next one of them */
 };
 
-static struct lookup lookup_of(const struct view *view, struct argus_symbols *symbols,
-                               uint32_t vertex, uint32_t stack)
+static struct walk walk_of(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
+                           uint32_t stack)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
-    struct lookup lookup = {.symbols = symbols,
-                            .process = view->threads[v->thread].process,
-                            .program = timeline_process(view, vertex)->name,
-                            .time_ns = v->end_ns,
-                            .stack = argus_graph_stack(view->graph, stack)};
-    while (lookup.count < lookup.stack.count &&
-           lookup.stack.frames[lookup.count] >= ARGUS_FRAME_ENDS)
-        lookup.count++;
-    return lookup;
+    return (struct walk){.symbols = symbols,
+                         .process = view->threads[v->thread].process,
+                         .time_ns = v->end_ns,
+                         .stack = argus_graph_stack(view->graph, stack)};
 }
 
-static struct argus_symbol symbol_at(const struct lookup *lookup, uint32_t at)
+/* False: there are no more that are code. */
+static bool walk_next(struct walk *walk, struct argus_symbol *ret)
 {
-    return argus_symbols_find(lookup->symbols, lookup->process, lookup->time_ns,
-                              lookup->stack.frames[at], at > 0);
-}
-
-/* The innermost frame of the program's own files; ARGUS_NONE: there is none. Not that of main(), or
- * of a thread's first function, which the C library calls: nearly every stack has it. */
-static uint32_t find_own_frame(const struct lookup *lookup)
-{
-    for (uint32_t i = 0; i + 1 < lookup->count; i++)
-        if (!is_library(symbol_at(lookup, i).image, lookup->program))
-            return is_base_library(symbol_at(lookup, i + 1).image) ? ARGUS_NONE : i;
-    return ARGUS_NONE;
-}
-
-/* The function that the program's frame `own` called, or nearly so, if that has no name. NULL: all
- * frames further in are the C library's, or have no name. */
-static const char *find_called(const struct lookup *lookup, uint32_t own)
-{
-    for (uint32_t i = own; i > 0; i--) {
-        struct argus_symbol symbol = symbol_at(lookup, i - 1);
-        if (symbol.function && !is_base_library(symbol.image))
-            return symbol.function;
+    if (walk->level == walk->functions.count) {
+        if (walk->frame >= walk->stack.count || walk->stack.frames[walk->frame] < ARGUS_FRAME_ENDS)
+            return false;
+        argus_symbols_named(walk->symbols, walk->process, walk->time_ns,
+                            walk->stack.frames[walk->frame], walk->frame > 0, &walk->functions);
+        walk->frame++;
+        walk->level = 0;
     }
-    return NULL;
+    *ret = walk->functions.symbols[walk->level++];
+    return true;
+}
+
+/* The program's own function that called a library, and the library's function. */
+struct call {
+    const char *called; /* NULL: only the C library's, or it has no name */
+    const char *caller; /* NULL: it has no name */
+};
+
+/* The caller is the innermost function of the program's own files. Not main(), or a thread's first
+ * function, which the C library calls: nearly every stack has it. */
+static struct call find_call(struct walk walk, const char *program)
+{
+    struct call call = {NULL, NULL};
+    struct argus_symbol symbol, next;
+    while (walk_next(&walk, &symbol) && is_library(symbol.image, program))
+        if (symbol.function && !is_base_library(symbol.image))
+            call.called = symbol.function;
+    if (!walk_next(&walk, &next) || is_base_library(next.image))
+        return (struct call){NULL, NULL};
+    call.caller = symbol.function;
+    return call;
 }
 
 const char *text_callers(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
@@ -131,17 +135,15 @@ const char *text_callers(const struct view *view, struct argus_symbols *symbols,
     snprintf(buffer, bytes, "%s%s", function ? ", in " : "", function ? function : "");
     if (!function)
         return buffer;
-    struct lookup lookup = lookup_of(view, symbols, vertex, stack);
+    struct walk walk = walk_of(view, symbols, vertex, stack);
     struct argus_symbol script;
-    if (argus_symbols_script(symbols, lookup.process, lookup.time_ns, lookup.stack, &script) !=
+    if (argus_symbols_script(symbols, walk.process, walk.time_ns, walk.stack, &script) !=
         ARGUS_NONE)
         return buffer;
-    uint32_t own = find_own_frame(&lookup);
-    const char *called = own == ARGUS_NONE ? NULL : find_called(&lookup, own);
-    const char *caller = own == ARGUS_NONE ? NULL : symbol_at(&lookup, own).function;
-    if (called)
-        snprintf(buffer, bytes, ", in %s%s%s", called, caller ? ", called by " : "",
-                 caller ? caller : "");
+    struct call call = find_call(walk, timeline_process(view, vertex)->name);
+    if (call.called)
+        snprintf(buffer, bytes, ", in %s%s%s", call.called, call.caller ? ", called by " : "",
+                 call.caller ? call.caller : "");
     return buffer;
 }
 
@@ -150,15 +152,12 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
 {
     if (!symbols || stack == ARGUS_NONE)
         return NULL;
-    const struct argus_vertex *v = &view->vertices[vertex];
-    struct argus_stack frames = argus_graph_stack(view->graph, stack);
-    struct argus_symbol script;
-    if (argus_symbols_script(symbols, view->threads[v->thread].process, v->end_ns, frames,
-                             &script) != ARGUS_NONE)
+    struct walk walk = walk_of(view, symbols, vertex, stack);
+    struct argus_symbol script, symbol;
+    if (argus_symbols_script(symbols, walk.process, walk.time_ns, walk.stack, &script) !=
+        ARGUS_NONE)
         return text_script(&script, buffer, bytes);
-    for (uint32_t i = 0; i < frames.count && frames.frames[i] >= ARGUS_FRAME_ENDS; i++) {
-        struct argus_symbol symbol = argus_symbols_show(symbols, view->threads[v->thread].process,
-                                                        v->end_ns, frames.frames[i], i > 0);
+    while (walk_next(&walk, &symbol)) {
         if (!symbol.function || is_base_library(symbol.image))
             continue;
         snprintf(buffer, bytes, "%s", symbol.function);

@@ -14,8 +14,9 @@ const char *text_thread(const struct view *view, uint32_t thread, char *buffer, 
 const char *text_process_of(const struct view *view, uint32_t thread, char *buffer, size_t bytes);
 
 /* The name of the function in a stack of `vertex` that tells a reader most: the innermost one
- * outside the C library's waiting functions; for a script, with file and line
- * (argus_symbols_script()). NULL if no function has a name. Written into `buffer`. */
+ * outside the C library's waiting functions, which may be inlined (argus_symbols_named()); for a
+ * script, with file and line (argus_symbols_script()). NULL if no function has a name. Written into
+ * `buffer`. */
 struct argus_symbols;
 const char *text_function(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
                           uint32_t stack, char *buffer, size_t bytes);

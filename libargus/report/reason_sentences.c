@@ -33,6 +33,7 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
                                 "{group}, which {waiter} needed",
     [ARGUS_REASON_TOOK_DISK] = "the disk was busy with its {transfers}{file} while {waiter} waited "
                                "for the disk: {bytes}, {percent} % of what it did then",
+    [ARGUS_REASON_MEMORY] = "waited for memory, or took it",
 
     [ARGUS_REASON_SLEPT] = "it slept by its own clock",
     [ARGUS_REASON_STOPPED] = "it was stopped by a signal or a debugger",
@@ -138,6 +139,9 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
 
     [ARGUS_REASON_WAS_SENT] = "it was sent a message just before",
     [ARGUS_REASON_HAS_NOT_READ] = "it has not yet read a message that was sent to it just before",
+    [ARGUS_REASON_HANDED_ON] = "a server handed the request on to it, and it did not take it",
+    [ARGUS_REASON_OWES_ANSWER] =
+        "it was sent a message before the first of these waits, and has sent nothing since",
     [ARGUS_REASON_USES_WRITTEN_END] =
         "it uses the other end of the channel that was written to just before",
     [ARGUS_REASON_HAS_WRITTEN_END] = "it has the other end open of what was written to just before",

@@ -64,6 +64,7 @@ static json_t *functions_json(const struct argus_report_context *context,
         report_count_frame(context, culprit->vertex, function->address, function->is_return);
         json_put(json, "name", json_text(function->name));
         json_put(json, "image", json_text(function->image));
+        json_put(json, "inlined", json_boolean(function->inlined));
         json_put(json, "self", json_integer(function->self));
         json_put(json, "inclusive", json_integer(function->inclusive));
         json_put(json, "samples", json_integer(function->samples));
@@ -135,17 +136,31 @@ static json_t *remote_json(const struct argus_report_context *context,
     return json;
 }
 
-static json_t *reason_json(const struct argus_report_context *context,
-                           const struct argus_reason *reason, const struct argus_code_loop *loop)
+static json_t *memory_json(const struct argus_culprit *culprit)
 {
-    char text[REASON_TEXT_BYTES];
-    return json_text(reason_text(context, reason, loop, text, sizeof(text)));
+    const struct argus_memory_lack *lack = &culprit->memory;
+    if (!lack->stalled_ns)
+        return json_null();
+    json_t *json = json_object();
+    json_put(json, "stalled_ns", json_ns(lack->stalled_ns));
+    json_put(json, "reclaim_ns", json_ns(lack->reclaim_ns));
+    json_put(json, "group_reclaim_ns", json_ns(lack->group_reclaim_ns));
+    json_put(json, "compaction_ns", json_ns(lack->compaction_ns));
+    json_put(json, "swap_ns", json_ns(lack->swap_ns));
+    json_put(json, "group", lack->group ? json_text(lack->group_name) : json_null());
+    json_put(json, "limit_bytes", lack->group ? json_ns(lack->limit_bytes) : json_null());
+    json_put(json, "taken_bytes", json_ns(lack->taken_bytes));
+    json_put(json, "all_taken_bytes", json_ns(lack->all_bytes));
+    json_put(json, "grown_bytes", json_ns(lack->grown_bytes));
+    json_put(json, "size_bytes", json_ns(lack->size_bytes));
+    return json;
 }
 
 static json_t *culprit_json(const struct argus_report_context *context,
                             const struct argus_diagnosis *diagnosis,
                             const struct argus_culprit *culprit)
 {
+    char why[REASON_TEXT_BYTES];
     struct view view = view_of(context->graph);
     const struct argus_thread *thread = &view.threads[view.vertices[culprit->vertex].thread];
     const struct argus_process *process = &view.processes[thread->process];
@@ -164,7 +179,8 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "costly_functions", functions_json(context, culprit));
     json_put(json, "code_loop", code_loop_json(context, &culprit->loop));
     json_put(json, "remote", remote_json(context, culprit));
-    json_put(json, "why", reason_json(context, &culprit->why, &culprit->loop));
+    json_put(json, "memory", memory_json(culprit));
+    json_put(json, "why", json_text(argus_culprit_why(context, culprit, why, sizeof(why))));
     return json;
 }
 
@@ -212,8 +228,10 @@ static json_t *uncertain_json(const struct argus_report_context *context,
                               const struct argus_diagnosis *diagnosis)
 {
     json_t *list = json_array();
+    char text[REASON_TEXT_BYTES];
     for (size_t i = 0; i < diagnosis->uncertain_count; i++)
-        json_add(list, reason_json(context, &diagnosis->uncertain[i], NULL));
+        json_add(list, json_text(reason_text(context, &diagnosis->uncertain[i], NULL, text,
+                                             sizeof(text))));
     return list;
 }
 

@@ -145,7 +145,9 @@ static void print_decisions(const struct argus_sink *sink,
 /* "did_reconfigure in settings", "display->0x28 in settings", "0x7ffc… in the stack frame of …". */
 static void print_where(const struct argus_sink *sink, const struct argus_flag_candidate *one)
 {
-    if (one->path)
+    if (one->member)
+        argus_sink_printf(sink, "%s", one->member);
+    else if (one->path)
         argus_sink_printf(sink, "%s", one->path);
     else if (one->symbol && one->symbol_offset)
         argus_sink_printf(sink, "%s+0x%llx", one->symbol, (unsigned long long)one->symbol_offset);
@@ -157,7 +159,10 @@ static void print_where(const struct argus_sink *sink, const struct argus_flag_c
         argus_sink_printf(sink, "memory");
     else
         argus_sink_printf(sink, "a variable");
-    if (one->image)
+    if (one->member_in)
+        argus_sink_printf(sink, " (%.*s in %s)", (int)strcspn(one->member, ".-["), one->member,
+                          one->member_in);
+    else if (one->image)
         argus_sink_printf(sink, " in %s", last_part(one->image));
     argus_sink_printf(sink, ", %u byte%s", one->size_bytes, one->size_bytes == 1 ? "" : "s");
     if (one->address)

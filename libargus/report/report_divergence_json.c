@@ -130,6 +130,8 @@ static json_t *candidate_json(const struct argus_flag_candidate *one)
     json_put(json, "symbol", json_text(one->symbol));
     json_put(json, "symbol_offset", json_integer((json_int_t)one->symbol_offset));
     json_put(json, "path", json_text(one->path));
+    json_put(json, "member", json_text(one->member));
+    json_put(json, "member_function", json_text(one->member_in));
     json_put(json, "detail", json_text(one->detail));
     json_put(json, "load", report_place_json(&one->load));
     json_put(json, "normal_value", value_json(&one->values[0]));

@@ -55,6 +55,8 @@ static void print_deed(const struct argus_sink *sink, const struct argus_step_it
         break;
     case ARGUS_STEP_ITEM_INSTRUCTION:
         argus_sink_printf(sink, "%s", item->place.text ? item->place.text : "(bad)");
+        if (item->memory)
+            argus_sink_printf(sink, "  (%s)", item->memory);
         break;
     }
     if (item->has_value)
@@ -127,6 +129,8 @@ static json_t *item_json(struct writer *writer, const struct argus_step_item *it
     json_put(json, "depth", json_integer(item->depth));
     json_put(json, "place", report_place_json(&item->place));
     json_put(json, "target", report_place_json(&item->target));
+    json_put(json, "memory", json_text(item->memory));
+    json_put(json, "memory_function", json_text(item->memory_in));
     json_put(json, "taken",
              item->kind == ARGUS_STEP_ITEM_BRANCH ? json_boolean(item->is_taken) : json_null());
     json_put(json, "arguments", arguments);

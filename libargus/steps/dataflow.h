@@ -32,6 +32,7 @@ struct source {
     /* LOAD: `address` is so far behind the first byte that was loaded, because only these bytes
      * decide (dataflow_narrow) */
     uint32_t skipped_bytes;
+    uint64_t bits; /* LOAD: of those bytes, which decide; 0: all */
     /* LOAD: the thread's latest earlier store to it; ARGUS_NONE: not in the trace */
     uint32_t stored_step;
     bool is_stored_in_turn; /* … within the branch's iteration of the loop */
@@ -64,6 +65,9 @@ bool dataflow_at_stack(const struct run *run, uint32_t step, uint64_t address);
 /* The value that a load read, if the trace tells: from the register after it, or from a comparison
  * with the result "equal". */
 bool dataflow_value(const struct run *run, const struct source *source, uint64_t *ret);
+
+/* Whether an earlier execution of the same load read another value at this address. */
+bool dataflow_has_changed(const struct run *run, const struct source *source);
 
 /* What the thread itself last stored to a variable, compared with what its load read. */
 enum stored_value {

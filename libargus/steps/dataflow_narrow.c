@@ -55,6 +55,7 @@ static void reduce(struct source *source, uint64_t bits)
 {
     uint32_t first = (uint32_t)__builtin_ctzll(bits) / 8;
     uint32_t last = (63 - (uint32_t)__builtin_clzll(bits)) / 8;
+    source->bits = bits;
     for (uint32_t size = 1; size < source->size_bytes; size *= 2) {
         uint32_t begin = first - first % size;
         if (last >= begin + size)
@@ -62,6 +63,7 @@ static void reduce(struct source *source, uint64_t bits)
         source->address += source->has_address ? begin : 0;
         source->skipped_bytes += begin;
         source->size_bytes = size;
+        source->bits = bits >> (8 * begin);
         return;
     }
 }

@@ -42,3 +42,19 @@ bool dataflow_value(const struct run *run, const struct source *source, uint64_t
     *ret = low_bytes(value >> 8 * source->skipped_bytes, source->size_bytes);
     return true;
 }
+
+bool dataflow_has_changed(const struct run *run, const struct source *source)
+{
+    struct source earlier = *source;
+    uint64_t now, before, address;
+    uint32_t instruction = run->instruction_of[source->step];
+    if (!source->has_address || !dataflow_value(run, source, &now))
+        return false;
+    while (earlier.step-- > 0)
+        if (run->instruction_of[earlier.step] == instruction &&
+            run_operand_address(run, earlier.step, source->operand, &address) &&
+            address + source->skipped_bytes == source->address &&
+            dataflow_value(run, &earlier, &before) && before != now)
+            return true;
+    return false;
+}

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "steps/describe_member.h"
 #include "steps/describe_path.h"
 #include "steps/watch_command.h"
 
@@ -59,20 +60,46 @@ static const char *by_address(struct describer *describer, uint64_t address, uin
 
 /* --- the kinds --- */
 
-static void describe_variable(struct describer *describer, struct argus_flag_candidate *ret)
+static struct elf_reach reach_of(const struct source *source, const struct pointer_path *path)
 {
+    return (struct elf_reach){.links = path ? path->links : 0,
+                              .offsets = path ? path->offsets : NULL,
+                              .size_bytes = source->size_bytes,
+                              .bits = source->bits};
+}
+
+/* Names a variable of the file, or of the thread (`*ret->member` is set). What is to be watched is
+ * called so, too, if it begins with the member. */
+static const char *named(struct describer *describer, const struct elf_member *member,
+                         const char *by_offsets, struct argus_flag_candidate *ret)
+{
+    ret->member = describe_text(describer, "%s", member->text);
+    return member->skipped_bytes ? by_offsets : ret->member;
+}
+
+static void describe_variable(struct describer *describer, const struct source *source,
+                              struct argus_flag_candidate *ret)
+{
+    struct elf_reach reach = reach_of(source, NULL);
+    struct elf_member member;
     ret->where = ARGUS_FLAG_VARIABLE;
     find_variable(describer, ret->address, ret);
-    ret->command = by_name(describer, ret->image, variable_text(describer, ret),
-                           watchable_bytes(ret->address, ret->size_bytes));
+    const char *text = variable_text(describer, ret);
+    if (describe_member(describer, ret->address, source->step, &reach, &member))
+        text = named(describer, &member, text, ret);
+    ret->command =
+        by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes));
 }
 
 /* x86-64: below fs_base, where the program's own variables are the last block. arm64: two words
  * above tpidr. */
-static bool describe_thread_local(struct describer *describer, struct argus_flag_candidate *ret,
-                                  uint32_t step)
+static bool describe_thread_local(struct describer *describer, const struct source *source,
+                                  struct argus_flag_candidate *ret)
 {
     const struct run *run = describer->run;
+    struct elf_reach reach = reach_of(source, NULL);
+    struct elf_member member;
+    uint32_t step = source->step;
     bool arm64 = instruction_decoder_machine(run->decoder) == INSTRUCTION_ARM64;
     uint64_t thread;
     if (!run_register(run, step, arm64 ? ARGUS_ARM64_TPIDR : ARGUS_X86_FS_BASE, &thread) || !thread)
@@ -91,10 +118,13 @@ static bool describe_thread_local(struct describer *describer, struct argus_flag
         ret->image_offset = offset;
         ret->symbol = describe_symbol(describer, variable.name);
         ret->symbol_offset = variable.offset;
-        ret->command = describe_text(describer, "%s --tid %llu",
-                                     by_name(describer, ret->image, variable_text(describer, ret),
-                                             watchable_bytes(ret->address, ret->size_bytes)),
-                                     (unsigned long long)argus_steps_about(run->steps)->tid);
+        const char *text = variable_text(describer, ret);
+        if (describe_thread_member(describer, module, offset, step, &reach, &member))
+            text = named(describer, &member, text, ret);
+        ret->command = describe_text(
+            describer, "%s --tid %llu",
+            by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes)),
+            (unsigned long long)argus_steps_about(run->steps)->tid);
         return true;
     }
     return false;
@@ -121,13 +151,46 @@ static const char *frame_of(struct describer *describer, uint32_t step, uint64_t
     return "at the stack, in the frame of a function that was called before the trace began";
 }
 
-static void describe_stack(struct describer *describer, struct argus_flag_candidate *ret,
-                           uint32_t step)
+static void describe_stack(struct describer *describer, const struct source *source,
+                           struct argus_flag_candidate *ret)
 {
+    struct elf_reach reach = reach_of(source, NULL);
+    struct elf_member member;
     ret->where = ARGUS_FLAG_STACK;
-    ret->detail = frame_of(describer, step, ret->address);
+    ret->detail = frame_of(describer, source->step, ret->address);
+    if (describe_stack_member(describer, ret->address, source->step, &reach, &member)) {
+        named(describer, &member, NULL, ret);
+        ret->member_in = describe_function(describer, describer->run->pcs[source->step]);
+    }
     ret->command =
         by_address(describer, ret->address, watchable_bytes(ret->address, ret->size_bytes));
+}
+
+static bool has_numbers(const char *member)
+{
+    return strstr(member, "->0x") || strstr(member, "->-0x");
+}
+
+/* By a variable of the file, or else by a local one, if that names more. */
+static void describe_members(struct describer *describer, const struct pointer_path *path,
+                             const struct source *source, struct argus_flag_candidate *ret)
+{
+    struct elf_reach reach = reach_of(source, path);
+    struct elf_member member, local = {.skipped_bytes = 0};
+    uint32_t step = 0;
+    bool is_global = path->root == ROOT_VARIABLE && path->links &&
+                     describe_member(describer, path->address, path->root_step, &reach, &member);
+    if (is_global) {
+        const char *text = named(describer, &member, ret->path, ret);
+        ret->command =
+            by_name(describer, ret->image, text, watchable_bytes(ret->address, ret->size_bytes));
+    }
+    if ((is_global && !has_numbers(member.text)) ||
+        !describe_local_member(describer, path, source, &local, &step) ||
+        (is_global && has_numbers(local.text)))
+        return;
+    named(describer, &local, NULL, ret);
+    ret->member_in = describe_function(describer, describer->run->pcs[step]);
 }
 
 static void describe_path(struct describer *describer, const struct pointer_path *path,
@@ -166,11 +229,11 @@ void describe_memory(struct describer *describer, const struct source *source,
         return;
     }
     if (places_module(run->places, source->address)) {
-        describe_variable(describer, ret);
-    } else if (describe_thread_local(describer, ret, source->step)) {
+        describe_variable(describer, source, ret);
+    } else if (describe_thread_local(describer, source, ret)) {
         return;
     } else if (dataflow_at_stack(run, source->step, source->address)) {
-        describe_stack(describer, ret, source->step);
+        describe_stack(describer, source, ret);
     } else {
         ret->where = ARGUS_FLAG_HEAP;
         ret->command =
@@ -179,5 +242,6 @@ void describe_memory(struct describer *describer, const struct source *source,
         if (path.links)
             path.offsets[path.links - 1] += source->skipped_bytes;
         describe_path(describer, &path, ret);
+        describe_members(describer, &path, source, ret);
     }
 }

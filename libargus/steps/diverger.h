@@ -51,6 +51,7 @@ struct candidate_rank {
     bool is_of_another;  /* the normal run read another value than this thread had written */
     bool compares_loads; /* the branch compares it with another variable, not with a constant */
     bool is_request;     /* … and in the bad run this thread wrote its value: what it waits for */
+    bool has_changed;    /* the normal run read it more than once, with different values */
     bool is_elsewhere;   /* the normal run decided by another value */
     bool with_results;   /* the branch also depends on the result of a call */
     uint32_t order;      /* by its decision, and by its place in the decision's slice */

@@ -2,7 +2,7 @@
 
 #include "steps/dataflow.h"
 
-enum { FAR_BACK = 200000 };
+enum { FAR_BACK = 200000, RELOAD_MOST = 16 };
 
 /* The state of the walk: the register, or word on the thread's stack, whose origin is searched for,
  * and the step before which it had the value. `added`: the address minus that value. */
@@ -45,6 +45,55 @@ static bool add_link(struct walk *walk)
     return true;
 }
 
+static void keep_sighting(struct walk *walk)
+{
+    struct pointer_path *path = walk->path;
+    if (path->sighting_count < POINTER_SIGHTINGS)
+        path->sightings[path->sighting_count++] = (struct pointer_sighting){
+            .step = walk->step,
+            .links = path->links,
+            .number = walk->number,
+            .stack_address = walk->stack_address,
+            .added = walk->added,
+        };
+}
+
+/* The step shortly before `step` that loaded the register from a word on the stack, as unoptimized
+ * code does with every variable. */
+static bool find_reload(const struct run *run, uint32_t step, uint8_t number, uint32_t *ret_step,
+                        uint64_t *ret_address)
+{
+    for (uint32_t i = step; i-- > 0 && step - i < RELOAD_MOST;) {
+        const struct instruction *instruction = run_instruction(run, i);
+        if (!(instruction->writes & REGISTER_BIT(number)))
+            continue;
+        *ret_step = i;
+        return instruction->is_move && instruction->memory_count == 1 &&
+               instruction->memory[0].reads && run_operand_address(run, i, 0, ret_address) &&
+               dataflow_at_stack(run, i, *ret_address);
+    }
+    return false;
+}
+
+/* The word on the stack may be a member of an object of a caller, to which a register points. */
+static void keep_outer(struct walk *walk, const struct instruction_memory *memory, uint64_t address)
+{
+    struct pointer_path *path = walk->path;
+    struct walk outer = *walk;
+    uint64_t base;
+    if (memory->base == REGISTER_NONE || path->sighting_count == POINTER_SIGHTINGS ||
+        !run_register(walk->run, walk->step, memory->base, &base))
+        return;
+    outer.number = memory->base;
+    if (find_reload(walk->run, walk->step, memory->base, &outer.step, &outer.stack_address))
+        outer.number = REGISTER_NONE;
+    else
+        outer.step = walk->step;
+    keep_sighting(&outer);
+    path->sightings[path->sighting_count - 1].has_outer = true;
+    path->sightings[path->sighting_count - 1].outer = (int64_t)(address - base);
+}
+
 /* The value was loaded by memory operand `operand` of `step`: continues with the base register of
  * that address. */
 static enum verdict through_memory(struct walk *walk, uint32_t step, unsigned operand)
@@ -56,6 +105,7 @@ static enum verdict through_memory(struct walk *walk, uint32_t step, unsigned op
         return end(walk, ROOT_UNKNOWN);
     walk->step = step;
     if (dataflow_at_stack(run, step, address)) {
+        keep_outer(walk, memory, address);
         walk->number = REGISTER_NONE;
         walk->stack_address = address;
         return GO_ON;
@@ -141,13 +191,24 @@ static void reverse(struct pointer_path *path)
     }
 }
 
+static bool is_elsewhere(const struct walk *walk, const struct walk *before)
+{
+    return walk->number != before->number || walk->stack_address != before->stack_address;
+}
+
 static void walk_back(struct walk *walk)
 {
     uint32_t began = walk->step;
+    struct walk before = *walk;
+    keep_sighting(walk);
     while (walk->step > 0 && began - walk->step < FAR_BACK) {
         uint32_t step = walk->step - 1;
+        if (is_elsewhere(walk, &before))
+            keep_sighting(walk);
+        before = *walk;
         enum verdict verdict = walk->number == REGISTER_NONE ? through_stack(walk, step)
                                                              : through_register(walk, step);
+        walk->path->root_step = step;
         if (verdict == FOUND)
             return;
     }

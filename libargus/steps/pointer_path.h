@@ -20,7 +20,20 @@ enum pointer_root {
     ROOT_STACK,    /* an address on the thread's stack */
 };
 
-#define POINTER_LINKS 8
+#define POINTER_LINKS     8
+#define POINTER_SIGHTINGS 16
+
+/* A register or a word on the stack that had one of the pointers, before `step`: the memory is
+ * reached from that pointer by `added`, and then by the last `links` offsets of the path. */
+struct pointer_sighting {
+    uint32_t step, links;
+    uint8_t number; /* general register; REGISTER_NONE: the word at … */
+    uint64_t stack_address;
+    int64_t added;
+    /* the register points to an object on the stack, whose word at this offset has the pointer */
+    bool has_outer;
+    int64_t outer;
+};
 
 /* If the root is a variable, the object is at *(… *(*(address) + offsets[0]) + offsets[1] …) +
  * offsets[links - 1]. If it is a call or a register, its value takes the place of the innermost
@@ -32,6 +45,10 @@ struct pointer_path {
     uint8_t number;
     uint32_t links;
     int64_t offsets[POINTER_LINKS];
+    uint32_t root_step; /* that loaded the pointer at `address`, or computed the address */
+    /* the innermost first; later ones are left out */
+    struct pointer_sighting sightings[POINTER_SIGHTINGS];
+    uint32_t sighting_count;
 };
 
 /* The path to memory operand `operand` of the instruction of `step`. */

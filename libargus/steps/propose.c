@@ -147,6 +147,7 @@ static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                                   .is_of_another = stored == STORED_OTHER,
                                   .compares_loads =
                                       compares_loads(bad_run(d), &evidence->sources[1]),
+                                  .has_changed = other && dataflow_has_changed(d->runs[0], other),
                                   .is_elsewhere = !other && evidence->sources[0].count > 0,
                                   .order = order};
     rank.is_request =

@@ -1,8 +1,15 @@
 #include "argus/step_items.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "steps/describe.h"
+
+/* The memory that an instruction accessed when it was first executed. */
+struct memory_name {
+    const char *text, *in; /* in the describer's table */
+    bool is_known;
+};
 
 struct walk {
     struct run *run;
@@ -11,7 +18,8 @@ struct walk {
     argus_step_item_function function;
     void *context;
     const struct argus_step_event *events;
-    size_t event_count, next; /* the first event that has not been handled */
+    size_t event_count, next;  /* the first event that has not been handled */
+    struct memory_name *names; /* owned; by instruction */
     bool is_over;
 };
 
@@ -76,9 +84,37 @@ static void emit_branch(struct walk *walk, uint32_t step)
     emit(walk, &item);
 }
 
+static const char *memory_text(struct walk *walk, const struct argus_flag_candidate *memory)
+{
+    if (memory->member || memory->path)
+        return memory->member ? memory->member : memory->path;
+    if (!memory->symbol || !memory->symbol_offset)
+        return memory->symbol;
+    return describe_text(&walk->describer, "%s+0x%llx", memory->symbol,
+                         (unsigned long long)memory->symbol_offset);
+}
+
+static struct memory_name name_memory(struct walk *walk, uint32_t step)
+{
+    const struct instruction *instruction = run_instruction(walk->run, step);
+    struct source source = {.kind = SOURCE_LOAD, .step = step};
+    struct argus_flag_candidate memory = {.where = ARGUS_FLAG_UNKNOWN};
+    if (!instruction->memory_count || instruction->flow != FLOW_NEXT)
+        return (struct memory_name){.is_known = true};
+    source.has_address = run_operand_address(walk->run, step, 0, &source.address);
+    source.size_bytes = instruction->memory[0].size_bytes;
+    describe_memory(&walk->describer, &source, &memory);
+    return (struct memory_name){memory_text(walk, &memory), memory.member_in, true};
+}
+
 static void emit_instruction(struct walk *walk, uint32_t step)
 {
     struct argus_step_item item = begin_item(walk, step, ARGUS_STEP_ITEM_INSTRUCTION);
+    struct memory_name *name = &walk->names[walk->run->instruction_of[step]];
+    if (!name->is_known)
+        *name = name_memory(walk, step);
+    item.memory = name->text;
+    item.memory_in = name->in;
     emit(walk, &item);
 }
 
@@ -120,8 +156,12 @@ struct argus_error *argus_step_items(struct argus_steps *steps,
     error = walk.describer.strings ? run_make_keys(walk.run) : argus_error_memory();
     if (!error)
         error = run_find_activations(walk.run, false);
+    walk.names = calloc(walk.run->instructions.length, sizeof(*walk.names));
+    if (!error && !walk.names)
+        error = argus_error_memory();
     if (!error)
         error = walk_steps(&walk);
+    free(walk.names);
     strtab_destroy(walk.describer.strings);
     run_destroy(walk.run);
     return error;

@@ -36,7 +36,8 @@ void answers_begin(const struct analysis *analysis, struct answers *ret)
         .session = session,
         .arguments = arguments,
         .rest = arguments_option(arguments, "answers"),
-        .automatic = arguments_has(arguments, "auto"),
+        /* The command that continues would record once more. */
+        .automatic = arguments_has(arguments, "auto") || arguments_has(arguments, "live"),
     };
     session->no_ask = arguments_has(arguments, "no-ask");
     ret->may_prompt = !ret->automatic && !session->no_ask;

@@ -7,6 +7,7 @@
 
 #include "plugin/answers/answers.h"
 #include "plugin/baseline_options.h"
+#include "plugin/commands/diagnose_live.h"
 #include "plugin/hang_choice.h"
 
 static const struct command_option options[] = {
@@ -14,6 +15,7 @@ static const struct command_option options[] = {
     HANG_OPTIONS,
     BASELINE_OPTIONS,
     ANSWERS_OPTIONS,
+    DIAGNOSE_LIVE_OPTIONS,
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
@@ -72,31 +74,27 @@ static struct argus_error *diagnose(struct analysis *analysis, struct answers *a
     return failed;
 }
 
-static struct argus_error *run(struct session *session, const struct arguments *arguments)
+/* Diagnoses the hang of the analysis that the options name. */
+static struct argus_error *run_analysis(struct analysis *analysis,
+                                        const struct argus_hang_options *hang_options)
 {
-    struct analysis analysis;
     struct answers answers;
-    struct argus_hang_options hang_options;
     struct baseline_options baseline = {.context = 0};
-    struct argus_error *error = analysis_begin(session, arguments, 0, 1, &analysis);
-    if (!error)
-        error = hang_options_get(&analysis, &hang_options);
-    if (!error)
-        error = baseline_options_get(&analysis, &baseline);
+    struct argus_error *error = baseline_options_get(analysis, &baseline);
     if (error) {
         baseline_options_deinit(&baseline);
         return error;
     }
-    struct argus_diagnose_options diagnose_options = {.threshold_ns = hang_options.threshold_ns,
+    struct argus_diagnose_options diagnose_options = {.threshold_ns = hang_options->threshold_ns,
                                                       .context = baseline.context,
                                                       .other = baseline.graph,
                                                       .other_symbols = baseline.other_symbols};
-    answers_begin(&analysis, &answers);
+    answers_begin(analysis, &answers);
     do {
         struct hang_choice choice = {0};
-        error = hang_choice_make(&analysis, &hang_options, answers_asker(&answers), &choice);
+        error = hang_choice_make(analysis, hang_options, answers_asker(&answers), &choice);
         if (!error)
-            error = diagnose(&analysis, &answers, &choice, &diagnose_options);
+            error = diagnose(analysis, &answers, &choice, &diagnose_options);
         else if (!answers.back)
             error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
         hang_choice_deinit(&choice);
@@ -104,6 +102,38 @@ static struct argus_error *run(struct session *session, const struct arguments *
     answers_deinit(&answers);
     baseline_options_deinit(&baseline);
     return error;
+}
+
+static struct argus_error *run_live(struct session *session, const struct arguments *arguments)
+{
+    struct analysis analysis;
+    struct live_recording live;
+    struct argus_hang_options hang_options;
+    struct argus_error *error = diagnose_live_record(session, arguments, &live);
+    if (!error)
+        error = analysis_begin_file(session, arguments, live.path, &analysis);
+    if (!error)
+        error = hang_options_get(&analysis, &hang_options);
+    hang_options.pid = live.pid;
+    if (!error)
+        error = run_analysis(&analysis, &hang_options);
+    free(live.path);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct analysis analysis;
+    struct argus_hang_options hang_options;
+    bool is_live;
+    struct argus_error *error = diagnose_live_is_meant(session, arguments, &is_live);
+    if (!error && is_live)
+        return run_live(session, arguments);
+    if (!error)
+        error = analysis_begin(session, arguments, 0, 1, &analysis);
+    if (!error)
+        error = hang_options_get(&analysis, &hang_options);
+    return error ? error : run_analysis(&analysis, &hang_options);
 }
 
 const struct command command_diagnose = {
@@ -121,11 +151,17 @@ const struct command command_diagnose = {
                "\n"
                "At a terminal, the command asks where the graph is ambiguous. Elsewhere\n"
                "--answers or --auto answers. A question without an answer is printed with the\n"
-               "command that continues, and the exit code is 3.",
+               "command that continues, and the exit code is 3.\n"
+               "\n"
+               "With --live, a process that hangs now is recorded for 1.5 s. If it polls, and\n"
+               "its code tells which variable ends the loop, that variable is watched until a\n"
+               "thread writes it, or --wait is over. The answer then says which thread wrote\n"
+               "it, or that none did. Questions take their defaults.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --baseline=yesterday.argus freeze.argus\n"
-               "argus diagnose --answers=1,2,stop freeze.argus v1234",
+               "argus diagnose --answers=1,2,stop freeze.argus v1234\n"
+               "argus diagnose --live=4711 --wait=20s",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,
     .run = run,

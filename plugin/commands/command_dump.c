@@ -43,7 +43,8 @@ static bool carries_name(uint32_t event)
 {
     return event == ARGUS_ID_NAME_NEW || event == ARGUS_ID_NAME_EXEC ||
            event == ARGUS_ID_NAME_THREAD || event == ARGUS_ID_CPU_GROUP ||
-           event == ARGUS_ID_FILE_LOCK_NAME || event == ARGUS_ID_CALL_PATH;
+           event == ARGUS_ID_MEMORY_GROUP || event == ARGUS_ID_FILE_LOCK_NAME ||
+           event == ARGUS_ID_CALL_PATH;
 }
 
 static void print_arguments(FILE *out, const struct tracepoint *row,

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "plugin/flags/flag_file.h"
+#include "plugin/flags/flag_mappings.h"
 #include "plugin/flags/flag_place.h"
 #include "plugin/flags/flag_watch.h"
 
 static const struct command_option options[] = {
+    {"file", 0, "PATH+OFFSET", "watch shared memory: this file, in each process that maps it"},
     {"size", 0, "1|2|4|8", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
     {"access", 0, "w|rw", "w: writes alone; rw: reads and writes (rw; flip and queue: w)"},
     {"semantics", 0, "value|flip|queue",
@@ -181,14 +183,46 @@ static struct request_flag make_request(const struct arguments *arguments,
     return wanted;
 }
 
+/* --- shared memory --- */
+
+/* Without PID: each process that maps the file has a flag of its own. */
+static struct argus_error *watch_file(struct session *session, const struct arguments *arguments,
+                                      struct chosen *chosen)
+{
+    struct flag_mappings mappings;
+    const char *file = arguments_option(arguments, "file");
+    struct argus_error *error = arguments_expect(arguments, 0, 0);
+    if (!error && (arguments_has(arguments, "save") || arguments_has(arguments, "output")))
+        error = argus_error_create(ARGUS_ERROR_USAGE, "--file goes with neither --save nor -o");
+    if (!error)
+        error = flag_mappings_find(file, &mappings);
+    for (size_t i = 0; !error && i < mappings.count; i++) {
+        chosen->pid = mappings.all[i].pid;
+        chosen->place = (struct flag_place){.address = mappings.all[i].address};
+        snprintf(chosen->place.label, sizeof(chosen->place.label), "%s", file);
+        struct request_flag wanted = make_request(arguments, chosen);
+        error = watch(session, &wanted);
+    }
+    if (!error && mappings.left_out)
+        session_note(session, "%zu more processes map it, which are not watched",
+                     mappings.left_out);
+    if (!error && mappings.unreadable)
+        session_note(session, "%u processes of other users were not looked at",
+                     mappings.unreadable);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct chosen chosen = {0};
     const char *path = arguments_option(arguments, "save");
-    bool by_lldb = flag_watch_is_meant(session, arguments);
-    struct argus_error *error = by_lldb ? NULL : arguments_expect(arguments, 2, 3);
+    bool of_file = arguments_has(arguments, "file");
+    bool by_lldb = !of_file && flag_watch_is_meant(session, arguments);
+    struct argus_error *error = by_lldb || of_file ? NULL : arguments_expect(arguments, 2, 3);
     if (!error)
         error = parse_options(arguments, &chosen);
+    if (!error && of_file)
+        return watch_file(session, arguments, &chosen);
     if (!error && by_lldb)
         return flag_watch_run(session, arguments, (uint32_t)chosen.size,
                               chosen.access == FLAG_WRITES, chosen.semantics);
@@ -217,7 +251,8 @@ const struct command command_watchflag = {
                "name. SYMBOL is a variable (in C++ by its readable name) or an address in the\n"
                "file. '->OFFSET' follows a pointer: 'display+0x8->0x18' is 0x18 after the\n"
                "address that the pointer at display+0x8 contains now. If the pointer changes\n"
-               "later, the watched address stays the same.\n"
+               "later, the watched address stays the same. If IMAGE has debug information,\n"
+               "members can be named as in C: 'display->window->state', 'jobs[3].done'.\n"
                "\n"
                "The processor has four registers for this, which debuggers use too. It cannot\n"
                "watch reads alone: with rw, an access that changes the value is a write, and\n"
@@ -227,6 +262,10 @@ const struct command command_watchflag = {
                "that sets the flag (not 0) causes the thread that clears it to continue. With\n"
                "queue, the thread that increments it causes the thread that decrements it to\n"
                "continue, first in, first out. Both need only the writes.\n"
+               "\n"
+               "Memory that processes share (MAP_SHARED) is one flag, wherever each of them\n"
+               "has it: a write by one process causes the read by another one. --file watches\n"
+               "it in all of them.\n"
                "\n"
                "All threads are watched, including later ones, but not processes that it\n"
                "forks. A watch ends with the process, or when the process starts another\n"
@@ -243,6 +282,8 @@ const struct command command_watchflag = {
                "argus-flags(5).",
     .example = "argus watchflag 4711 editor need_display\n"
                "argus watchflag 4711 libfoo state+8 --size=4 --access=w\n"
+               "argus watchflag 4711 editor 'app->window->state'\n"
+               "argus watchflag --file /dev/shm/editor-state+0x40 --size 4\n"
                "argus watchflag 4711 editor 'window->0x18' --save editor.flags",
     .options = options,
     .run = run,

@@ -127,6 +127,14 @@ struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t na
     return error;
 }
 
+bool flag_place_has_members(const char *text)
+{
+    for (const char *arrow = text; (arrow = strstr(arrow, "->")); arrow += 2)
+        if (arrow[2] < '0' || arrow[2] > '9')
+            return true;
+    return text[strcspn(text, ".[")];
+}
+
 struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
 {
     char base[512];
@@ -164,7 +172,13 @@ struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *im
 {
     char name[512];
     uint64_t offset, base = 0;
-    struct argus_error *error = flag_place_parse(symbol, name, sizeof(name), &offset, ret);
+    struct argus_data_place place = {.bytes = 0};
+    bool has_members = flag_place_has_members(symbol);
+    struct argus_error *error =
+        has_members ? argus_data_members_read(pid, image, symbol, &place) : NULL;
+    if (!error)
+        error =
+            flag_place_parse(has_members ? place.text : symbol, name, sizeof(name), &offset, ret);
     snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol, image);
     if (error)
         return error;
@@ -178,5 +192,6 @@ struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *im
     }
     ret->address += offset;
     ret->size_bytes = !ret->step_count && ret->size_bytes > offset ? ret->size_bytes - offset : 0;
+    ret->size_bytes = place.bytes ? place.bytes : ret->size_bytes;
     return error;
 }

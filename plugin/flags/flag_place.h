@@ -1,6 +1,6 @@
 /* The place of a data flag, from the user's notation: PID ADDRESS, or PID IMAGE SYMBOL[+OFFSET].
  * Each can be followed by pointers: "display+0x8->0x18" is the address that the word at display+0x8
- * holds, plus 0x18. */
+ * holds, plus 0x18. If the file has debug information, members can be named: "app->net->state". */
 #ifndef ARGUS_PLUGIN_FLAG_PLACE_H
 #define ARGUS_PLUGIN_FLAG_PLACE_H
 
@@ -18,7 +18,7 @@ struct flag_place {
     uint64_t steps[FLAG_PLACE_STEPS]; /* offset that is added after each pointer */
     uint32_t step_count;
     bool is_thread_local;
-    uint64_t size_bytes; /* of the rest of the variable, from the flag on; 0: not known */
+    uint64_t size_bytes; /* of the rest of the variable or member, from the flag on; 0: not known */
     char label[200];     /* "flag+4 in libfoo.so" */
 };
 
@@ -34,6 +34,10 @@ struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
  * `name_bytes`. */
 struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t name_bytes,
                                      uint64_t *ret_offset, struct flag_place *ret);
+
+/* Whether it names members, which flag_place_parse() does not know ("app->net->state", "table[3]"); perhaps not, if a symbol
+ * itself has such letters. */
+bool flag_place_has_members(const char *text);
 
 /* Makes the error that a file has no such variable, with similar names among those that `each`
  * enumerates (argus_data_symbols_each() and similar functions). */

@@ -79,14 +79,19 @@ struct argus_error *flag_wish_plan(const struct flag_wish *wish, struct request_
 {
     struct argus_data_image image;
     struct flag_place place;
+    struct argus_data_place members = {.bytes = 0};
     char name[512];
     uint64_t offset;
+    bool has_members = flag_place_has_members(wish->place);
     struct argus_error *error = argus_data_image_read(wish->image, &image);
     if (!error && !image.is_64_bit)
         error = argus_error_create(ARGUS_ERROR_UNSUPPORTED, "%s is a 32-bit program or library",
                                    wish->image);
+    if (!error && has_members)
+        error = argus_data_file_members_read(wish->image, wish->place, &members);
     if (!error)
-        error = flag_place_parse(wish->place, name, sizeof(name), &offset, &place);
+        error = flag_place_parse(has_members ? members.text : wish->place, name, sizeof(name),
+                                 &offset, &place);
     if (!error)
         error = name[0] == '0' ? find_address(wish, &image, name, &place)
                                : find_variable(wish, name, &place);
@@ -95,6 +100,7 @@ struct argus_error *flag_wish_plan(const struct flag_wish *wish, struct request_
     place.address += offset;
     place.size_bytes =
         !place.step_count && place.size_bytes > offset ? place.size_bytes - offset : 0;
+    place.size_bytes = members.bytes ? members.bytes : place.size_bytes;
     if (wish->bytes && !place.step_count && place.address % wish->bytes)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%s is not aligned: %u bytes can be watched at multiples of %u",

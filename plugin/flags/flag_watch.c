@@ -31,11 +31,22 @@ static struct argus_error *follow(struct session *session, struct flag_place *pl
     return NULL;
 }
 
+/* LLDB knows the types, too. */
+static struct argus_error *find_members(struct session *session, const char *image,
+                                        const char *text, struct flag_place *ret)
+{
+    *ret = (struct flag_place){0};
+    snprintf(ret->label, sizeof(ret->label), "%s in %s", text, image);
+    return session->watches->find(session->host.data, NULL, text, &ret->address, &ret->size_bytes);
+}
+
 static struct argus_error *find_symbol(struct session *session, const char *image,
                                        const char *symbol, struct flag_place *ret)
 {
     char name[512];
     uint64_t offset;
+    if (flag_place_has_members(symbol))
+        return find_members(session, image, symbol, ret);
     struct argus_error *error = flag_place_parse(symbol, name, sizeof(name), &offset, ret);
     snprintf(ret->label, sizeof(ret->label), "%s in %s", symbol, image);
     if (!error)

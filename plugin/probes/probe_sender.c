@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "event/binary/elf_symbols.h"
 #include "plugin/probes/probe_files.h"
+#include "plugin/probes/probe_place.h"
 
 /* A pattern row of a user's rules, and its matches in the current file. */
 struct pattern {
@@ -36,6 +38,7 @@ struct sender {
     VEC(struct place) places;
     bool no_memory;
     uint32_t sent;
+    uint8_t code[PROBE_PLACE_CODE]; /* of the function to probe */
 };
 
 /* A list in a sentence. If it grows too long for a request, it ends with an ellipsis. */
@@ -107,15 +110,26 @@ static void put_path(const char *path, size_t room, char *ret)
         snprintf(ret, room, "...%s", path + length - room + 4);
 }
 
+/* Moves the probe from the function's beginning at `file_offset` to where it costs least. */
+static void put_place(struct sender *sender, int fd, uint64_t file_offset,
+                      struct request_probe *ret)
+{
+    ssize_t bytes = pread(fd, sender->code, sizeof(sender->code), (off_t)file_offset);
+    struct probe_place place =
+        probe_place_find(sender->code, bytes < 0 ? 0 : (size_t)bytes, &ret->spec);
+    ret->offset = file_offset + place.offset;
+    ret->spec.stack_bytes = place.stack_bytes;
+}
+
 static struct argus_error *send_one(struct sender *sender, const struct probe_library_file *file,
                                     const struct probe_row *row, const char *symbol,
                                     uint64_t file_offset)
 {
     struct request_probe request = {
-        .offset = file_offset,
         .number = sender->sent,
         .spec = row->spec,
     };
+    put_place(sender, file->fd, file_offset, &request);
     put_path(file->path, sizeof(request.library), request.library);
     snprintf(request.symbol, sizeof(request.symbol), "%s", symbol);
     snprintf(request.label, sizeof(request.label), "%s", row->label);

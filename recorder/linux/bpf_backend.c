@@ -386,6 +386,11 @@ static bool bpf_flags_awaited(const struct backend *base)
     return flags_awaited(of_base(base)->flags);
 }
 
+static bool bpf_take_shared_flags(struct backend *base, record_list *ret)
+{
+    return flags_take_shared(of_base(base)->flags, ret);
+}
+
 static struct argus_error *bpf_write_flags(struct backend *base, struct argus_writer *writer)
 {
     return flags_write(of_base(base)->flags, writer);
@@ -466,6 +471,7 @@ const struct backend_ops bpf_backend_ops = {
     .flag_remove = bpf_flag_remove,
     .flag_get = bpf_flag_get,
     .flags_awaited = bpf_flags_awaited,
+    .take_shared_flags = bpf_take_shared_flags,
     .write_flags = bpf_write_flags,
     .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,

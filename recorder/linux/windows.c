@@ -4,11 +4,13 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -38,17 +40,29 @@ static bool is_display_address(const struct sockaddr_storage *address, socklen_t
     return port >= X11_PORT && port < X11_PORT + X11_DISPLAYS;
 }
 
-static bool leads_to_display(int process, int fd)
+static bool is_display(int fd)
 {
     struct sockaddr_storage address;
     socklen_t bytes = sizeof(address);
+    return getpeername(fd, (struct sockaddr *)&address, &bytes) == 0 &&
+           is_display_address(&address, bytes);
+}
+
+/* Whether data that was sent to the socket is still unread. */
+static bool is_untaken(int fd)
+{
+    int bytes = 0;
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+static bool is_so(int process, int fd, bool (*ask)(int fd))
+{
     int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
     if (copy < 0)
         return false;
-    bool is_display = getpeername(copy, (struct sockaddr *)&address, &bytes) == 0 &&
-                      is_display_address(&address, bytes);
+    bool so = ask(copy);
     close(copy);
-    return is_display;
+    return so;
 }
 
 static bool is_socket(DIR *folder, const char *name)
@@ -58,7 +72,8 @@ static bool is_socket(DIR *folder, const char *name)
            strncmp(target, "socket:", 7) == 0;
 }
 
-bool process_has_window(uint32_t pid)
+/* Whether a socket of the process is so; `unknown` if it cannot be asked. */
+static bool any_socket_is(uint32_t pid, bool (*ask)(int fd), bool unknown)
 {
     char path[32];
     bool found = false;
@@ -67,13 +82,45 @@ bool process_has_window(uint32_t pid)
     int process = (int)syscall(SYS_pidfd_open, pid, 0);
     const struct dirent *entry;
     if (!folder || process < 0)
-        found = true;
-    while (!found && (entry = readdir(folder)))
+        found = unknown;
+    while (!found && folder && process >= 0 && (entry = readdir(folder)))
         found = isdigit((unsigned char)entry->d_name[0]) && is_socket(folder, entry->d_name) &&
-                leads_to_display(process, atoi(entry->d_name));
+                is_so(process, atoi(entry->d_name), ask);
     if (folder)
         closedir(folder);
     if (process >= 0)
         close(process);
     return found;
+}
+
+bool process_has_window(uint32_t pid)
+{
+    return any_socket_is(pid, is_display, true);
+}
+
+struct display_search {
+    int process; /* a pidfd */
+    bool found;
+};
+
+static bool look_for_display(void *context, int fd)
+{
+    struct display_search *search = context;
+    search->found = is_so(search->process, fd, is_display);
+    return !search->found;
+}
+
+bool poll_set_has_display(const struct poll_set *set, uint32_t pid)
+{
+    struct display_search search = {.process = (int)syscall(SYS_pidfd_open, pid, 0)};
+    if (search.process < 0)
+        return false;
+    poll_set_each(set, look_for_display, &search);
+    close(search.process);
+    return search.found;
+}
+
+bool process_has_untaken(uint32_t pid)
+{
+    return any_socket_is(pid, is_untaken, false);
 }

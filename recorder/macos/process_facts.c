@@ -37,6 +37,18 @@ bool process_has_window(uint32_t pid)
     return true;
 }
 
+bool poll_set_has_display(const struct poll_set *set, uint32_t pid)
+{
+    (void)set, (void)pid;
+    return false;
+}
+
+bool process_has_untaken(uint32_t pid)
+{
+    (void)pid;
+    return false;
+}
+
 bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)
 {
     (void)set, (void)pid;

@@ -256,6 +256,12 @@ struct argus_error *backend_held_locks(const struct backend *backend, record_lis
     return done ? NULL : argus_error_memory();
 }
 
+struct argus_error *backend_take_shared_flags(struct backend *backend, record_list *ret)
+{
+    bool done = !backend->ops->take_shared_flags || backend->ops->take_shared_flags(backend, ret);
+    return done ? NULL : argus_error_memory();
+}
+
 bool backend_is_overloaded(const struct backend *backend)
 {
     return backend->ops->is_overloaded && backend->ops->is_overloaded();

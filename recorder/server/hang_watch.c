@@ -78,11 +78,17 @@ static bool report(struct hang_watch *watch, struct away *away, uint64_t until_n
     return vec_push(&watch->reports, hang);
 }
 
+/* Since when a thread is away from its loop, if it is. */
+static uint64_t away_since(const struct backend_poller *poller)
+{
+    return poller->polling ? poller->seen_ns : poller->returned_ns;
+}
+
 static struct away *find(struct hang_watch *watch, const struct backend_poller *poller)
 {
     for (size_t i = 0; i < watch->away.length; i++) {
         struct away *away = &watch->away.data[i];
-        if (away->tid == poller->tid && away->since_ns == poller->returned_ns)
+        if (away->tid == poller->tid && away->since_ns == away_since(poller))
             return away;
     }
     return NULL;
@@ -119,6 +125,42 @@ static bool asks_for_child(const struct backend_poller *poller, uint64_t now_ns)
     return poller->asked_ns && now_ns < poller->asked_ns + RESTING_NS;
 }
 
+/* Whether the descriptors of the set are known. */
+static bool is_listed(const struct poll_set *set)
+{
+    return set->kind == POLL_SET_ARRAY || set->kind == POLL_SET_BITS;
+}
+
+/* Whether a poll cannot take input, while a process to which this one has sent something reads
+ * nothing. */
+static bool is_deaf(const struct hang_watch *watch, const struct poll_set *set, uint32_t pid)
+{
+    return is_listed(set) && !watch->system->has_display(set, pid) &&
+           watch->system->has_untaken(pid);
+}
+
+/* Whether the thread waits in a poll that may take input from a display server. */
+static bool may_take_input(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    const struct poll_set *set = poller->polling ? &poller->loop_set : &poller->handler_set;
+    return (poller->polling || poller->polling_in_handler) &&
+           (!is_listed(set) || watch->system->has_display(set, poller->pid));
+}
+
+/* Whether a main thread with windows waits in a poll before it has reached its loop. In some
+ * programs another thread reads from the display server. */
+static bool waits_at_start(const struct hang_watch *watch, const struct backend_poller *pollers,
+                           size_t count, const struct backend_poller *poller)
+{
+    if (!poller->polling || poller->tid != poller->pid || !poller->seen_ns ||
+        poller->rested_ns >= RESTING_NS || !watch->system->has_window(poller->pid))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (pollers[i].pid == poller->pid && may_take_input(watch, &pollers[i]))
+            return false;
+    return true;
+}
+
 /* Whether a thread that has polled inside a handler may be working normally. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
@@ -127,6 +169,9 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
         return false;
     if (poller->polling_in_handler && poll_set_covers(&poller->handler_set, &poller->loop_set))
         return !is_unanswered(watch, poller);
+    if (poller->polling_in_handler && watch->system->has_display(&poller->loop_set, poller->pid) &&
+        is_deaf(watch, &poller->handler_set, poller->pid))
+        return false;
     if (watch->system->is_ready(&poller->loop_set, poller->pid))
         return false;
     bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
@@ -181,14 +226,17 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
 }
 
 /* Only threads that have been away for a quarter of the limit are examined more closely. */
-static bool look_at(struct hang_watch *watch, const struct backend_poller *poller, uint64_t now_ns)
+static bool look_at(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
+                    const struct backend_poller *poller, uint64_t now_ns)
 {
-    if (poller->pid == watch->left_out || poller->polling || poller->returns < LOOP_RETURNS ||
-        poller->returned_ns > now_ns || now_ns - poller->returned_ns < watch->threshold_ns / 4)
+    uint64_t since_ns = away_since(poller);
+    if (poller->pid == watch->left_out || poller->returns < LOOP_RETURNS || since_ns > now_ns ||
+        now_ns - since_ns < watch->threshold_ns / 4 ||
+        (poller->polling && !waits_at_start(watch, pollers, count, poller)))
         return true;
     struct away *away = find(watch, poller);
     if (!away) {
-        struct away new = {.tid = poller->tid, .pid = poller->pid, .since_ns = poller->returned_ns};
+        struct away new = {.tid = poller->tid, .pid = poller->pid, .since_ns = since_ns};
         if (!vec_push(&watch->away, new))
             return false;
         away = &watch->away.data[watch->away.length - 1];
@@ -225,7 +273,7 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
 {
     bool good = true;
     for (size_t i = 0; i < count; i++)
-        good &= look_at(watch, &pollers[i], now_ns);
+        good &= look_at(watch, pollers, count, &pollers[i], now_ns);
     good &= drop_back(watch, now_ns);
     watch->looked_ns = now_ns;
     return good;
@@ -284,4 +332,6 @@ const struct hang_system hang_system_proc = {
     .is_ready = poll_set_is_ready,
     .is_untaken = poll_set_is_untaken,
     .has_window = process_has_window,
+    .has_display = poll_set_has_display,
+    .has_untaken = process_has_untaken,
 };

@@ -16,6 +16,13 @@
  * - the thread is a main thread whose loop has returned often, and hardly anything ends the polls
  *   in the handler: then the user may not have given any input yet.
  *
+ * - the loop's poll takes from the display server and the handler's poll does not, and data that
+ *   the process sent to another one is still unread: it waits for a reply (a call to a service that
+ *   is stopped).
+ *
+ * A main thread with windows that has never rested in a poll has not reached its loop yet. Then a
+ * poll that does not take from the display server is a hang, too, if no other thread takes from it.
+ *
  * It does not count if the handler's poll covers all that the loop's own poll waits for, unless
  * data that the process sent there is still unread: then it waits for a reply. Once a thread is
  * outside every poll, its earlier polls in the handler do not excuse it.
@@ -60,6 +67,10 @@ struct hang_system {
     /* Whether data that the process sent there is still unread, as poll_set_is_untaken(). */
     bool (*is_untaken)(const struct poll_set *set, uint32_t pid);
     bool (*has_window)(uint32_t pid);
+    /* Whether a descriptor of the set leads to a display server, as poll_set_has_display(). */
+    bool (*has_display)(const struct poll_set *set, uint32_t pid);
+    /* Whether data that the process sent to a socket is still unread, as process_has_untaken(). */
+    bool (*has_untaken)(uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 

@@ -60,12 +60,22 @@ static struct argus_error *write_locks(const struct recording *recording, size_t
     return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
 }
 
+/* Flags in shared memory that are watched since the last call. */
+static struct argus_error *look_at_flags(struct recording *recording)
+{
+    size_t before = recording->held.length;
+    struct argus_error *error = backend_take_shared_flags(recording->backend, &recording->held);
+    return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
+}
+
 /* Collects the file locks that are held now, and writes them if there is a sink. At the end, also
  * which ends of pipes and sockets are open. */
 static struct argus_error *look_at_locks(struct recording *recording, bool at_end)
 {
+    struct argus_error *error = look_at_flags(recording);
     size_t before = recording->held.length;
-    struct argus_error *error = backend_held_locks(recording->backend, &recording->held);
+    if (!error)
+        error = backend_held_locks(recording->backend, &recording->held);
     if (!error && at_end)
         error = backend_read_last(recording->backend, &recording->held);
     return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
@@ -207,6 +217,8 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     bool awaited = backend_flags_awaited(recording->backend);
     *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
+    if (!error)
+        error = look_at_flags(recording);
     struct clock_readings clocks = clock_read();
     size_t added = clock_watch_look(&recording->clocks, &clocks);
     if (error || recording->mode == RECORDING_MEMORY)
@@ -293,14 +305,32 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
+/* What is shared is so until the end, however old the record is. */
+static struct argus_error *copy_flags(const struct recording *recording, uint64_t oldest_ns,
+                                      struct sink *sink)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < recording->held.length && !error; i++) {
+        struct argus_record record = recording->held.data[i];
+        if (record.debugid != ARGUS_ID_FLAG_SHARED || record.timestamp >= oldest_ns)
+            continue;
+        record.timestamp = oldest_ns;
+        error = sink_read_elsewhere(sink, &record, 1);
+    }
+    return error;
+}
+
 /* Writes the locks held now and the ends open now, and earlier locks within the time span of the
  * rings. */
 static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
 {
+    struct argus_error *error = look_at_flags(recording);
     size_t kept = recording->held.length, first = 0;
     uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
-    struct argus_error *error =
-        recording->stopped_ns ? NULL : backend_held_locks(recording->backend, &recording->held);
+    if (!error)
+        error = copy_flags(recording, oldest_ns, sink);
+    if (!error && !recording->stopped_ns)
+        error = backend_held_locks(recording->backend, &recording->held);
     if (!error && !recording->stopped_ns)
         error = backend_read_last(recording->backend, &recording->held);
     while (first < recording->held.length && recording->held.data[first].timestamp < oldest_ns)

@@ -5,7 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "server/poll_set.h"
+
 /* Whether the process is connected to a display server. True if unknown. */
 bool process_has_window(uint32_t pid);
+
+/* Whether a descriptor of an array or bitmap is the process's connection to a display server. False
+ * if unknown. */
+bool poll_set_has_display(const struct poll_set *set, uint32_t pid);
+
+/* Whether data that the process sent to a socket is still unread. False if unknown. */
+bool process_has_untaken(uint32_t pid);
 
 #endif

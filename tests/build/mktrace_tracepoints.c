@@ -136,6 +136,16 @@ static const struct tracepoint {
     {"waiting",
      ARGUS_ID_WAITING,
      {{"call", 1, 0}, {"arg1", 2, 0}, {"arg2", 3, 0}, {"stack", 4, 0}}},
+    {"memory_stall",
+     ARGUS_ID_MEMORY_STALL,
+     {{"why", 1, 0}, {"bytes", 1, 8}, {"length", 2, 0}, {"group", 3, 0}, {"limit", 4, 0}}},
+    {"memory_group", ARGUS_ID_MEMORY_GROUP, {{0}}},
+    {"memory_size",
+     ARGUS_ID_MEMORY_SIZE,
+     {{"pid", 1, 0}, {"own", 2, 0}, {"shared", 3, 0}, {"swapped", 4, 0}}},
+    {"flag_shared",
+     ARGUS_ID_FLAG_SHARED,
+     {{"flag", 1, 0}, {"inode", 2, 0}, {"device", 3, 0}, {"offset", 4, 0}}},
     {"callback_queued",
      ARGUS_ID_CALLBACK_QUEUED,
      {{"key", 1, 0}, {"function", 2, 0}, {"probe", 3, 0}}},
@@ -249,6 +259,7 @@ static bool is_name_record(const struct tracepoint *tracepoint)
 {
     return strncmp(tracepoint->name, "name_", 5) == 0 ||
            tracepoint->debugid == ARGUS_ID_CPU_GROUP ||
+           tracepoint->debugid == ARGUS_ID_MEMORY_GROUP ||
            tracepoint->debugid == ARGUS_ID_FILE_LOCK_NAME ||
            tracepoint->debugid == ARGUS_ID_CALL_PATH;
 }

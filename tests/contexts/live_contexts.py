@@ -12,6 +12,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "recorde
 from recorder_harness import ARGUS, Live, argus, main  # noqa: E402
 
 TIMES, SLOW_NS = 30, 10_000_000
+# Runs a program, and prints its times as they are from outside: from before its fork until after its exit.
+FROM_OUTSIDE = """import json, os, sys, time
+began = time.monotonic_ns()
+pid = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+_, _, used = os.wait4(pid, 0)
+print(json.dumps({"wall_ns": time.monotonic_ns() - began, "cpu_ns": int((used.ru_utime + used.ru_stime) * 1e9)}))"""
 
 
 class Contexts(Live):
@@ -54,6 +60,29 @@ class Contexts(Live):
         self.assertGreater(answer["counts"]["moments"]["cpu_samples"], 0)
         bare = self.contexts(slow, "--no-samples", program=program)
         self.assertEqual(bare["counts"]["moments"]["cpu_samples"], 0)
+
+    def times(self, how):
+        """Of slow_parts, from outside and as the first line of the answer has them."""
+        program = str(pathlib.Path(ARGUS).parent / "slow_parts")
+        command = ["record", "-o", str(self.path), *self.backend, "--no-probes", "--call-stacks", "--", sys.executable, "-c", FROM_OUTSIDE]
+        done = argus(*command, program, how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outside = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+        (inside,) = [program for program in self.contexts(str(self.path))["programs"] if program["process"] == "slow_parts"]
+        self.assertEqual(sum(inside["parts_ns"].values()), inside["thread_ns"])
+        self.assertLessEqual(inside["thread_ns"], outside["wall_ns"])  # it has one thread
+        self.assertLessEqual(inside["wall_ns"], outside["wall_ns"])
+        return inside, outside
+
+    def test_the_first_line_agrees_with_times_from_outside(self):
+        """No limit depends on the machine: slow_parts measures its own CPU time, and sleeps no shorter than it asks for."""
+        least = TIMES * SLOW_NS
+        inside, _ = self.times("compute")
+        self.assertGreaterEqual(inside["cpu_ns"], least)
+        self.assertLessEqual(inside["cpu_ns"] + inside["parts_ns"]["cpu"], inside["thread_ns"])
+        inside, outside = self.times("sleep")
+        self.assertGreaterEqual(inside["parts_ns"]["slept"], least)
+        self.assertLessEqual(inside["cpu_ns"], outside["wall_ns"] - least)
 
 
 if __name__ == "__main__":

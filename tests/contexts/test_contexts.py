@@ -435,6 +435,31 @@ def test_enough_samples_are_beyond_chance(setup):
     equal("a sixth", {(names(path)[-1], path["by_chance"]) for path in paths if path["cost_ns"] > 0}, {(hex(LOAD), True), (hex(SAVE), True)})
 
 
+def test_ways_that_are_beyond_chance_only_together_are_one_entry(setup):
+    """Four samples in each of two callers; the costlier of two ways would stay alone otherwise."""
+    scene, outer = Scene(), 0x5510
+    for start in (0, 80):
+        scene.at(start, "syscall_start nr=read arg1=5")
+        scene.at(start, f"stack user={scene.stack(MAIN, outer)} why=call")
+        scene.at(start, "syscall_end nr=read result=1")
+        for turn in range(8 if start == 0 else 0):
+            scene.at(10 * turn + 5, f"sample user={scene.stack(MAIN, (PARSE, SAVE)[turn % 2], LOAD)} pc=0x5503")
+    first = setup.json(setup.make(scene))["contexts"][0]
+    equal("both ways", (names(first)[-1], first["ways"], first["cost_ns"], first["by_chance"]), (hex(LOAD), 2, 80_000_000, False))
+
+
+def test_waits_for_a_disk_that_differ_as_in_the_base_are_marked(setup):
+    base = setup.make(sleeper(10, 30, 50, call="fsync"))
+
+    def first(*waits_ms):
+        now = setup.make(sleeper(*waits_ms, call="fsync"))
+        path = [path for path in setup.json(f"--base={base}", now)["contexts"] if names(path)[-1] == "fsync"][0]
+        return path["by_chance"], text_lines(setup, now, "may be chance: waits for disks", f"--base={base}")
+    equal("the spread of the base", first(20, 40, 60), (True, 1))
+    equal("beyond it", first(200, 200, 200), (False, 0))
+    equal("one that is much longer", first(10, 30, 350), (False, 0))
+
+
 def text_lines(setup, trace, text, *words):
     return sum(text in line for line in setup.run(*words, trace).stdout.splitlines())
 

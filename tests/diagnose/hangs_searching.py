@@ -1,5 +1,6 @@
 """Handlers that repeatedly poll for one thing, at a smaller stack depth than the loop's own wait; and loops similar to them."""
 from hang_scene import Loop, hang, scene
+from scene import Scene
 
 START = [0x401000, 0x402000]  # main and its caller
 HOME = [0x700000, 0x510000, 0x511000, 0x512000, 0x513000] + START
@@ -42,6 +43,40 @@ def command_speaks_meanwhile():
             if turn % 12 == 0:
                 s.wait(s.editor, "select", fd=9, timeout=True, frames=SEARCH)
                 s.key() if turn in (96, 192) or speaker == "keyboard" else speaks(s, 30)
+        s.home()
+        s.key()
+        s.home()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="RepeatedYield")]), ([], [])]
+
+
+def answered_key(s, position):
+    """A key to which the editor responds: it draws."""
+    s.key()
+    Scene.message(s, s.editor, 77, position=position)
+    s.wake(s.editor, 30)
+    Scene.message(s, 30, 77, received=True, position=position)
+    s.wait(30, "read", fd=7)
+
+
+@scene
+def keys_are_kept():
+    """The editor draws what is typed. In one of twelve turns of the search there is a key, too, which the editor keeps, or draws as well."""
+    scenes = []
+    for draws in False, True:
+        s = Loop(frames=HOME)
+        s.thread(30, "server")
+        s.wait(30, "read", fd=7)
+        for position in range(1, 6):
+            answered_key(s, position)
+            s.home()
+        s.key()
+        for turn in range(300):
+            searches(s, 1)
+            if turn % 12 == 0:
+                s.wait(s.editor, "select", fd=9, timeout=True, frames=SEARCH)
+                answered_key(s, 10 + turn) if draws else s.key()
         s.home()
         s.key()
         s.home()

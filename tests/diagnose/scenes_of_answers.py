@@ -1,6 +1,8 @@
 """Waits that consist of many short waits, of which the last one ends with the reply that all of them waited for."""
 from hang_scene import Loop
 from hangs_in_handlers import AT_HOME, inside
+from hangs_unanswered import FORWARDS as FORWARDED
+from hangs_unanswered import OWNER, asks, keys, server_and_owner, times_out
 from scene import Scene
 from scenes import scene
 
@@ -348,3 +350,77 @@ def answer_that_is_polled_for():
 def answer_in_the_middle_of_a_run():
     """It does not end with the answer: it had something else to do."""
     return busy_until_answered(2000, 1500), "editor", {"type": "LongRunning", "root": ("editor", "LongRunning"), "only": {"editor"}}
+
+
+def continues(s, tid):
+    """The keyboard sends SIGCONT."""
+    s.type()
+    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
+    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
+    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.rest()
+    s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
+
+
+def asks_for_the_selection(busy=False):
+    """The server hands the editor's request on to the owner of the selection, which is stopped."""
+    s = server_and_owner()
+    stop(s, OWNER)
+    asks(s, False, busy)
+    return s
+
+
+@scene
+def request_that_was_handed_on():
+    """The editor gives up, after several waits. The owner continues later, and takes the request then."""
+    s = asks_for_the_selection()
+    keys(s, 20)
+    times_out(s)
+    s.home()
+    s.key()
+    s.home()
+    continues(s, OWNER)
+    takes(s, OWNER, FORWARDED, 9)
+    s.end()
+    return s, "editor", {"type": "LongWait", "root": ("owner", "LongWait"), "only": {"owner"}, "why": "stopped"}
+
+
+@scene
+def busy_until_the_end():
+    """The same, but the editor looks for the reply without waiting, and the trace ends meanwhile."""
+    s = asks_for_the_selection(busy=True)
+    s.busy(3000)
+    s.thread(90, "bystander")
+    return s, "editor", {"type": "LongRunning", "root": ("owner", "LongWait"), "why": "stopped"}
+
+
+@scene
+def request_before_short_polls():
+    """The handler polls with short time-outs. Before the first one it sent a request, which the store took without an answer. The display
+    server keeps sending input, and a child of the editor, which the editor started before, is busy."""
+    s = Loop(frames=AT_HOME)
+    for tid, name, parent in (SERVER, "server", 1), (STORE, "store", 1), (OTHER, "child", 10):
+        s.thread(tid, name, parent=parent)
+    idles(s)
+    s.wait(STORE, "accept4", fd=3)
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.key()
+    sends(s, s.editor, ASKS, 6)
+    s.wake(s.editor, SERVER)
+    takes(s, SERVER, ASKS, 6)
+    sends(s, s.editor, STORED, 1)
+    s.wake(s.editor, STORE)
+    takes(s, STORE, STORED, 1)
+    s.wait(STORE, "accept4", fd=3)
+    idles(s)
+    for turn in range(60):
+        s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40c000, 0x40b000))
+        s.busy(50)
+        if turn % 20 == 19:
+            s.timer(SERVER)
+            tells(s, 6 + turn)
+        else:
+            s.timer(s.editor)
+    s.end()
+    return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "uncertain": "has sent nothing since"}

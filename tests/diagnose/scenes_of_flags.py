@@ -21,23 +21,23 @@ def rest(s, app):
     s.at(s.now / 1e6 + 50)
 
 
-def begin(decoder=True):
+def begin(decoder=True, process=10):
     s = Scene()
     s.thread(10, "app")
     s.thread(30, "typist")
     if decoder:
-        s.thread(11, "decoder", pid=10)
+        s.thread(11, "decoder", pid=process)
         s.wait(11, "read")
     s.tables.append('flag 1 10 0x7000 "decoded in app" bytes 4')
     s.wait(10, "poll")
     return s
 
 
-def answered_requests(s, pc=0):
+def answered_requests(s, pc=0, address=0x7000):
     for value in (1, 2, 3):
         s.wake(30, 10)
         request(s, 10, 11)
-        s.flag(11, value, write=True, pc=pc)
+        s.flag(11, value, write=True, pc=pc, address=address)
         s.wait(11, "read")
         s.at(s.now / 1e6 + 8)
         s.timer(10)
@@ -45,9 +45,19 @@ def answered_requests(s, pc=0):
         rest(s, 10)
 
 
-def forgotten(pc=0):
-    s = begin()
-    answered_requests(s, pc)
+def shared(s):
+    """The decoder is another process, which has the flag's memory at another address."""
+    s.tables.append('flag 2 11 0x9000 "decoded in app" bytes 4')
+    for tid, address in (10, 0x7000), (11, 0x9000):
+        s._record(0, tid, f"flag_shared flag={address:#x} inode=77 device=1 offset=0")
+    return s
+
+
+def forgotten(pc=0, process=10):
+    s = begin(process=process)
+    if process != 10:
+        shared(s)
+    answered_requests(s, pc, 0x7000 if process == 10 else 0x9000)
     s.wake(30, 10)
     request(s, 10, 11)
     s.wait(11, "read")
@@ -63,6 +73,13 @@ def flag_that_was_forgotten():
     """The decoder takes the request, and goes back to its pipe without setting the flag."""
     return forgotten(), "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
                       "why": "went back to its wait for requests (read fd 5) without setting decoded in app; it was last set"}
+
+
+@scene
+def flag_that_another_process_forgot():
+    """The flag is in memory that both processes share."""
+    return forgotten(process=11), "app", {"type": "RepeatedYield", "root": ("decoder", "LongWait"), "path": ["app", "decoder"],
+                                "why": "went back to its wait for requests (read fd 5) without setting decoded in app; it was last set"}
 
 
 @scene

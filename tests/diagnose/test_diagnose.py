@@ -14,7 +14,9 @@ import scenes_of_circles  # noqa: F401
 import scenes_of_cpus  # noqa: F401
 import scenes_of_disks  # noqa: F401
 import scenes_of_flags  # noqa: F401
+import scenes_of_inlined  # noqa: F401
 import scenes_of_locks  # noqa: F401
+import scenes_of_memory  # noqa: F401
 import scenes_of_remotes  # noqa: F401
 from scenes import SCENES
 from schema import mismatches
@@ -38,6 +40,11 @@ def problems(answer, expected):
         yield f"the root cause is {first}, not {(root, kind)}"
     if causes and expected.get("why", "") not in causes[0]["why"]:
         yield f"the reason is {causes[0]['why']!r}"
+    if expected.get("summary", "") not in answer["summary"]:
+        yield f"the summary is {answer['summary']!r}"
+    functions = [tuple(f[key] for key in ("name", "inlined", "self", "inclusive")) for f in causes[0]["costly_functions"]] if causes else []
+    if functions != expected.get("functions", functions):
+        yield f"the costly functions are {functions}"
     remote = causes[0]["remote"] if causes else None
     if "remote" in expected and (remote and tuple(remote.values())) != expected["remote"]:
         yield f"the other end is {remote}"

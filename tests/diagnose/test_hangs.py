@@ -14,6 +14,7 @@ import hangs_of_conditions  # noqa: F401
 import hangs_of_loops  # noqa: F401
 import hangs_on_macos
 import hangs_searching  # noqa: F401
+import hangs_unanswered  # noqa: F401
 import hangs_unnoticed  # noqa: F401
 from hang_scene import SCENES
 

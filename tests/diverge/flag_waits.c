@@ -46,6 +46,70 @@ __attribute__((noinline)) static void wait_document(void)
         usleep(POLL_US);
 }
 
+/* --- behind a parameter that no variable of the file leads to --- */
+
+__attribute__((noinline)) static void wait_for_document(struct document *document)
+{
+    for (int i = 0; i < TURNS && document->state != READY; i++)
+        usleep(POLL_US);
+}
+
+__attribute__((noinline)) static void wait_parameter(void)
+{
+    wait_for_document(window->document);
+}
+
+/* --- behind an object on the stack of a caller --- */
+
+__attribute__((noinline)) static void wait_for_member(struct window *own)
+{
+    for (int i = 0; i < TURNS && own->document->state != READY; i++)
+        usleep(POLL_US);
+}
+
+__attribute__((noinline)) static void wait_member(void)
+{
+    struct window own = {.document = window->document};
+    wait_for_member(&own);
+}
+
+/* --- a variable of the waiting function, whose address another thread has --- */
+
+static struct document *volatile of_waiter;
+static sem_t has_waiter;
+
+static void set_local(void)
+{
+    sem_wait(&has_waiter);
+    of_waiter->state = READY;
+}
+
+__attribute__((noinline)) static void wait_local(void)
+{
+    struct document own = {.state = 0};
+    of_waiter = &own;
+    sem_post(&has_waiter);
+    for (int i = 0; i < TURNS && own.state != READY; i++)
+        usleep(POLL_US);
+}
+
+/* --- a bit-field --- */
+
+static volatile struct {
+    unsigned open : 1, kind : 3, closing : 1;
+} fields = {1, 5, 0};
+
+static void set_field(void)
+{
+    fields.closing = 1;
+}
+
+__attribute__((noinline)) static void wait_field(void)
+{
+    for (int i = 0; i < TURNS && !fields.closing; i++)
+        usleep(POLL_US);
+}
+
 /* --- a bit of a word, after a condition that holds --- */
 
 static volatile int is_open = 1;
@@ -150,6 +214,21 @@ __attribute__((noinline)) static void wait_decoded(void)
         usleep(POLL_US);
 }
 
+/* --- a counter, compared with a variable that nobody changes --- */
+
+static volatile long enough = 3, handled;
+
+static void set_handled(void)
+{
+    handled = 3;
+}
+
+__attribute__((noinline)) static void wait_handled(void)
+{
+    for (int i = 0; i < TURNS && handled < enough; i++)
+        usleep(POLL_US);
+}
+
 /* --- a bit in the third byte of a word of 8 bytes --- */
 
 static volatile uint64_t word = 1;
@@ -171,11 +250,16 @@ static const struct kind {
     void (*wait)(void);
 } kinds[] = {
     {"document", set_document, wait_document},
+    {"parameter", set_document, wait_parameter},
+    {"member", set_document, wait_member},
+    {"local", set_local, wait_local},
+    {"field", set_field, wait_field},
     {"bit", set_bit, wait_bit},
     {"arrived", set_arrived, wait_arrived},
     {"state", set_answer, wait_state},
     {"done", set_done, wait_done},
     {"decoded", set_decoded, wait_decoded},
+    {"handled", set_handled, wait_handled},
     {"word", set_word, wait_word},
 };
 
@@ -209,6 +293,7 @@ int main(int argc, char **argv)
     window->document = calloc(1, sizeof(*window->document));
     main_arrived = &arrived;
     sem_init(&asked, 0, 0);
+    sem_init(&has_waiter, 0, 0);
     sem_init(&was_asked, 0, 0);
     is_good = argc > 2 && strcmp(argv[2], "good") == 0;
     decoded = wanted = !is_good;

@@ -39,22 +39,46 @@ def diverge(*arguments):
 
 
 class Programs(unittest.TestCase):
-    def check(self, kind, **expected):
+    def check(self, kind, function=None, alone=True, **expected):
         for program in PROGRAMS:
             with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="argus-waits-") as folder:
                 good, bad = folder + "/good.steps", folder + "/bad.steps"
-                step(program, kind, "good", f"wait_{kind}", good)
-                step(program, kind, "bad", f"wait_{kind}", bad)
-                for answer in diverge(good, bad), diverge("--spin", bad):
+                step(program, kind, "good", function or f"wait_{kind}", good)
+                step(program, kind, "bad", function or f"wait_{kind}", bad)
+                for answer in [diverge(good, bad), *([diverge("--spin", bad)] if alone else [])]:
                     best = answer["candidates"][0]
                     self.assertEqual({key: best[key] for key in expected}, expected)
                     self.assertEqual(best["role"], "candidate")
 
     def test_behind_two_pointers(self):
-        self.check("document", where="heap", path="window->0x8->0x18", size=4)
+        self.check("document", where="heap", path="window->0x8->0x18", member="window->document->state", size=4)
+
+    def test_members_in_the_list_of_steps(self):
+        for program in PROGRAMS:
+            with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="argus-waits-") as folder:
+                path = folder + "/bad.steps"
+                step(program, "parameter", "bad", "wait_for_document", path)
+                said = subprocess.run([ARGUS, "steps", "--instructions", "--json", path], check=True, capture_output=True, text=True).stdout
+                memory = {(item["memory"], item["memory_function"]) for item in map(json.loads, said.splitlines())}
+                self.assertIn(("document->state", "wait_for_document"), memory)
+                self.assertIn("(document->state)", subprocess.run([ARGUS, "steps", "--instructions", path], check=True,
+                                                                  capture_output=True, text=True).stdout)
+
+    def test_a_member_of_a_local_variable(self):
+        self.check("parameter", function="wait_for_document", where="heap", member="document->state",
+                   member_function="wait_for_document", size=4)
+
+    def test_a_member_of_an_object_of_a_caller(self):
+        self.check("member", function="wait_for_member", where="heap", member="own->document->state", size=4)
+
+    def test_a_local_variable(self):
+        self.check("local", where="stack", member="own.state", member_function="wait_local", size=4)
+
+    def test_a_bit_field(self):
+        self.check("field", where="variable", symbol="fields", member="fields.closing", size=1)
 
     def test_a_bit_of_a_word(self):
-        self.check("bit", where="variable", symbol="flags", symbol_offset=4)
+        self.check("bit", where="variable", symbol="flags", symbol_offset=4, member="flags.bits")
 
     def test_a_thread_local_variable(self):
         self.check("arrived", where="thread-local", symbol="arrived", size=1)
@@ -67,6 +91,9 @@ class Programs(unittest.TestCase):
 
     def test_equal_numbers(self):
         self.check("decoded", where="variable", symbol="decoded")
+
+    def test_a_counter_and_its_limit(self):
+        self.check("handled", alone=False, where="variable", symbol="handled")
 
     def test_one_byte_of_a_word(self):
         self.check("word", where="variable", symbol="word", symbol_offset=2, size=1)

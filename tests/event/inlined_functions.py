@@ -3,6 +3,7 @@
 
     inlined_functions.py PRINT_INLINES FOLDER
 """
+import os
 import pathlib
 import re
 import shutil
@@ -23,6 +24,9 @@ __attribute__((noinline)) int outer(int n) {
 __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
 int main(int argc, char **argv) { (void)argv; return outer(argc); }
 """
+
+# A label inside a function, as gcc's link-time optimization writes for each file.
+LABEL = C.replace("return middle(n) + 7;", '__asm__ volatile("nop; file.c.1234:"); return middle(n) + 7;')
 
 CPP = """\
 int work(int);
@@ -100,6 +104,7 @@ GO_CHAIN = r"main\.inner:6 main\.outer:11"
 ROWS = [
     ("gcc", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("gcc", "c", C, ["-O2", "-gdwarf-4", "-o"], "outer", C_CHAIN),
+    ("gcc", "c", LABEL, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("clang", "c", C, ["-O2", "-g", "-o"], "outer", C_CHAIN),
     ("g++", "cpp", CPP, ["-O2", "-g", "-o"], "outer", CPP_CHAIN),
     ("g++", "cpp", LAMBDA, ["-O2", "-g", "-o"], "aroundiENK", r"\w*inner\w*:3 aroundiENK:7"),
@@ -110,6 +115,15 @@ ROWS = [
 ]
 
 
+# Compiler, further arguments. The functions are in a file of their own (.dwo). To add one: a row.
+SPLIT_ROWS = [("gcc", ["-gdwarf-5"]), ("gcc", ["-gdwarf-4"]), ("clang", ["-gdwarf-5"]), ("clang", ["-gdwarf-4"])]
+
+
+def found(compiler):
+    """The path of a compiler, perhaps with its version in the name. None: it is not here."""
+    return next(filter(None, map(shutil.which, (compiler, *(f"{compiler}-{version}" for version in range(21, 13, -1))))), None)
+
+
 def check(tool, program, symbol, chain):
     lines = subprocess.run([tool, program, symbol], check=True, capture_output=True, text=True).stdout.splitlines()
     if not any(re.fullmatch(chain, line) for line in lines):
@@ -118,21 +132,41 @@ def check(tool, program, symbol, chain):
         sys.exit(f"{program}: {symbol} has no code of its own: {lines}")
 
 
+def check_split(tool, folder, compiler, words):
+    """With the .dwo; without it, and with a FIFO of its name, which nobody writes to."""
+    (folder / "split.c").write_text(C)
+    program, split = folder / "split", folder / "unit.dwo"
+    subprocess.run([compiler, "-O2", *words, "-gsplit-dwarf", "-c", "split.c", "-o", "unit.o"], check=True, cwd=folder)
+    subprocess.run([compiler, "unit.o", "-o", program], check=True, cwd=folder)
+    check(tool, program, "outer", C_CHAIN)
+    split.rename(folder / "kept.dwo")
+    for make in (lambda: None, lambda: os.mkfifo(split)):
+        make()
+        out = subprocess.run([tool, program, "outer"], check=True, capture_output=True, text=True, timeout=60).stdout
+        if "inner" in out or out.splitlines()[-1] != "missing 1: unit.dwo" or "outer:" not in out:
+            sys.exit(f"{compiler} {words}, without {split}: {out}")
+    split.unlink()
+    print(f"{compiler} {' '.join(words)} -gsplit-dwarf: good")
+
+
 def main():
     tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for number, (compiler, ending, source, words, symbol, chain) in enumerate(ROWS):
-        if not shutil.which(compiler) or (not shutil.which("objcopy")):
+        if not found(compiler) or not shutil.which("objcopy"):
             print(f"{compiler}: not here")
             continue
         text, program, bare = (folder / f"program{number}{end}" for end in ("." + ending, "", ".bare"))
         text.write_text(source)
-        subprocess.run([compiler, *words, program, text], check=True, cwd=folder, timeout=300)
+        subprocess.run([found(compiler), *words, program, text], check=True, cwd=folder, timeout=300)
         check(tool, program, symbol, chain)
         subprocess.run(["objcopy", "--remove-section=.debug_aranges", program, bare], check=True)
         check(tool, bare, symbol, chain)
         print(f"{compiler} {' '.join(words[:-1])}: good")
+    for compiler, words in SPLIT_ROWS:
+        if found(compiler):
+            check_split(tool, folder, found(compiler), words)
 
 
 main()

@@ -1,5 +1,6 @@
 /* Prints the distinct chains of functions in the code of a function of a file, a line each, innermost
- * first: "inner:12 outer:30", with the line at which each one was.
+ * first: "inner:12 outer:30", with the line at which each one was. At the end, a file of split debug
+ * information that is missing.
  *
  *     print_inlines FILE SYMBOL
  */
@@ -46,6 +47,9 @@ int main(int argc, char **argv)
             if (function && strstr(function, argv[2]))
                 print_chain(file, address, argv[2], line, sizeof(line));
         }
+    const char *missing = elf_file_missing_split(file, &bytes);
+    if (missing)
+        printf("missing %zu: %s\n", bytes, missing);
     elf_file_close(file);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,4 +110,33 @@ size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_M
     memcpy(ret, frames, count * sizeof(*ret));
     argus_trace_close(trace);
     return count;
+}
+
+/* The bytes of the first snapshot chunk in the file; the caller frees them. */
+static uint8_t *read_place(uint64_t offset, size_t bytes)
+{
+    int fd = open(snapshot_trace_path, O_RDONLY | O_CLOEXEC);
+    uint8_t *content = malloc(bytes);
+    assert_true(fd >= 0 && content);
+    assert_int_equal(pread(fd, content, bytes, (off_t)offset), bytes);
+    close(fd);
+    return content;
+}
+
+void snapshot_trace_assert_scrubbed(const struct argus_chunk *place)
+{
+    size_t bytes = 64 + place->stored_bytes;
+    uint8_t *content = read_place(place->offset_bytes, bytes);
+    uint16_t kind;
+    uint32_t stored;
+    memcpy(&kind, content + 4, sizeof(kind));
+    memcpy(&stored, content + 8, sizeof(stored));
+    assert_int_equal(kind, ARGUS_CHUNK_STACKS);
+    size_t rest = (64 + stored + 7) / 8 * 8;
+    assert_true(rest + 64 <= bytes);
+    memcpy(&kind, content + rest + 4, sizeof(kind));
+    assert_int_equal(kind, ARGUS_CHUNK_PAD);
+    for (size_t i = rest + 64; i < bytes; i++)
+        assert_int_equal(content[i], 0);
+    free(content);
 }

@@ -23,4 +23,8 @@ struct argus_trace *snapshot_trace_open(void);
 /* The frames of the stack ID, and their number; closes the trace. */
 size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_MAX_FRAMES]);
 
+/* That the place of a chunk of snapshots has been scrubbed: it is a chunk of stacks, a header of padding
+ * (docs/man/argus-trace.5.md), and zeros. */
+void snapshot_trace_assert_scrubbed(const struct argus_chunk *place);
+
 #endif

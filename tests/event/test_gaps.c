@@ -69,6 +69,51 @@ static void the_fallback_names_its_reason(void **state)
     release(&found);
 }
 
+static bool has_limit(const struct found *found, const char *name, const char *text)
+{
+    for (size_t i = 0; i < found->limits.count; i++)
+        if (strcmp(found->limits.items[i].gap->name, name) == 0)
+            return strcmp(found->limits.items[i].text, text) == 0;
+    return false;
+}
+
+static void the_fallback_names_all_that_it_lacks(void **state)
+{
+    (void)state;
+    struct found found = FIND(DIAGNOSE, ARGUS_GAP_INPUT | ARGUS_GAP_RUN | ARGUS_GAP_WAIT,
+                              NO_OBJECTS, NO_MESSAGES, BY_PERF);
+    assert_true(has_limit(&found, "memory",
+                          "whether a thread waited for memory, and which process took it, is not "
+                          "known"));
+    assert_true(has_limit(&found, "cpu_limits",
+                          "a CPU quota that was used up is guessed, and which CPUs a thread may "
+                          "use is not known"));
+    assert_true(has_limit(&found, "open_ends",
+                          "which process has the other end of a pipe or socket open is known by "
+                          "its messages alone"));
+    assert_true(has_limit(&found, "names",
+                          "the path of a file and the address of a remote peer are not known"));
+    assert_true(
+        has_limit(&found, "lasting", "what a thread did that waited all the time is not known"));
+    release(&found);
+    found = FIND(HANGS, 0, NO_OBJECTS, BY_PERF);
+    assert_true(
+        has_limit(&found, "lasting", "programs that were frozen all the time are not found"));
+    release(&found);
+}
+
+static void a_tracepoint_of_memory_is_missing(void **state)
+{
+    (void)state;
+    struct found found =
+        FIND(DIAGNOSE, ARGUS_GAP_RUN,
+             "this kernel has no tracepoint mm_vmscan_memcg_reclaim_begin: control "
+             "groups at their memory limit are not known");
+    assert_int_equal(found.gaps.count, 1);
+    assert_string_equal(found.gaps.items[0].name, "memory");
+    release(&found);
+}
+
 static void only_what_the_answer_is_about(void **state)
 {
     (void)state;
@@ -194,6 +239,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_missing),
         cmocka_unit_test(the_fallback_names_its_reason),
+        cmocka_unit_test(the_fallback_names_all_that_it_lacks),
+        cmocka_unit_test(a_tracepoint_of_memory_is_missing),
         cmocka_unit_test(only_what_the_answer_is_about),
         cmocka_unit_test(a_category_was_switched_off),
         cmocka_unit_test(one_program_was_refused),

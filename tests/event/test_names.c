@@ -30,6 +30,7 @@ static const struct {
      "core::ptr::drop_in_place<std::rt::lang_start<()>::{{closure}}>"},
     {"_ZN34_$LT$r..Sq$u20$as$u20$r..Shape$GT$4area17h2e91c5350d839167E",
      "<r::Sq as r::Shape>::area"},
+    {"_ZN10rust_loops7IS_DONE17hb69a0bbcee93b6a5E.0", "rust_loops::IS_DONE.0"},
     {"_ZN5store5buildEi", "store::build(int)"},
     {"main", NULL},
     {"_R", NULL},

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -453,36 +452,6 @@ static void a_deep_program_in_an_interpreter_says_so(void **state)
     snapshot_trace_interpreted_count = 0;
 }
 
-/* The bytes of the first snapshot chunk in the file; the caller frees them. */
-static uint8_t *read_place(uint64_t offset, size_t bytes)
-{
-    int fd = open(snapshot_trace_path, O_RDONLY | O_CLOEXEC);
-    uint8_t *content = malloc(bytes);
-    assert_true(fd >= 0 && content);
-    assert_int_equal(pread(fd, content, bytes, (off_t)offset), bytes);
-    close(fd);
-    return content;
-}
-
-/* A chunk of stacks, a header of padding (docs/man/argus-trace.5.md), and zeros. */
-static void assert_scrubbed(const struct argus_chunk *place)
-{
-    size_t bytes = 64 + place->stored_bytes;
-    uint8_t *content = read_place(place->offset_bytes, bytes);
-    uint16_t kind;
-    uint32_t stored;
-    memcpy(&kind, content + 4, sizeof(kind));
-    memcpy(&stored, content + 8, sizeof(stored));
-    assert_int_equal(kind, ARGUS_CHUNK_STACKS);
-    size_t rest = (64 + stored + 7) / 8 * 8;
-    assert_true(rest + 64 <= bytes);
-    memcpy(&kind, content + rest + 4, sizeof(kind));
-    assert_int_equal(kind, ARGUS_CHUNK_PAD);
-    for (size_t i = rest + 64; i < bytes; i++)
-        assert_int_equal(content[i], 0);
-    free(content);
-}
-
 /* In a stream and in a ring. */
 static void a_finished_file_holds_no_memory(void **state)
 {
@@ -504,7 +473,7 @@ static void a_finished_file_holds_no_memory(void **state)
         must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL));
         assert_int_equal(stat(snapshot_trace_path, &after), 0);
         assert_int_equal(after.st_size, before.st_size);
-        assert_scrubbed(&place);
+        snapshot_trace_assert_scrubbed(&place);
         trace = snapshot_trace_open();
         assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 0);
         assert_int_equal(argus_trace_stack(trace, ID, &frames), count);

@@ -1,4 +1,4 @@
-"""examples/introperf/evaluate.py finds a library and a program that were made slow, each among the first three contexts."""
+"""examples/introperf/evaluate.py finds functions that were made slow, each among the first three contexts."""
 import pathlib
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 import load_retry  # noqa: E402
 import machine  # noqa: E402
 
-CASES = {"sqlite-read": "libsqlite3.so", "python-zlib": "python3"}
+CASES = {"sqlite-read": "libsqlite3.so", "python-zlib": "python3", "sqlite-timeout": "libsqlite3.so", "python-lock": "hold_lock"}
 
 
 def reason_to_skip():

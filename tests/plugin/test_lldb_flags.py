@@ -59,6 +59,13 @@ def test_a_symbol_of_a_file_and_pointers(setup):
     expect_equal("values", writes, [1, 0] * TIMES)
 
 
+def test_a_member_of_a_variable_of_a_file(setup):
+    path = setup.folder / "members.argus"
+    text = setup.run_lldb(*begin(setup), f"argus watchflag flag_window 'window->need_display' --access w -o {path}", "continue")
+    expect_in("window->need_display in flag_window of process", text)
+    expect_equal("values", [record["args"][1] & 0xFFFFFFFF for record in accesses(setup, path)], [1, 0] * TIMES)
+
+
 def test_what_is_refused(setup):
     refused = {"nosuch": "undeclared identifier 'nosuch'", "flag_window nosuchone": "no variable 'nosuchone'",
                "libnosuch x": "no file 'libnosuch'", "0x10": "no memory at 0x10", "did_reconfigure+1": "not in memory",
@@ -113,6 +120,15 @@ def test_flags_of_ended_processes_go(setup):
     text = setup.run_lldb(*begin(setup), f"argus watchflag did_reconfigure -o {setup.folder}/ended.argus", "continue",
                           *handled("argus watchflag list --json", "LIST"))
     expect("LIST False" in text or '"flags": []' in bytes.fromhex(re.search("LIST True ([0-9a-f]+)", text)[1]).decode(), text)
+
+
+def test_hits_of_a_target_that_is_not_selected(setup):
+    path = setup.folder / "unselected.argus"
+    text = setup.run_lldb(*begin(setup), f"argus watchflag did_reconfigure --access w -o {path}", 'target create "/bin/true"',
+                          "script lldb.debugger.SetAsync(False)", "script lldb.debugger.GetTargetAtIndex(0).GetProcess().Continue()",
+                          "script print('STATE', lldb.debugger.GetTargetAtIndex(0).GetProcess().GetExitStatus())")
+    expect_in("STATE 0", text)
+    expect_equal("values", [record["args"][1] & 0xFFFFFFFF for record in accesses(setup, path)], [1, 0] * TIMES)
 
 
 def test_five_are_too_many(setup):

@@ -91,7 +91,8 @@ class Environments(Live):
         script = "mount -t tmpfs -o mode=755 tmpfs /sys/kernel/btf"
         self.assert_recorded(self.run_record(lambda *c: in_mounts(script, *c)))
         told = json.loads(argus("info", "--json", str(self.path)).stdout)
-        self.assertEqual([m["what"] for m in told["missing"]], ["messages", "objects", "copied_stacks", "probes"])
+        self.assertEqual([m["what"] for m in told["missing"]], ["messages", "objects", "copied_stacks", "probes", "memory", "cpu_limits", "names", "open_ends",
+                                                             "lasting"])
         self.assertIn("/sys/kernel/btf/vmlinux is missing", told["missing"][0]["reason"])
         answer = argus("messages", str(self.path)).stdout
         self.assertIn("What this trace cannot tell", answer)

@@ -54,6 +54,25 @@ class Target:
         self.code = self.process.wait(timeout=60)
 
 
+class Letters:
+    """flag_shared.c"""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.process.stdout.readline())
+
+    def tell(self, letter):
+        self.process.stdin.write(letter)
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.communicate()
+
+
 class Recording:
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="argus-flags-")
@@ -117,6 +136,34 @@ class Flags(unittest.TestCase):
             records = recording.stop()
         self.assertEqual([record["args"][1] for record in records], [1, 1])
         self.assertEqual(target.code, 0)
+
+    def test_a_member(self):
+        with Target() as target, Recording() as recording:
+            self.assertIn("has no member 'stat'; it has number, state",
+                          argus("watchflag", target.pid, "flag_target", "holder.box->stat", code=1))
+            argus("watchflag", target.pid, "flag_target", "holder.box->state", "--access", "w")
+            self.assertEqual((flags()[0]["label"], flags()[0]["bytes"]), ("holder.box->state in flag_target", 4))
+            target.round()
+            target.round()
+            records = recording.stop()
+        self.assertEqual([record["args"][1] for record in records], [1, 2])
+
+    def test_memory_that_processes_share(self):
+        program = pathlib.Path(TARGET).with_name("flag_shared")
+        with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+            file.truncate(65536)
+            with Letters(program, file.name, "8256") as reader, Letters(program, file.name, "8256") as writer, Recording() as recording:
+                self.assertIn("no process maps", argus("watchflag", "--file", file.name + "+0x20000", code=1))
+                said = argus("watchflag", "--file", file.name + "+0x2040", "--size", "4")
+                self.assertEqual(len(said.splitlines()), 2)
+                self.assertEqual({flag["pid"] for flag in flags()}, {reader.pid, writer.pid})
+                self.assertEqual([reader.tell("r"), writer.tell("w"), reader.tell("r")], [0, 7, 7])
+                recording.stop()
+                shared = [json.loads(line) for line in argus("dump", "--json", recording.path).splitlines() if '"flag_shared' in line]
+                self.assertEqual({record["args"][3] for record in shared}, {0x2040})
+                self.assertEqual(len({record["args"][0] for record in shared}), 2)
+                rules = json.loads(argus("schema", recording.path, "--json"))["rules"]
+                self.assertEqual([rule["count"] for rule in rules if rule["name"] == "flag.written"], [1])
 
     def test_thread_local_variables(self):
         with Target() as target, Recording() as recording:

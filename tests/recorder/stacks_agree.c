@@ -135,7 +135,8 @@ static int judge(const struct agreement *found)
            (unsigned long long)found->user_differs);
     bool enough = found->user > ROUNDS && found->user_frames > 10 * found->user;
 #if defined(__x86_64__)
-    enough = enough && found->kernel > ROUNDS && found->kernel_recognised > found->kernel / 2;
+    enough = enough && found->kernel > ROUNDS &&
+             found->kernel_recognised > found->kernel - found->kernel / 20;
 #endif
     if (!enough)
         fprintf(stderr, "stacks_agree: too little was compared or recognised to tell\n");

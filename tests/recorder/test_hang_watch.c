@@ -20,7 +20,7 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool gone, ready, untaken, windowless;
+static bool gone, ready, untaken, windowless, unread;
 static struct hang_sight sight;
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
@@ -52,12 +52,31 @@ static bool has_window(uint32_t pid)
     return !windowless;
 }
 
-static const struct hang_system system_of_test = {
-    .look = look, .is_ready = is_ready, .is_untaken = is_untaken, .has_window = has_window};
+/* The sets with this object have the display. */
+#define DISPLAY 7
+
+static bool has_display(const struct poll_set *set, uint32_t pid)
+{
+    (void)pid;
+    return set->object == DISPLAY;
+}
+
+static bool has_untaken(uint32_t pid)
+{
+    (void)pid;
+    return unread;
+}
+
+static const struct hang_system system_of_test = {.look = look,
+                                                  .is_ready = is_ready,
+                                                  .is_untaken = is_untaken,
+                                                  .has_window = has_window,
+                                                  .has_display = has_display,
+                                                  .has_untaken = has_untaken};
 
 static int set_up(void **state)
 {
-    gone = ready = untaken = windowless = false;
+    gone = ready = untaken = windowless = unread = false;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;
@@ -119,6 +138,51 @@ static void a_hang_that_lasts_is_reported_once(void **state)
     look_between(watch, &loop, 1, 14200 * MS, 60000 * MS);
     assert_false(hang_watch_next(watch, &hang));
     assert_int_equal(hang_watch_seen(watch), 1);
+}
+
+/* A handler that calls a service which is stopped, and cannot take input meanwhile. */
+static void a_call_that_nobody_takes_is_away(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    loop.returns = 5;
+    loop.inner = 1;
+    loop.polling_in_handler = true;
+    loop.loop_set = (struct poll_set){.object = DISPLAY, .kind = POLL_SET_ARRAY};
+    loop.handler_set = (struct poll_set){.object = DISPLAY + 1, .kind = POLL_SET_ARRAY};
+    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    unread = true;
+    loop.returned_ns = 5000 * MS;
+    loop.handler_set.object = DISPLAY;
+    look_between(*state, &loop, 1, 5200 * MS, 9000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.returned_ns = 9000 * MS;
+    loop.handler_set.object = DISPLAY + 1;
+    look_between(*state, &loop, 1, 9200 * MS, 11200 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
+/* A poll before the thread has reached its loop. It is none if another thread takes the input, or if
+ * the thread has rested: then it is its loop. */
+static void a_call_while_it_starts_is_away(void **state)
+{
+    struct backend_poller start[2] = {away_since(10, 900 * MS), away_since(11, 900 * MS)};
+    for (int i = 0; i < 2; i++) {
+        start[i].polling = true;
+        start[i].seen_ns = 1000 * MS;
+        start[i].loop_set =
+            (struct poll_set){.object = (uint64_t)(DISPLAY + 1 - i), .kind = POLL_SET_ARRAY};
+    }
+    look_between(*state, start, 2, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    start[1].loop_set.object = DISPLAY + 1;
+    start[0].rested_ns = 300 * MS;
+    look_between(*state, start, 2, 5200 * MS, 9000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    start[0].rested_ns = 3 * MS;
+    start[0].seen_ns = 9000 * MS;
+    look_between(*state, start, 2, 9200 * MS, 11400 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
 }
 
 /* It runs its own event loop in between, so its window is drawn. */
@@ -456,10 +520,20 @@ static void what_nobody_took_is_untaken(void **state)
     assert_false(poll_set_is_untaken(&set, (uint32_t)getpid()));
     assert_int_equal(write(ends[0], "k", 1), 1);
     assert_true(poll_set_is_untaken(&set, (uint32_t)getpid()));
+    assert_true(process_has_untaken((uint32_t)getpid()));
     assert_int_equal(read(ends[1], &byte, 1), 1);
     assert_false(poll_set_is_untaken(&set, (uint32_t)getpid()));
+    assert_false(process_has_untaken((uint32_t)getpid()));
     close(ends[0]);
     close(ends[1]);
+}
+
+/* A loop that polls `client`, a connection to a display or not. */
+static void check_display_of_set(int client, bool is_display)
+{
+    struct poll_set set = {.kind = POLL_SET_ARRAY, .count = 1};
+    set.words[0] = (uint64_t)client | 1ull << 32;
+    assert_int_equal(poll_set_has_display(&set, (uint32_t)getpid()), is_display);
 }
 
 /* A server at the path of a display, and one at another path. */
@@ -478,6 +552,7 @@ static void who_is_connected_to_a_display_has_a_window(void **state)
         assert_false(process_has_window((uint32_t)getpid()));
         assert_int_equal(connect(client, (struct sockaddr *)&address, length), 0);
         assert_int_equal(process_has_window((uint32_t)getpid()), i);
+        check_display_of_set(client, i);
         close(client);
         close(server);
     }
@@ -506,6 +581,8 @@ int main(void)
         WATCH_TEST(what_nobody_waits_for_is_none),
         WATCH_TEST(a_named_process_needs_no_window),
         WATCH_TEST(a_nested_wait_for_an_answer_is_away),
+        WATCH_TEST(a_call_that_nobody_takes_is_away),
+        WATCH_TEST(a_call_while_it_starts_is_away),
         WATCH_TEST(who_is_left_out_is_none),
         cmocka_unit_test(sets_that_cover),
         cmocka_unit_test(what_lies_in_a_pipe_is_ready),

@@ -46,6 +46,8 @@ static const struct shape {
     {"address", true, "main_window+0x10"},
     {"inlined", false, "is_ready_flag"},
     {"function", false, "is_ready_flag"},
+    {"pointed", false, "is_ready_flag?"},
+    {"switched", false, "is_ready_flag"},
     {"two_functions", false, "window->0x8->0x18"},
     {"state", false, "answer"},
     {"either", false, "is_first or is_second"},
@@ -177,10 +179,11 @@ static uint32_t take_frames(struct elf_file *names, struct elf_file *code,
     struct code_library *library = code_library_create(decoder);
     snprintf(wait, sizeof(wait), "wait_%s", shape->name);
     snprintf(go, sizeof(go), "go_%s", shape->name);
-    ret[0] = (struct loop_frame){code, call_in(library, names, wait, 0)};
+    ret[0] = (struct loop_frame){.file = code, .address = call_in(library, names, wait, 0)};
     if (shape->has_caller) {
         assert_true(find_symbol(names, wait, &start));
-        ret[count++] = (struct loop_frame){code, call_in(library, names, go, start)};
+        ret[count++] =
+            (struct loop_frame){.file = code, .address = call_in(library, names, go, start)};
     }
     code_library_destroy(library);
     instruction_decoder_destroy(decoder);
@@ -209,6 +212,33 @@ static bool is_same(const char *found, const char *expected)
     return expected && (strcmp(found, expected) == 0 || (or &&strcmp(found, turned) == 0));
 }
 
+/* With debug information. */
+static void test_members(void **state)
+{
+    static const struct {
+        const char *name, *member;
+    } all[] = {
+        {"field_of_struct", "settings.done"},
+        {"bit", "settings.bits"},
+        {"object", "job.is_done"},
+        {"pointer", "window->is_shown"},
+        {"pointers", "window->document->state"},
+    };
+    (void)state;
+    struct elf_file *file = open_file(program_path);
+    for (size_t i = 0; elf_file_has_lines(file) && i < sizeof(all) / sizeof(all[0]); i++) {
+        struct shape shape = {all[i].name, false, NULL};
+        struct elf_member member;
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        uint32_t count = take_frames(file, file, &shape, frames);
+        assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+        assert_true(loop_flag_member(&flags.all[0], flags.head, &member));
+        assert_string_equal(member.text, all[i].member);
+    }
+    elf_file_close(file);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -219,7 +249,7 @@ static void test_shapes(void **state)
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, &shapes[i], frames);
-        bool found = loop_flags_find(frames, count, is_arm64(file), &flags);
+        bool found = loop_flags_find(frames, count, is_arm64(file), NULL, &flags);
         if (found)
             describe(&flags, text, sizeof(text));
         const char *expected = expected_of(file, &shapes[i]);
@@ -244,9 +274,9 @@ static void test_stripped(void **state)
         struct loop_flags flags, named;
         char text[128];
         uint32_t count = take_frames(file, file, &shapes[i], frames);
-        bool found = loop_flags_find(frames, count, is_arm64(file), &named);
+        bool found = loop_flags_find(frames, count, is_arm64(file), NULL, &named);
         take_frames(file, stripped, &shapes[i], frames);
-        assert_int_equal(loop_flags_find(frames, count, is_arm64(file), &flags), found);
+        assert_int_equal(loop_flags_find(frames, count, is_arm64(file), NULL, &flags), found);
         assert_int_equal(flags.count, named.count);
         for (uint32_t k = 0; k < flags.count; k++) {
             assert_int_equal(flags.all[k].address, named.all[k].address);
@@ -312,7 +342,7 @@ static unsigned check_writers(struct elf_file *names, struct elf_file *code)
         struct loop_flags flags;
         struct code_writers writers;
         uint32_t count = take_frames(names, code, shape_of(all_writers[i].shape), frames);
-        assert_true(loop_flags_find(frames, count, is_arm64(names), &flags));
+        assert_true(loop_flags_find(frames, count, is_arm64(names), NULL, &flags));
         bool found = code_writers_find(&flags.all[0], is_arm64(names), &writers);
         assert_int_equal(found, writers.count > 0);
         describe_writers(names, &writers, text, sizeof(text));
@@ -353,7 +383,7 @@ static void test_ends(void **state)
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, shape_of(all_ends[i].shape), frames);
-        assert_true(loop_flags_find(frames, count, false, &flags));
+        assert_true(loop_flags_find(frames, count, false, NULL, &flags));
         told += flags.all[0].tests.count > 0;
         if (!check_end(&flags.all[0], i)) {
             wrong++;
@@ -397,12 +427,14 @@ static void test_nonsense(void **state)
     struct elf_file *file = open_file(program_path);
     struct loop_flags flags;
     for (uint64_t address = 0; address < 0x8000; address += 7) {
-        struct loop_frame frames[] = {{NULL, 0}, {file, address}, {file, UINT64_MAX - address}};
-        loop_flags_find(frames, 3, is_arm64(file), &flags);
+        struct loop_frame frames[] = {{.file = NULL},
+                                      {.file = file, .address = address},
+                                      {.file = file, .address = UINT64_MAX - address}};
+        loop_flags_find(frames, 3, is_arm64(file), NULL, &flags);
     }
-    struct loop_frame wrong = {file, 0x1200};
-    assert_false(loop_flags_find(&wrong, 1, !is_arm64(file), &flags));
-    assert_false(loop_flags_find(NULL, 0, is_arm64(file), &flags));
+    struct loop_frame wrong = {.file = file, .address = 0x1200};
+    assert_false(loop_flags_find(&wrong, 1, !is_arm64(file), NULL, &flags));
+    assert_false(loop_flags_find(NULL, 0, is_arm64(file), NULL, &flags));
     elf_file_close(file);
 }
 
@@ -413,9 +445,10 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_members),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_stripped), cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_callers),  cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

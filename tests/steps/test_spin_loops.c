@@ -92,8 +92,8 @@ static bool check_shape(struct elf_file *file, size_t shape)
     for (uint64_t at = start; at < start + bytes; at++) {
         char text[256];
         struct loop_flags flags;
-        struct loop_frame frame = {file, at};
-        if (!loop_flags_find_spin(&frame, 1, is_arm64, &flags))
+        struct loop_frame frame = {.file = file, .address = at};
+        if (!loop_flags_find_spin(&frame, 1, is_arm64, NULL, &flags))
             continue;
         told++;
         describe(&flags, text, sizeof(text));

@@ -202,6 +202,31 @@ static void add_set(const struct view *view, const struct argus_wait *wait, stru
         add_source(habit, wait->object & ~7ull, true);
 }
 
+static bool sends_message(const struct view *view, uint32_t vertex)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = count; i > 0 && i + MAX_ASKED > count; i--) {
+        const struct argus_edge *edge = &view->edges[out[i - 1]];
+        if (edge->message || edge->kind == ARGUS_EDGE_MESSAGE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the thread sent a message between the wait of `vertex` and its next one. */
+static bool responds(const struct view *view, uint32_t vertex)
+{
+    uint32_t v = timeline_next(view, vertex);
+    for (int i = 0; i < MAX_BEFORE && v != ARGUS_NONE; i++, v = timeline_next(view, v)) {
+        if (sends_message(view, v))
+            return true;
+        if (view->vertices[v].wait.kind != ARGUS_WAIT_NONE)
+            break;
+    }
+    return false;
+}
+
 static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -213,6 +238,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
         return;
     const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
+    habit->responses += responds(view, vertex);
     habit->replies += is_reply(view, vertex, edge);
     if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
         add_source(habit, waker, false);

@@ -28,12 +28,13 @@
 
 struct habit {
     uint64_t longest_ns, median_ns;
-    uint32_t count;             /* waits; a yield run counts as many as it merged */
-    uint32_t resumed;           /* of them: the same wait again after a signal */
-    uint32_t ended;             /* of them: ended by another thread */
-    uint32_t replies;           /* of these: ended by a thread that this one had just made run */
-    uint32_t child_asks;        /* time-outs of polls after which it asked for the end of a child */
-    uint64_t first_ns, last_ns; /* when the first and the last of them began */
+    uint32_t count;      /* waits; a yield run counts as many as it merged */
+    uint32_t resumed;    /* of them: the same wait again after a signal */
+    uint32_t ended;      /* of them: ended by another thread */
+    uint32_t replies;    /* of these: ended by a thread that this one had just made run */
+    uint32_t responses;  /* of `ended`: after which it sent something before it waited again */
+    uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
+    uint64_t first_ns, last_ns;            /* when the first and the last of them began */
     uint64_t sources[HABIT_SOURCES];       /* what they take from, without answers (nesting.c) */
     uint32_t source_counts[HABIT_SOURCES]; /* how many of the waits take from each of them */
     uint32_t user_stack;                   /* of one of the waits; ARGUS_NONE: not known */

@@ -256,5 +256,6 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
         return false;
     judge_again(habits, outer, count);
     searching_find(habits);
+    unanswered_find(view, thread, habits);
     return true;
 }

@@ -33,6 +33,10 @@ bool searching_looks(const struct habits *habits, const struct habit *habit);
  * again. */
 void searching_find(struct habits *habits);
 
+/* unanswered.c: sets `nested` of places where the thread waits for a reply that another process owes
+ * and does not give. */
+void unanswered_find(const struct view *view, uint32_t thread, struct habits *habits);
+
 /* For the first user input (a key, a button) that is handed to the program in `vertex`: when
  * something last came to the thread before, which is the latest time at which the input can have
  * come. Sets `*ret` to the input. 0: no such input, or the time is not known. */

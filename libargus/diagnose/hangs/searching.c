@@ -4,7 +4,7 @@
  * Such a place need not be deeper than the home (nesting.c): a program also calls its toolkit's
  * loop from deep inside, and the two stacks part in a function that is not a loop. How the thread
  * waits there shows it: its time-outs are short, nearly all of its waits end by them, and it takes
- * nothing that a home takes; and the thread has a home where it rests and where other threads do
+ * nothing that a home takes, or keeps it while the thread responds to what the home takes; and the thread has a home where it rests and where other threads do
  * wake it.
  *
  * A loop that follows another and has nothing to do looks the same. So a home must be visited again
@@ -25,6 +25,8 @@
 #define TURNS_PER_END 10
 /* Of so many such waits, at most one is ended by what came for the home. */
 #define TURNS_PER_CHANCE 20
+/* A thread responds to at least one of so many inputs that its home takes. */
+#define ENDS_PER_RESPONSE 4
 /* Other threads end at least so many waits of a home. */
 #define LEAST_ENDS 3
 
@@ -62,12 +64,28 @@ static bool is_served(const struct habits *habits, const struct habit *habit)
            habit_is_clear(habits->graph, habit->user_stack) && !searching_looks(habits, habit);
 }
 
+/* Whether a place keeps what it takes, while the thread responds to what its homes take: it draws
+ * what is typed. */
+static bool keeps_input(const struct habits *habits, const struct habit *search)
+{
+    uint32_t ended = 0, responses = 0;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *home = &habits->items.data[i];
+        if (home == search || !is_served(habits, home))
+            continue;
+        ended += home->ended;
+        responses += home->responses;
+    }
+    return search->responses == 0 && responses >= LEAST_ENDS &&
+           responses * ENDS_PER_RESPONSE >= ended;
+}
+
 /* Whether a place takes what the home takes. Of what comes once in a while, the search itself may
  * take some. */
-static bool takes_the_same(const struct habit *search, const struct habit *home)
+static bool takes_the_same(const struct habit *search, const struct habit *home, bool keeps)
 {
     return habits_share_set(search, home) ||
-           habits_shared_ends(search, home) * TURNS_PER_CHANCE > search->count;
+           (!keeps && habits_shared_ends(search, home) * TURNS_PER_CHANCE > search->count);
 }
 
 /* The homes of a thread before it searched. */
@@ -88,12 +106,12 @@ static void note_before(const struct habits *habits, const struct habit *home,
 static bool interrupts(const struct habits *habits, const struct habit *search)
 {
     struct before before = {.first_ns = UINT64_MAX, .depth = UINT32_MAX};
-    bool again = false;
+    bool again = false, keeps = keeps_input(habits, search);
     for (size_t i = 0; i < habits->items.length; i++) {
         const struct habit *home = &habits->items.data[i];
         if (home == search || !is_served(habits, home))
             continue;
-        if (takes_the_same(search, home))
+        if (takes_the_same(search, home, keeps))
             return false;
         again |= home->last_ns > search->last_ns;
         if (home->first_ns < search->first_ns)

@@ -12,7 +12,6 @@
  * had no contact with the sender: it would have had to receive on this channel, and does not get to
  * it.
  */
-#include "base/lower_bound.h"
 #include "diagnose/suspects/sent.h"
 #include "diagnose/suspects/suspect_search.h"
 
@@ -50,35 +49,11 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
 
 /* --- messages that were never received --- */
 
-/* The inode of the end that should have received, as in object uses (argus-trace(5), MESSAGES); 0:
- * unknown. */
-static uint64_t receiving_inode(const struct view *view, const struct sent *sent)
-{
-    const struct argus_object_use *uses;
-    size_t count;
-    switch (sent->kind) {
-    case ARGUS_CHANNEL_UNIX_STREAM:
-    case ARGUS_CHANNEL_UNIX_SEQPACKET:
-    case ARGUS_CHANNEL_UNIX_DATAGRAM:
-        return sent->channel;
-    case ARGUS_CHANNEL_PIPE:
-        return (uint32_t)sent->channel;
-    case ARGUS_CHANNEL_TCP:
-        count = argus_graph_object_uses(view->graph, &uses);
-        for (size_t i = 0; i < count; i++)
-            if (uses[i].inode == sent->other)
-                return uses[i].peer_inode;
-        return 0;
-    default:
-        return 0;
-    }
-}
-
 /* Adds the threads that use the receiving end; `*ret_known`: there is at least one. */
 static bool add_readers(struct suspect_search *search, const struct sent *sent, bool *ret_known)
 {
     const struct argus_object_use *uses;
-    uint64_t inode = receiving_inode(&search->d->view, sent);
+    uint64_t inode = sent_receiving_inode(&search->d->view, sent);
     size_t count = argus_graph_object_uses(search->d->view.graph, &uses);
     uint32_t waiter = search->d->view.vertices[search->vertex].thread;
     for (size_t i = 0; inode && i < count; i++) {
@@ -96,7 +71,7 @@ static bool add_readers(struct suspect_search *search, const struct sent *sent, 
 static bool add_openers(struct suspect_search *search, const struct sent *sent, bool *ret_known)
 {
     const struct argus_open_end *ends;
-    uint64_t inode = receiving_inode(&search->d->view, sent);
+    uint64_t inode = sent_receiving_inode(&search->d->view, sent);
     size_t count = open_ends_of(&search->d->view, inode, &ends);
     for (size_t i = 0; i < count; i++) {
         if (!ends[i].reads || !is_other_process(search, ends[i].thread))
@@ -106,18 +81,6 @@ static bool add_openers(struct suspect_search *search, const struct sent *sent, 
             return false;
     }
     return true;
-}
-
-/* Whether a thread besides the sender was seen to use the receiving end. */
-static bool is_read(const struct view *view, uint32_t sender, uint64_t inode)
-{
-    const struct argus_object_use *uses;
-    size_t first, count = argus_graph_object_uses(view->graph, &uses);
-    LOWER_BOUND(first, count, uses[first].inode < inode);
-    for (size_t i = first; i < count && uses[i].inode == inode; i++)
-        if (uses[i].thread != sender)
-            return true;
-    return false;
 }
 
 /* Whether it was sent over a connection that the server had not accepted: its end has no inode. */
@@ -133,8 +96,9 @@ static const struct sent *first_without_reader(const struct view *view, uint32_t
 {
     const struct sent *first = NULL;
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t inode = receiving_inode(view, &list->items[i]);
-        bool unread = is_unaccepted(&list->items[i]) || (inode && !is_read(view, sender, inode));
+        uint64_t inode = sent_receiving_inode(view, &list->items[i]);
+        bool unread =
+            is_unaccepted(&list->items[i]) || (inode && !sent_end_is_read(view, sender, inode));
         if (unread && (!first || list->items[i].time_ns < first->time_ns))
             first = &list->items[i];
     }
@@ -170,7 +134,7 @@ struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vert
     if (error)
         return error;
     for (size_t i = 0; i < sent.count; i++)
-        if (!is_read(view, sender, receiving_inode(view, &sent.items[i])) &&
+        if (!sent_end_is_read(view, sender, sent_receiving_inode(view, &sent.items[i])) &&
             !add_openers(search, &sent.items[i], &known))
             return argus_error_memory();
     return known || add_stopped(search, sender, &sent) ? NULL : argus_error_memory();

@@ -7,19 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/suspects/code_place.h"
+#include "diagnose/suspects/flag_files.h"
 #include "diagnose/suspects/flag_writers.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 #include "graph/symbols_code.h"
 #include "steps/watch_command.h"
 
+enum { MOST_FUNCTIONS = 16 }; /* of other files, that one search looks for */
+
 /* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
 static bool is_waiting_function(const char *function)
 {
-    static const char *const beginnings[] = {
-        "std::",       "core::",   "usleep",      "nanosleep",         "clock_nanosleep",
-        "sched_yield", "g_usleep", "__nanosleep", "__clock_nanosleep", "__sched_yield",
-        "SDL_Delay",   "g_poll",   "__poll"};
+    static const char *const beginnings[] = {"std::",
+                                             "core::",
+                                             "usleep",
+                                             "nanosleep",
+                                             "clock_nanosleep",
+                                             "sched_yield",
+                                             "g_usleep",
+                                             "__nanosleep",
+                                             "__clock_nanosleep",
+                                             "__sched_yield",
+                                             "SDL_Delay",
+                                             "g_poll",
+                                             "__poll",
+                                             "syscall.",
+                                             "runtime.",
+                                             "time.Sleep",
+                                             "internal/runtime/syscall"}; /* Go's */
     for (size_t i = 0; function && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
         if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
@@ -37,6 +54,7 @@ static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64
     *ret = (struct loop_frame){0};
     if (!image || address < ARGUS_FRAME_ENDS)
         return false;
+    ret->is_spin_lock = function && strcmp(function, "pthread_spin_lock") == 0;
     if (is_base_library(image) || is_waiting_function(function))
         return true;
     ret->file = symbols_code(d->symbols, process, v->end_ns, at, &ret->address);
@@ -60,43 +78,50 @@ static void take_frames(struct diagnoser *d, uint32_t index, struct loop_stack *
 
 /* --- for the answer --- */
 
-char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
-                      bool is_return)
+/* `address`: in the file that has the variable. */
+static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
+                         const struct loop_flag *flag, uint64_t address,
+                         struct argus_loop_variable *ret)
 {
-    char name[256];
-    struct argus_symbol symbol = argus_symbols_show(d->symbols, d->view.threads[v->thread].process,
-                                                    v->end_ns, address, is_return);
-    argus_symbol_text(&symbol, address, name, sizeof(name));
-    return symbol.file ? text_print("%s (%s:%u)", name, text_image(symbol.file), symbol.line)
-                       : text_print("%s", name);
+    const struct argus_thread *t = &d->view.threads[v->thread];
+    uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : address;
+    ret->watch_pid = d->view.processes[t->process].pid;
+    ret->watch_tid = flag->is_thread_local ? t->tid : 0;
+    ret->watch_bytes = watchable_bytes(place, flag->size_bytes);
 }
 
-static char *text_command(struct diagnoser *d, const struct argus_vertex *v, const char *image,
-                          const struct loop_flag *flag, const char *name)
+static char *text_command(const char *image, const struct argus_loop_variable *variable)
 {
     char command[768], thread[32] = "";
-    const struct argus_thread *t = &d->view.threads[v->thread];
-    uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : flag->address;
-    if (flag->foreign)
+    if (!variable->watch_bytes)
         return text_print("%s", "");
-    if (flag->is_thread_local)
-        snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)t->tid);
-    watch_command_text(d->view.processes[t->process].pid, image, name,
-                       watchable_bytes(place, flag->size_bytes), command, sizeof(command));
+    if (variable->watch_tid)
+        snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)variable->watch_tid);
+    watch_command_text(variable->watch_pid, image, variable->watch_name, variable->watch_bytes,
+                       command, sizeof(command));
     return text_print("%s%s", command, thread);
 }
 
 static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, const char *image,
-                          const struct loop_flag *flag, struct argus_loop_variable *ret)
+                          const struct loop_flag *flag, uint64_t code,
+                          struct argus_loop_variable *ret)
 {
     char name[512];
+    struct elf_member member;
+    uint64_t address = flag->address;
     bool is_named = loop_flag_text(flag, name, sizeof(name));
-    const char *file = text_image(image);
-    ret->name = text_print("%s", name);
-    ret->image = text_print("%s", flag->foreign ? "" : file);
+    bool is_known = !flag->foreign || flag_owner_find(d, v, flag, &image, &address);
+    bool is_member = loop_flag_member(flag, code, &member);
+    if (is_member && !member.skipped_bytes)
+        snprintf(name, sizeof(name), "%s", member.text);
+    is_named |= is_member;
+    ret->name = text_print("%s", is_member ? member.text : name);
+    ret->image = text_print("%s", is_known ? text_image(image) : "");
     /* An address that counts from the thread's block is none of the file. */
-    ret->command = flag->is_thread_local && !is_named ? text_print("%s", "")
-                                                      : text_command(d, v, image, flag, name);
+    if (is_known && (is_named || !flag->is_thread_local))
+        choose_watch(d, v, flag, address, ret);
+    ret->watch_name = text_print("%s", name);
+    ret->command = ret->watch_name ? text_command(image, ret) : NULL;
     return ret->name && ret->image && ret->command;
 }
 
@@ -106,6 +131,7 @@ void code_loop_free(struct argus_code_loop *loop)
         free(loop->variables[i].name);
         free(loop->variables[i].image);
         free(loop->variables[i].command);
+        free(loop->variables[i].watch_name);
         flag_writers_free(&loop->variables[i]);
     }
     free(loop->variables);
@@ -113,14 +139,36 @@ void code_loop_free(struct argus_code_loop *loop)
     *loop = (struct argus_code_loop){0};
 }
 
-/* The path of the file that has the variable: of one of the frames. */
+/* The path of the file whose code names the variable. */
 static const char *image_of(struct diagnoser *d, const struct argus_vertex *v,
-                            const struct loop_stack *stack, const struct loop_flag *flag)
+                            const struct loop_flag *flag)
 {
-    uint32_t process = d->view.threads[v->thread].process, at = 0;
-    while (at + 1 < stack->count && stack->frames[at].file != flag->file)
-        at++;
-    return argus_symbols_image(d->symbols, process, v->end_ns, stack->addresses[at], false);
+    struct mapped_file mapped;
+    struct mapped_files files = mapped_files_of(d, v);
+    while (mapped_files_next(&files, &mapped))
+        if (mapped.file == flag->file)
+            return mapped.path;
+    return "";
+}
+
+/* How likely another thread sets it. */
+static unsigned rank_of(const struct argus_loop_variable *variable)
+{
+    return 2 * (variable->thread_count > 0) + (variable->writer_count > 0);
+}
+
+/* Those first that another thread is known to set: `while (read_at == write_at)` waits for the
+ * one that the reader does not set itself. */
+static void sort_variables(struct argus_code_loop *loop)
+{
+    for (size_t i = 1; i < loop->variable_count; i++)
+        for (size_t k = i; k > 0; k--) {
+            struct argus_loop_variable *at = &loop->variables[k], later = at[0];
+            if (rank_of(&at[-1]) >= rank_of(&later))
+                break;
+            at[0] = at[-1];
+            at[-1] = later;
+        }
 }
 
 static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *stack,
@@ -128,16 +176,19 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
 {
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
     bool is_exact = flags->frame == 0 && stack->is_sample;
-    ret->place = text_code_place(d, v, stack->addresses[flags->frame] + !is_exact, !is_exact);
+    uint64_t bias = stack->addresses[flags->frame] - stack->frames[flags->frame].address;
+    ret->place = text_loop_place(d, v, stack->addresses[flags->frame] + !is_exact, !is_exact,
+                                 flags->head + bias);
     ret->is_whole = flags->is_whole;
     ret->variables = calloc(flags->count, sizeof(*ret->variables));
     bool good = ret->place && ret->variables;
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
-        good = tell_variable(d, v, image_of(d, v, stack, &flags->all[i]), &flags->all[i],
+        good = tell_variable(d, v, image_of(d, v, &flags->all[i]), &flags->all[i], flags->head,
                              &ret->variables[i]) &&
                flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
     }
+    sort_variables(ret);
     if (good)
         return NULL;
     code_loop_free(ret);
@@ -158,8 +209,10 @@ bool code_loop_find_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
                          struct loop_flags *ret)
 {
     struct loop_stack stack = {.vertex = vertex, .is_sample = true};
+    struct function_search search = {d, &d->view.vertices[vertex], MOST_FUNCTIONS};
+    const struct code_files files = {&search, mapped_function_find};
     take_frames(d, index, &stack);
-    return loop_flags_find_spin(stack.frames, stack.count, is_arm64(d), ret);
+    return loop_flags_find_spin(stack.frames, stack.count, is_arm64(d), &files, ret);
 }
 
 struct argus_error *code_loop_tell_spin(struct diagnoser *d, uint32_t vertex, uint32_t index,
@@ -176,11 +229,13 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct 
     struct loop_flags flags;
     struct loop_stack stack = {.vertex = vertex, .is_sample = is_loop_of_yields(&d->view, vertex)};
     uint32_t index = find_loop_stack(d, vertex, part);
+    struct function_search search = {d, &d->view.vertices[vertex], MOST_FUNCTIONS};
+    const struct code_files files = {&search, mapped_function_find};
     *ret = (struct argus_code_loop){0};
     if (!code_loop_is_readable(d) || index == ARGUS_NONE)
         return NULL;
     take_frames(d, index, &stack);
-    if (!loop_flags_find(stack.frames, stack.count, is_arm64(d), &flags))
+    if (!loop_flags_find(stack.frames, stack.count, is_arm64(d), &files, &flags))
         return NULL;
     return tell(d, &stack, &flags, ret);
 }

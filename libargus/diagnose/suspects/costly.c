@@ -1,4 +1,5 @@
-/* Finds the costly functions of a busy stretch, from its CPU samples. */
+/* Finds the costly functions of a busy stretch, from its CPU samples. A frame counts for each
+ * function that answers name for its address (argus_symbols_named()): for inlined ones, too. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,13 @@ struct count {
     uint64_t address; /* the first address at which it was seen */
     bool is_return;
     bool script; /* the image is a script's file */
+    bool called; /* not inlined, in at least one sample */
+};
+
+/* The functions of an address: a range of `tally.lists`, innermost first. */
+struct names {
+    const uint32_t *all; /* borrowed until the next address */
+    uint32_t count;
 };
 
 struct stack_count {
@@ -31,7 +39,8 @@ struct tally {
     struct diagnoser *d;
     uint32_t process, samples;
     struct strtab *names;
-    struct idmap by_address;  /* address * 2 + is_return → name */
+    struct idmap by_address;  /* address * 2 + is_return → index in `lists` */
+    VEC(uint32_t) lists;      /* of each address: the number of names, names */
     struct idmap stacks;      /* user stack → index into stack_counts */
     VEC(struct count) counts; /* by name */
     VEC(struct stack_count) stack_counts;
@@ -64,59 +73,90 @@ static struct argus_error *intern_function(struct tally *tally, const char *text
     return NULL;
 }
 
-/* The name of the function at `address`. */
-static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, uint64_t address,
-                                        bool is_return, uint32_t *ret)
+/* Adds the name of a function of `address` to `lists`. */
+static struct argus_error *add_name(struct tally *tally, const struct argus_symbol *symbol,
+                                    uint64_t address, bool is_return)
 {
-    uint64_t key = address << 1 | is_return;
-    struct argus_symbol symbol = {.function = NULL};
     char text[256];
-    *ret = idmap_get(&tally->by_address, key);
-    if (*ret != IDMAP_NONE)
-        return NULL;
-    if (tally->d->symbols)
-        symbol = argus_symbols_show(tally->d->symbols, tally->process, time_ns, address, is_return);
-    bool is_script = argus_symbol_is_script(&symbol);
+    uint32_t name;
+    bool is_script = argus_symbol_is_script(symbol);
     if (is_script) /* "<module>" occurs in every file */
-        snprintf(text, sizeof(text), "%s (%s)", symbol.function, text_image(symbol.file));
+        snprintf(text, sizeof(text), "%s (%s)", symbol->function, text_image(symbol->file));
     else
-        argus_symbol_text(&symbol, address, text, sizeof(text));
+        argus_symbol_text(symbol, address, text, sizeof(text));
     struct argus_error *error =
-        intern_function(tally, text, text_image(is_script ? symbol.file : symbol.image), ret);
-    if (!error)
-        tally->counts.data[*ret].script |= is_script;
-    if (!error && !idmap_put(&tally->by_address, key, *ret))
-        error = argus_error_memory();
+        intern_function(tally, text, text_image(is_script ? symbol->file : symbol->image), &name);
     if (error)
         return error;
-    struct count *count = &tally->counts.data[*ret];
+    struct count *count = &tally->counts.data[name];
+    count->script |= is_script;
+    count->called |= !symbol->is_inlined;
     if (!count->address) {
         count->address = address;
         count->is_return = is_return;
     }
+    return vec_push(&tally->lists, name) ? NULL : argus_error_memory();
+}
+
+static struct argus_error *add_names(struct tally *tally, uint64_t time_ns, uint64_t address,
+                                     bool is_return)
+{
+    struct argus_functions functions = {.count = 1};
+    if (tally->d->symbols)
+        argus_symbols_named(tally->d->symbols, tally->process, time_ns, address, is_return,
+                            &functions);
+    if (!vec_push(&tally->lists, functions.count))
+        return argus_error_memory();
+    struct argus_error *error = NULL;
+    for (uint32_t i = 0; i < functions.count && !error; i++)
+        error = add_name(tally, &functions.symbols[i], address, is_return);
+    return error;
+}
+
+/* The names of the functions at `address`. */
+static struct argus_error *name_address(struct tally *tally, uint64_t time_ns, uint64_t address,
+                                        bool is_return, struct names *ret)
+{
+    uint64_t key = address << 1 | is_return;
+    uint32_t list = idmap_get(&tally->by_address, key);
+    if (list == IDMAP_NONE) {
+        list = (uint32_t)tally->lists.length;
+        struct argus_error *error = add_names(tally, time_ns, address, is_return);
+        if (!error && !idmap_put(&tally->by_address, key, list))
+            error = argus_error_memory();
+        if (error)
+            return error;
+    }
+    *ret = (struct names){&tally->lists.data[list + 1], tally->lists.data[list]};
     return NULL;
+}
+
+/* Counts a frame of the current sample. `is_self`: it is the one that ran. */
+static struct argus_error *count_frame(struct tally *tally, uint64_t time_ns, uint64_t address,
+                                       bool is_return, bool is_self)
+{
+    struct names names;
+    struct argus_error *error = name_address(tally, time_ns, address, is_return, &names);
+    for (uint32_t i = 0; !error && i < names.count; i++) {
+        struct count *count = &tally->counts.data[names.all[i]];
+        count->inclusive += count->seen_in != tally->samples;
+        count->seen_in = tally->samples;
+        count->self += is_self && i == 0;
+    }
+    return error;
 }
 
 static struct argus_error *count_stack(struct tally *tally, const struct argus_sample *sample,
                                        uint32_t stack, bool has_self)
 {
     struct argus_stack frames = argus_graph_stack(tally->d->view.graph, stack);
-    for (uint32_t i = 0; i < frames.count; i++) {
-        uint32_t name;
+    struct argus_error *error = NULL;
+    for (uint32_t i = 0; i < frames.count && !error; i++) {
         if (frames.frames[i] < ARGUS_FRAME_ENDS) /* a mark that says why the stack ends here */
             break;
-        struct argus_error *error =
-            name_address(tally, sample->time_ns, frames.frames[i], i > 0, &name);
-        if (error)
-            return error;
-        struct count *count = counts_of(tally, name);
-        if (!count)
-            return argus_error_memory();
-        count->inclusive += count->seen_in != tally->samples;
-        count->seen_in = tally->samples;
-        count->self += has_self && i == 0;
+        error = count_frame(tally, sample->time_ns, frames.frames[i], i > 0, has_self && i == 0);
     }
-    return NULL;
+    return error;
 }
 
 static bool count_whole_stack(struct tally *tally, uint32_t stack)
@@ -145,16 +185,7 @@ static struct argus_error *count_sample(struct tally *tally, const struct argus_
         error = count_stack(tally, sample, sample->kernel_stack, !user);
     if (error || user || kernel)
         return error;
-    uint32_t name;
-    error = name_address(tally, sample->time_ns, sample->pc, false, &name);
-    if (error)
-        return error;
-    struct count *count = counts_of(tally, name);
-    if (!count)
-        return argus_error_memory();
-    count->self++;
-    count->inclusive++;
-    return NULL;
+    return count_frame(tally, sample->time_ns, sample->pc, false, true);
 }
 
 static struct argus_error *count_samples(struct tally *tally, uint32_t thread, struct window window)
@@ -189,13 +220,23 @@ static bool is_entry(const char *name)
     return strncmp(name, "__libc_start", 12) == 0;
 }
 
-void costly_functions_free(struct argus_costly_function *functions, size_t count)
+static void costly_functions_free(struct argus_costly_function *functions, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free(functions[i].name);
         free(functions[i].image);
         functions[i].name = functions[i].image = NULL;
     }
+}
+
+void culprit_deinit_functions(struct argus_culprit *culprit)
+{
+    costly_functions_free(culprit->functions, culprit->function_count);
+    free(culprit->functions);
+    free(culprit->code_function);
+    culprit->functions = NULL;
+    culprit->function_count = 0;
+    culprit->code_function = NULL;
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -208,27 +249,35 @@ static int compare_functions(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* What find_key() chooses among. */
+enum choice { CHOICE_SCRIPTS, CHOICE_ALL, CHOICE_CALLED };
+
+static bool is_key(const struct tally *tally, uint32_t name, enum choice choice)
+{
+    const struct count *count = &tally->counts.data[name];
+    if ((choice == CHOICE_SCRIPTS && !count->script) || (choice == CHOICE_CALLED && !count->called))
+        return false;
+    return count->inclusive * 100ull >= tally->samples * KEY_PERCENT &&
+           !is_entry(strtab_get(tally->names, name));
+}
+
 /* Finds the function to look at first: the innermost one that is in nearly all samples (the paper's
- * hint), on the most frequent stack; ARGUS_NONE if there is none. `script`: only among functions of
- * scripts. */
+ * hint), on the most frequent stack; ARGUS_NONE if there is none. */
 static struct argus_error *find_key(struct tally *tally, uint32_t stack, uint64_t time_ns,
-                                    bool script, uint32_t *ret)
+                                    enum choice choice, uint32_t *ret)
 {
     struct argus_stack frames = {.count = 0};
     if (stack != ARGUS_NONE)
         frames = argus_graph_stack(tally->d->view.graph, stack);
     *ret = ARGUS_NONE;
     for (uint32_t i = 0; i < frames.count && *ret == ARGUS_NONE; i++) {
-        uint32_t name;
-        struct argus_error *error = name_address(tally, time_ns, frames.frames[i], i > 0, &name);
+        struct names names;
+        struct argus_error *error = name_address(tally, time_ns, frames.frames[i], i > 0, &names);
         if (error)
             return error;
-        const struct count *count = counts_of(tally, name);
-        if (!count)
-            return argus_error_memory();
-        if (count->inclusive * 100ull >= tally->samples * KEY_PERCENT && count->script >= script &&
-            !is_entry(strtab_get(tally->names, name)))
-            *ret = name;
+        for (uint32_t k = names.count; k-- > 0;) /* the innermost one is kept */
+            if (is_key(tally, names.all[k], choice))
+                *ret = names.all[k];
     }
     return NULL;
 }
@@ -266,6 +315,7 @@ static struct argus_costly_function describe(const struct tally *tally, uint32_t
         .name = strdup(strtab_get(tally->names, name)),
         .image = strdup(image),
         .script = count->script,
+        .inlined = !count->called,
         .base = !count->script && is_base_library(*image ? image : NULL),
         .self = count->self,
         .inclusive = count->inclusive,
@@ -331,6 +381,23 @@ static void set_stack(const struct tally *tally, struct argus_culprit *culprit)
     }
 }
 
+/* Sets the function that identifies the hang: not an inlined one, since another file may have the
+ * same hang without debug information. */
+static struct argus_error *set_code(struct tally *tally, struct window window,
+                                    struct argus_culprit *culprit)
+{
+    uint32_t key = ARGUS_NONE;
+    if (!culprit->function_count || !culprit->functions[0].inlined)
+        return NULL;
+    struct argus_error *error =
+        find_key(tally, culprit->stack, window.start_ns, CHOICE_CALLED, &key);
+    if (!error && key != ARGUS_NONE) {
+        culprit->code_function = strdup(strtab_get(tally->names, key));
+        error = culprit->code_function ? NULL : argus_error_memory();
+    }
+    return error;
+}
+
 struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
                                           struct window window, struct argus_culprit *culprit)
 {
@@ -341,14 +408,17 @@ struct argus_error *costly_functions_find(struct diagnoser *d, uint32_t thread,
     if (!error)
         set_stack(&tally, culprit);
     uint32_t key = ARGUS_NONE;
-    if (!error && tally.stack_counts.length > 0)
-        error = find_key(&tally, culprit->stack, window.start_ns, true, &key);
-    if (!error && tally.stack_counts.length > 0 && key == ARGUS_NONE)
-        error = find_key(&tally, culprit->stack, window.start_ns, false, &key);
+    for (enum choice choice = CHOICE_SCRIPTS; choice <= CHOICE_ALL && key == ARGUS_NONE && !error;
+         choice++)
+        if (tally.stack_counts.length > 0)
+            error = find_key(&tally, culprit->stack, window.start_ns, choice, &key);
     if (!error)
         error = rank(&tally, key, culprit);
+    if (!error)
+        error = set_code(&tally, window, culprit);
     strtab_destroy(tally.names);
     idmap_deinit(&tally.by_address);
+    vec_deinit(&tally.lists);
     idmap_deinit(&tally.stacks);
     vec_deinit(&tally.counts);
     vec_deinit(&tally.stack_counts);

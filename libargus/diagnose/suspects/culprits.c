@@ -66,8 +66,7 @@ static bool is_culprit(const struct diagnoser *d, uint32_t vertex)
 
 void culprit_deinit(struct argus_culprit *culprit)
 {
-    costly_functions_free(culprit->functions, culprit->function_count);
-    free(culprit->functions);
+    culprit_deinit_functions(culprit);
     code_loop_free(&culprit->loop);
     reason_deinit(&culprit->why);
 }
@@ -168,7 +167,13 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
     struct argus_reason_normal normal;
     bool taken = false;
     struct argus_code_loop loop;
-    struct argus_error *error = find_normal(d, vertex, run_ns + runnable_ns, &normal);
+    struct argus_error *error =
+        runnable_ns > run_ns
+            ? NULL
+            : diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, &taken);
+    if (error || taken)
+        return error;
+    error = find_normal(d, vertex, run_ns + runnable_ns, &normal);
     if (error)
         return error;
     error = read_spin_loop(d, vertex, part, &loop);

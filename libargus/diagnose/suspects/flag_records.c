@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "diagnose/suspects/code_place.h"
 #include "event/tracepoints.h"
 
 /* A debugger's record is written when the thread has stopped, so it is later than the edge. */

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/suspects/code_place.h"
+#include "diagnose/suspects/flag_files.h"
 #include "diagnose/words.h"
 #include "steps/loops/code_writers.h"
 
 enum {
     KNOWN = 1024, /* stacks that are remembered to have none of the functions */
-    MOST_RANGES = CODE_WRITERS_MAX + CODE_CALLERS_MAX,
+    MOST_RANGES = 4 * (CODE_WRITERS_MAX + CODE_CALLERS_MAX),
 };
 
 /* Functions of a process, by the addresses in its memory. */
@@ -33,84 +35,165 @@ static bool has_address(const struct ranges *ranges, uint64_t address)
 
 /* --- writers --- */
 
-static bool is_on_stack(const struct loop_stack *stack, const struct loop_flag *flag,
+/* The files that name the variable, and the functions of each that write it. */
+struct written {
+    struct flag_uses uses;
+    struct code_writers writers[FLAG_USES_MAX];
+    uint32_t count; /* of functions, in all files */
+};
+
+static bool is_on_stack(const struct loop_stack *stack, const struct elf_file *file,
                         const struct code_writer *writer)
 {
     for (uint32_t i = 0; i < stack->count; i++)
-        if (stack->frames[i].file == flag->file &&
+        if (stack->frames[i].file == file &&
             stack->frames[i].address - writer->start < writer->bytes)
             return true;
     return false;
 }
 
-static bool is_reset(const struct loop_stack *stack, const struct loop_flag *flag,
-                     const struct code_writers *writers, const struct code_writer *writer)
+/* Whether a function on the stack writes the same constant. */
+static bool is_reset(const struct loop_stack *stack, const struct written *all,
+                     const struct code_writer *writer)
 {
-    for (uint32_t i = 0; writer->has_value && i < writers->count; i++) {
-        const struct code_writer *other = &writers->all[i];
-        if (other->has_value && other->value == writer->value && is_on_stack(stack, flag, other))
-            return true;
-    }
+    for (uint32_t i = 0; writer->has_value && i < all->uses.count; i++)
+        for (uint32_t k = 0; k < all->writers[i].count; k++) {
+            const struct code_writer *other = &all->writers[i].all[k];
+            if (other->has_value && other->value == writer->value &&
+                is_on_stack(stack, all->uses.all[i].flag.file, other))
+                return true;
+        }
     return false;
 }
 
 /* Whether the loop goes on with what it writes: by the loop's comparisons, else by what the waiter
  * writes. */
 static bool continues(const struct loop_stack *stack, const struct loop_flag *flag,
-                      const struct code_writers *writers, const struct code_writer *writer)
+                      const struct written *all, const struct code_writer *writer)
 {
     enum loop_end end =
         writer->has_value ? loop_tests_decide(&flag->tests, writer->value) : LOOP_END_UNKNOWN;
-    return end == LOOP_END_UNKNOWN ? is_reset(stack, flag, writers, writer) : end == LOOP_CONTINUES;
+    return end == LOOP_END_UNKNOWN ? is_reset(stack, all, writer) : end == LOOP_CONTINUES;
 }
 
 /* Leaves those that may end the loop. */
 static void keep_enders(const struct loop_stack *stack, const struct loop_flag *flag,
-                        struct code_writers *writers)
+                        struct written *written)
 {
-    struct code_writers all = *writers;
-    writers->count = 0;
-    for (uint32_t i = 0; i < all.count; i++)
-        if (!is_on_stack(stack, flag, &all.all[i]) && !continues(stack, flag, &all, &all.all[i]))
-            writers->all[writers->count++] = all.all[i];
+    const struct written all = *written;
+    written->count = 0;
+    for (uint32_t i = 0; i < all.uses.count; i++) {
+        struct code_writers *kept = &written->writers[i];
+        kept->count = 0;
+        for (uint32_t k = 0; k < all.writers[i].count; k++) {
+            const struct code_writer *writer = &all.writers[i].all[k];
+            if (!is_on_stack(stack, all.uses.all[i].flag.file, writer) &&
+                !continues(stack, flag, &all, writer))
+                kept->all[kept->count++] = *writer;
+        }
+        written->count += kept->count;
+    }
 }
 
-static bool tell_writers(struct diagnoser *d, const struct loop_stack *stack, uint64_t bias,
-                         const struct code_writers *writers, struct argus_loop_variable *ret)
+static void find_written(struct diagnoser *d, const struct loop_stack *stack,
+                         const struct loop_flag *flag, struct written *ret)
+{
+    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    flag_uses_find(d, &d->view.vertices[stack->vertex], flag, &ret->uses);
+    for (uint32_t i = 0; i < ret->uses.count; i++)
+        (void)code_writers_find(&ret->uses.all[i].flag, header->arch == ARGUS_ARCH_AARCH64,
+                                &ret->writers[i]);
+    keep_enders(stack, flag, ret);
+}
+
+static bool tell_writer(struct diagnoser *d, const struct loop_stack *stack, uint64_t bias,
+                        const struct code_writer *writer, struct argus_loop_variable *ret)
 {
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
-    ret->writers = calloc(writers->count, sizeof(*ret->writers));
-    for (uint32_t i = 0; ret->writers && i < writers->count; i++) {
-        const struct code_writer *writer = &writers->all[i];
-        struct argus_flag_writer *told = &ret->writers[i];
-        *told = (struct argus_flag_writer){
-            .place = text_code_place(d, v, writer->address + bias, false),
-            .value = writer->value,
-            .has_value = writer->has_value,
-            .is_possible = writer->is_possible,
-        };
-        ret->writer_count = i + 1;
-        if (!told->place)
-            return false;
-    }
-    return ret->writers != NULL;
+    struct argus_flag_writer *told = &ret->writers[ret->writer_count++];
+    *told = (struct argus_flag_writer){
+        .place = text_code_place(d, v, writer->address + bias, false),
+        .value = writer->value,
+        .has_value = writer->has_value,
+        .is_possible = writer->is_possible,
+    };
+    return told->place != NULL;
+}
+
+static bool tell_writers(struct diagnoser *d, const struct loop_stack *stack,
+                         const struct written *written, struct argus_loop_variable *ret)
+{
+    ret->writers = calloc(written->count, sizeof(*ret->writers));
+    bool good = ret->writers != NULL;
+    for (uint32_t i = 0; i < written->uses.count; i++)
+        for (uint32_t k = 0; good && k < written->writers[i].count; k++)
+            good =
+                tell_writer(d, stack, written->uses.all[i].bias, &written->writers[i].all[k], ret);
+    return good;
 }
 
 /* --- threads --- */
 
-static void take_ranges(const struct loop_flag *flag, const struct code_writers *writers,
-                        uint64_t bias, struct ranges *ret)
+static void add_range(struct ranges *ranges, uint64_t start, uint64_t bytes)
 {
-    uint64_t starts[CODE_WRITERS_MAX];
+    if (ranges->count < MOST_RANGES)
+        ranges->all[ranges->count++] = (struct code_caller){start, bytes};
+}
+
+/* Functions of other files that call those of `names`. */
+static void take_importers(struct diagnoser *d, const struct argus_vertex *v,
+                           const struct elf_file *writer, const char *const *names, uint32_t count,
+                           struct ranges *ret)
+{
+    struct mapped_file mapped;
     struct code_caller callers[CODE_CALLERS_MAX];
-    ret->count = 0;
-    for (uint32_t i = 0; i < writers->count; i++) {
-        starts[i] = writers->all[i].start;
-        ret->all[ret->count++] = (struct code_caller){starts[i] + bias, writers->all[i].bytes};
+    struct mapped_files files = mapped_files_of(d, v);
+    while (count && mapped_files_next(&files, &mapped)) {
+        uint32_t found = mapped.file == writer
+                             ? 0
+                             : code_callers_find_imported(mapped.file, names, count, callers);
+        for (uint32_t i = 0; i < found; i++)
+            add_range(ret, callers[i].start + mapped.bias, callers[i].bytes);
     }
-    uint32_t count = code_callers_find(flag->file, starts, writers->count, callers);
-    for (uint32_t i = 0; i < count; i++)
-        ret->all[ret->count++] = (struct code_caller){callers[i].start + bias, callers[i].bytes};
+}
+
+static const char *name_of(struct elf_file *file, uint64_t start)
+{
+    uint64_t offset;
+    const char *name = elf_file_function(file, start, &offset);
+    return name && offset == 0 ? name : NULL;
+}
+
+/* The writers of one file, and their callers in all files. */
+static void take_ranges(struct diagnoser *d, const struct argus_vertex *v,
+                        const struct flag_use *use, const struct code_writers *writers,
+                        struct ranges *ret)
+{
+    enum { MOST = CODE_WRITERS_MAX + CODE_CALLERS_MAX };
+    uint64_t starts[CODE_WRITERS_MAX];
+    struct code_caller all[MOST];
+    const char *names[MOST];
+    uint32_t named = 0, count = writers->count;
+    for (uint32_t i = 0; i < count; i++) {
+        starts[i] = writers->all[i].start;
+        all[i] = (struct code_caller){starts[i], writers->all[i].bytes};
+    }
+    count += code_callers_find(use->flag.file, starts, count, all + count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_range(ret, all[i].start + use->bias, all[i].bytes);
+        names[named] = name_of(use->flag.file, all[i].start);
+        named += names[named] != NULL;
+    }
+    take_importers(d, v, use->flag.file, names, named, ret);
+}
+
+static void take_all_ranges(struct diagnoser *d, const struct argus_vertex *v,
+                            const struct written *written, struct ranges *ret)
+{
+    ret->count = 0;
+    for (uint32_t i = 0; i < written->uses.count; i++)
+        if (written->writers[i].count)
+            take_ranges(d, v, &written->uses.all[i], &written->writers[i], ret);
 }
 
 struct looking {
@@ -177,33 +260,16 @@ static bool find_threads(struct diagnoser *d, uint32_t waiter, const struct rang
 
 /* --- all of it --- */
 
-/* What lies between the addresses of the file and those of the process. False: not known. */
-static bool find_bias(const struct loop_stack *stack, const struct loop_flag *flag, uint64_t *ret)
-{
-    for (uint32_t i = 0; i < stack->count; i++) {
-        if (stack->frames[i].file != flag->file)
-            continue;
-        *ret = stack->addresses[i] - stack->frames[i].address;
-        return true;
-    }
-    return false;
-}
-
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
                        const struct loop_flag *flag, struct argus_loop_variable *ret)
 {
-    struct code_writers writers;
+    struct written written;
     struct ranges ranges;
-    uint64_t bias;
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
-    if (!find_bias(stack, flag, &bias) ||
-        !code_writers_find(flag, header->arch == ARGUS_ARCH_AARCH64, &writers))
+    find_written(d, stack, flag, &written);
+    if (!written.count)
         return true;
-    keep_enders(stack, flag, &writers);
-    if (!writers.count)
-        return true;
-    take_ranges(flag, &writers, bias, &ranges);
-    return tell_writers(d, stack, bias, &writers, ret) &&
+    take_all_ranges(d, &d->view.vertices[stack->vertex], &written, &ranges);
+    return tell_writers(d, stack, &written, ret) &&
            find_threads(d, d->view.vertices[stack->vertex].thread, &ranges, ret);
 }
 

@@ -59,6 +59,10 @@ static struct former former_of(const struct view *view, uint32_t vertex, uint32_
     former.access.vertex = is_turn ? write->to : write->from;
     former.access.time_ns = is_turn ? write->to_ns : write->from_ns;
     former.thread = view->vertices[former.access.vertex].thread;
+    if (view->threads[former.thread].process !=
+        view->threads[view->vertices[write->to].thread].process)
+        former.access.address =
+            argus_graph_flag_address(view->graph, former.access.time_ns, former.thread);
     if (flag)
         former.name = (char *)flag->label;
     return former;

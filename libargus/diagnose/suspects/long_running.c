@@ -1,9 +1,13 @@
 /* Explains a hung thread that was busy itself (LongRunning). */
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/handed_on.h"
 
 /* Steps of a run's origin: more do not help the user. */
 #define MAX_ORIGIN 64
+
+/* A run polls for a reply if the request was sent in the first such part of it. */
+#define BEGINNING_PART 10
 
 /* Whether `vertex` is a callback of an event loop. */
 static bool begins_callback(const struct diagnoser *d, uint32_t vertex)
@@ -71,6 +75,24 @@ static struct argus_error *explain_polling(struct diagnoser *d)
     return diagnoser_explain_hold(d, &position, &hold);
 }
 
+/* The same for a run that is not over, if the process to which a server handed the thread's request
+ * on has not taken it. The request was sent shortly before the run, or at its beginning. */
+static struct argus_error *explain_unanswered(struct diagnoser *d)
+{
+    struct handed_on handed;
+    uint64_t length_ns = d->hang.end_ns - d->hang.start_ns;
+    struct window asked = {d->hang.start_ns > length_ns / 2 ? d->hang.start_ns - length_ns / 2 : 0,
+                           d->hang.start_ns + length_ns / BEGINNING_PART};
+    struct walk_position position = {.vertex = d->hang.vertex,
+                                     .window = {d->hang.start_ns, d->hang.end_ns},
+                                     .requester = ARGUS_NONE};
+    if (!d->hang.ongoing ||
+        !handed_on_find(&d->view, d->hang.thread, asked, d->hang.end_ns, &handed))
+        return NULL;
+    d->guessed = true;
+    return diagnoser_explain_missing_message(d, &position, handed.thread, ARGUS_REASON_HANDED_ON);
+}
+
 /* Whether another thread explains the run, which only polled a variable. */
 static bool is_explained(const struct diagnoser *d)
 {
@@ -83,6 +105,8 @@ struct argus_error *diagnose_long_running(struct diagnoser *d)
     if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
     struct argus_error *error = explain_polling(d);
+    if (!error && d->culprits.length == 0)
+        error = explain_unanswered(d);
     bool polled = d->culprits.length > 0;
     if (!error)
         error =

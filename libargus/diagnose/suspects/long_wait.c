@@ -11,6 +11,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/hangs/handed_on.h"
 #include "diagnose/suspects/disk_users.h"
 #include "diagnose/suspects/remotes.h"
 
@@ -79,15 +80,37 @@ static struct argus_error *blame_disk_wait(struct diagnoser *d, struct window pa
     return error;
 }
 
+/* Whether the kernel may have freed memory during the wait: not in a call whose purpose is to wait. */
+static bool may_lack_memory(const struct argus_wait *wait)
+{
+    switch (wait->kind) {
+    case ARGUS_WAIT_POLL:
+    case ARGUS_WAIT_SLEEP:
+    case ARGUS_WAIT_FUTEX:
+    case ARGUS_WAIT_CHILD:
+    case ARGUS_WAIT_SIGNAL:
+    case ARGUS_WAIT_STOPPED:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* Blames waits that are themselves the root cause. */
 static struct argus_error *blame_waits(struct diagnoser *d, struct window part, uint64_t wait_ns,
                                        struct argus_reason why)
 {
     const struct argus_wait *wait = &d->view.vertices[why.vertex].wait;
     bool done = false;
+    struct argus_error *error =
+        may_lack_memory(wait)
+            ? diagnoser_blame_memory(d, why.vertex, ARGUS_TYPE_LONG_WAIT, part, &done)
+            : NULL;
+    if (error || done)
+        return error;
     if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
         return blame_disk_wait(d, part, wait_ns, why);
-    struct argus_error *error =
+    error =
         wait->by_device ? diagnoser_blame_remote(d, why.vertex, part, wait_ns, false, &done) : NULL;
     if (error || done)
         return error;
@@ -312,6 +335,27 @@ static struct argus_error *explain_answer(struct diagnoser *d, struct walk_posit
     return *ret_done ? diagnoser_explain_hold(d, position, &hold) : NULL;
 }
 
+/* Explains several waits for a reply that did not come: by the process to which a server handed the
+ * thread's request on, if that process did not take it for most of the hang. */
+static struct argus_error *explain_handed_on(struct diagnoser *d, struct walk_position *position,
+                                             bool *ret_done)
+{
+    struct handed_on handed;
+    const struct argus_vertex *v = &d->view.vertices[position->vertex];
+    uint32_t first = argus_graph_vertex_at(d->view.graph, v->thread, d->hang.start_ns);
+    /* from the vertex on in which the hang began: the thread may look at its input once more */
+    struct window asked = {
+        first == ARGUS_NONE ? d->hang.start_ns : d->view.vertices[first].start_ns, v->end_ns};
+    *ret_done = v->wait.kind == ARGUS_WAIT_POLL && was_not_ended(&d->view, position->vertex) &&
+                handed_on_find(&d->view, v->thread, asked,
+                               timeline_wait_end(&d->view, position->vertex), &handed) &&
+                d->hang.end_ns - handed.sent_ns >= window_ns(position->window) / 2;
+    if (!*ret_done)
+        return NULL;
+    position->window = (struct window){handed.sent_ns, d->hang.end_ns};
+    return diagnoser_explain_missing_message(d, position, handed.thread, ARGUS_REASON_HANDED_ON);
+}
+
 struct argus_error *diagnose_long_wait(struct diagnoser *d)
 {
     struct walk_position position = {.vertex = d->hang.vertex,
@@ -323,6 +367,8 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
         return argus_error_memory();
     bool done = false;
     struct argus_error *error = explain_answer(d, &position, &done);
+    if (!error && !done)
+        error = explain_handed_on(d, &position, &done);
     d->waits_explained = done;
     if (!error && !done)
         error = walk_waits(d, &position, max_depth(d), one_wait);

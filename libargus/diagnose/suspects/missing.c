@@ -16,9 +16,10 @@ struct search {
     struct suspect_search shared; /* what the functions of evidence see */
     suspect_list suspects;
     struct walk_position *position;
-    size_t tried;    /* the number of suspects that have been examined */
-    uint32_t idle;   /* the first suspect found in its home wait; ARGUS_NONE */
-    uint32_t silent; /* the vertex that took the request and did not answer; ARGUS_NONE */
+    size_t tried;         /* the number of suspects that have been examined */
+    uint32_t idle;        /* the first suspect found in its home wait; ARGUS_NONE */
+    uint32_t silent;      /* the vertex that took the request and did not answer; ARGUS_NONE */
+    struct suspect owing; /* the suspect of `silent`, if it owes an answer (no_answer.c) */
     /* the same for suspects to which another thread passed something on, perhaps not the request */
     uint32_t passed_silent;
     unsigned passed_silents;
@@ -228,6 +229,8 @@ static bool add_exclusive_client(struct search *search, uint32_t server)
 static void note_silent(struct search *search, const struct suspect *suspect, uint32_t taker)
 {
     if (suspect->via == ARGUS_NONE) {
+        if (suspect->owes && search->silent == ARGUS_NONE)
+            search->owing = *suspect;
         search->silent = search->silent == ARGUS_NONE ? taker : search->silent;
         return;
     }
@@ -293,11 +296,12 @@ static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
 /* --- the search --- */
 
 /* Whether a suspect that took a request and did not answer is explanation enough. That is so if a
- * loop polls a flag: everything up to the request worked. Otherwise another thread may still have
- * the request. */
+ * loop polls a flag, since everything up to the request worked; or if the whole handler waits after
+ * it. Otherwise another thread may still have the request. */
 static bool is_enough(const struct search *search)
 {
-    return search->silent != ARGUS_NONE && search->position->requester != ARGUS_NONE;
+    return search->silent != ARGUS_NONE &&
+           (search->position->requester != ARGUS_NONE || search->owing.owes);
 }
 
 static bool is_epoll(const struct view *view, const struct argus_wait *wait)
@@ -481,11 +485,16 @@ static struct argus_error *look_at_row(struct search *search, const struct evide
     return error;
 }
 
-/* Notes that the request was passed on to a thread that did not answer, which is a guess. */
-static struct argus_error *note_passed(struct search *search)
+/* Notes that the request was passed on to a thread that did not answer, or that the thread owes an
+ * answer, which is a guess. */
+static struct argus_error *note_silence(struct search *search)
 {
     struct diagnoser *d = search->shared.d;
+    if (search->silent != ARGUS_NONE && !search->owing.owes)
+        return NULL;
     d->guessed = true;
+    if (search->silent != ARGUS_NONE)
+        return note_guess(d, search->position->vertex, &search->owing);
     if (!diagnoser_add_step(d, search->passed.via, ARGUS_NONE, true))
         return argus_error_memory();
     return note_guess(d, search->position->vertex, &search->passed);
@@ -497,7 +506,7 @@ static struct argus_error *end_search(struct search *search)
     struct argus_error *error = NULL;
     uint32_t silent = find_silent(search);
     if (!search->decided && !d->stopped && silent != ARGUS_NONE) {
-        error = search->silent == ARGUS_NONE ? note_passed(search) : NULL;
+        error = note_silence(search);
         error = error ? error : blame_silent(d, silent, search->position);
     } else if (!search->decided) {
         error = blame_nobody(search);

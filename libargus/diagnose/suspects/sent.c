@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
+
 /* A vertex has more records than that only if it ran for long. The last chunks count. */
 #define MAX_CHUNKS 16
 
@@ -67,4 +69,37 @@ struct argus_error *sent_list_read(const struct view *view, uint32_t vertex, str
         used++;
     }
     return error;
+}
+
+uint64_t sent_receiving_inode(const struct view *view, const struct sent *sent)
+{
+    const struct argus_object_use *uses;
+    size_t count;
+    switch (sent->kind) {
+    case ARGUS_CHANNEL_UNIX_STREAM:
+    case ARGUS_CHANNEL_UNIX_SEQPACKET:
+    case ARGUS_CHANNEL_UNIX_DATAGRAM:
+        return sent->channel;
+    case ARGUS_CHANNEL_PIPE:
+        return (uint32_t)sent->channel;
+    case ARGUS_CHANNEL_TCP:
+        count = argus_graph_object_uses(view->graph, &uses);
+        for (size_t i = 0; i < count; i++)
+            if (uses[i].inode == sent->other)
+                return uses[i].peer_inode;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+bool sent_end_is_read(const struct view *view, uint32_t sender, uint64_t inode)
+{
+    const struct argus_object_use *uses;
+    size_t first, count = argus_graph_object_uses(view->graph, &uses);
+    LOWER_BOUND(first, count, uses[first].inode < inode);
+    for (size_t i = first; i < count && uses[i].inode == inode; i++)
+        if (uses[i].thread != sender)
+            return true;
+    return false;
 }

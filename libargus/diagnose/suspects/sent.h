@@ -20,4 +20,10 @@ struct sent_list {
 /* Reads from the records what `vertex` sent: the last message on each channel. */
 struct argus_error *sent_list_read(const struct view *view, uint32_t vertex, struct sent_list *ret);
 
+/* The inode of the end that should have received, as in object uses (argus-trace(5), MESSAGES); 0:
+ * unknown. */
+uint64_t sent_receiving_inode(const struct view *view, const struct sent *sent);
+/* Whether a thread besides the sender was seen to use the receiving end `inode`. */
+bool sent_end_is_read(const struct view *view, uint32_t sender, uint64_t inode);
+
 #endif

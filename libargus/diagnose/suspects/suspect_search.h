@@ -56,8 +56,9 @@ uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_
                                struct window wait);
 
 /* --- evidence that has a file of its own --- */
-struct argus_error *find_asked(struct suspect_search *search);    /* asked.c */
-struct argus_error *find_baseline(struct suspect_search *search); /* baselines.c */
-struct argus_error *find_openers(struct suspect_search *search);  /* silent_opener.c */
+struct argus_error *find_asked(struct suspect_search *search);      /* asked.c */
+struct argus_error *find_unanswered(struct suspect_search *search); /* no_answer.c */
+struct argus_error *find_baseline(struct suspect_search *search);   /* baselines.c */
+struct argus_error *find_openers(struct suspect_search *search);    /* silent_opener.c */
 
 #endif

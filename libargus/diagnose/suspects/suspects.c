@@ -169,13 +169,15 @@ uint32_t first_piece(const struct suspect_search *search)
     bool clear = habit_is_clear(view->graph, v->wait.user_stack);
     if (v->thread != search->d->hang.thread || !clear)
         return first;
-    for (unsigned i = 0; i < MAX_LOOK_BACK; i++) {
-        uint32_t before = argus_graph_previous(view->graph, first);
-        if (before == ARGUS_NONE || view->vertices[before].end_ns < search->d->hang.start_ns ||
-            view->vertices[before].wait.kind != v->wait.kind ||
-            view->vertices[before].wait.user_stack != v->wait.user_stack)
+    uint32_t before = argus_graph_previous(view->graph, first);
+    for (unsigned i = 0; i < MAX_LOOK_BACK && before != ARGUS_NONE &&
+                         view->vertices[before].end_ns >= search->d->hang.start_ns;
+         i++, before = argus_graph_previous(view->graph, before)) {
+        const struct argus_wait *wait = &view->vertices[before].wait;
+        if (wait->kind == v->wait.kind && wait->user_stack == v->wait.user_stack)
+            first = before;
+        else if (wait->kind != ARGUS_WAIT_NONE)
             break;
-        first = before;
     }
     return first;
 }
@@ -371,6 +373,7 @@ const struct evidence all_evidence[] = {
     {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK},
     {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},
     {find_asked, EVIDENCE_SURE},
+    {find_unanswered, 0},
     {find_baseline, 0},
     {find_object_users, EVIDENCE_SURE | EVIDENCE_COULD_ONLY},
     {find_openers, EVIDENCE_COULD_ONLY},

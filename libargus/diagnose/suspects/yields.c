@@ -35,9 +35,11 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
     for (uint32_t i = 0, v = vertex; i < MAX_VERTICES && v != ARGUS_NONE; i++) {
         const struct argus_edge *in;
         size_t count = argus_graph_in_edges(view->graph, v, &in);
+        /* A write during the last sleep is read after it, where the loop ends. */
+        bool is_last_look = view->vertices[v].start_ns > window.end_ns && found == ARGUS_NONE;
         for (size_t j = 0; j < count; j++) {
             bool write = in[j].kind == ARGUS_EDGE_FLAG && in[j].from_ns >= window.start_ns &&
-                         in[j].from_ns <= window.end_ns &&
+                         (in[j].from_ns <= window.end_ns || is_last_look) &&
                          view->vertices[in[j].from].thread != thread;
             if (write && (found == ARGUS_NONE || in[j].to_ns >= view->edges[found].to_ns))
                 found = (uint32_t)(&in[j] - view->edges);

@@ -13,6 +13,7 @@
 
 #include "event/binary/data_module.h"
 #include "event/binary/debug_file.h"
+#include "event/binary/member_place.h"
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_linux_proc_find_elf,
@@ -143,5 +144,19 @@ struct argus_error *argus_data_file_symbol_find(const char *path, const char *na
     struct data_wanted wanted = {.name = name, .symbol = ret};
     struct argus_error *error = argus_data_file_symbols_each(path, data_wanted_take, &wanted);
     *ret_found = !error && wanted.found;
+    return error;
+}
+
+struct argus_error *argus_data_file_members_read(const char *path, const char *text,
+                                                 struct argus_data_place *ret)
+{
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    if (!dwfl)
+        return argus_error_memory();
+    Dwfl_Module *module = dwfl_report_offline(dwfl, "", path, -1);
+    dwfl_report_end(dwfl, NULL, NULL);
+    struct argus_error *error =
+        module ? member_place_read(module, path, text, ret) : no_program(path);
+    dwfl_end(dwfl);
     return error;
 }

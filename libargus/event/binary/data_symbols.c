@@ -13,10 +13,11 @@
 #include "base/process_owner.h"
 #include "event/binary/data_module.h"
 #include "event/binary/debug_file.h"
+#include "event/binary/member_place.h"
 
 struct search {
     const char *image;
-    argus_data_symbol_function function;
+    void (*look)(Dwfl_Module *module, void *context); /* NULL: only the base is wanted */
     void *context;
     uint64_t base;
     bool found;
@@ -62,8 +63,8 @@ static int look_at_module(Dwfl_Module *module, void **user_data, const char *nam
         return DWARF_CB_OK;
     search->found = true;
     search->base = bias;
-    if (search->function)
-        data_module_each(module, search->function, search->context);
+    if (search->look)
+        search->look(module, search->context);
     return DWARF_CB_ABORT;
 }
 
@@ -103,11 +104,46 @@ static struct argus_error *run(uint32_t pid, struct search *search)
     return error;
 }
 
+struct visit {
+    argus_data_symbol_function function;
+    void *context;
+};
+
+static void visit_symbols(Dwfl_Module *module, void *context)
+{
+    const struct visit *visit = context;
+    data_module_each(module, visit->function, visit->context);
+}
+
 struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
                                             argus_data_symbol_function function, void *context)
 {
-    struct search search = {.image = image, .function = function, .context = context};
+    struct visit visit = {function, context};
+    struct search search = {.image = image, .look = visit_symbols, .context = &visit};
     return run(pid, &search);
+}
+
+/* --- members --- */
+
+struct members {
+    const char *image, *text;
+    struct argus_data_place *ret;
+    struct argus_error *error;
+};
+
+static void read_members(Dwfl_Module *module, void *context)
+{
+    struct members *members = context;
+    members->error = member_place_read(module, members->image, members->text, members->ret);
+}
+
+struct argus_error *argus_data_members_read(uint32_t pid, const char *image, const char *text,
+                                            struct argus_data_place *ret)
+{
+    struct members members = {image, text, ret, NULL};
+    struct search search = {.image = image, .look = read_members, .context = &members};
+    struct argus_error *error = run(pid, &search);
+    return error ? error : members.error;
 }
 
 /* --- one variable --- */

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "event/binary/debug_file.h"
 #include "event/binary/elf_frames.h"
+#include "event/binary/elf_inlines.h"
 #include "event/binary/elf_private.h"
 
 struct function {
@@ -111,15 +112,19 @@ static int by_address(const void *left, const void *right)
         return a->address < b->address ? -1 : 1;
     if (a->local != b->local)
         return a->local - b->local;
+    if ((a->end > a->address) != (b->end > b->address))
+        return a->end > a->address ? -1 : 1;
     int order = strcmp(a->name, b->name);
     return order;
 }
 
 /* If an address has several names, the first is kept. A function without a size extends to the next
- * one. */
+ * one; inside a function that has a size, it is a label, such as those that gcc writes for the files
+ * of a link-time optimization. */
 static void settle_functions(struct elf_file *file)
 {
     size_t kept = 0, count = file->functions.length;
+    uint64_t covered_until = 0;
     struct function *functions = file->functions.data;
     if (count)
         qsort(functions, count, sizeof(*functions), by_address);
@@ -129,6 +134,10 @@ static void settle_functions(struct elf_file *file)
                 functions[kept - 1].end = functions[i].end;
             continue;
         }
+        if (functions[i].end == functions[i].address && functions[i].address < covered_until)
+            continue;
+        if (functions[i].end > covered_until)
+            covered_until = functions[i].end;
         functions[kept++] = functions[i];
     }
     for (size_t i = 0; i < kept; i++)
@@ -280,6 +289,12 @@ struct elf_units *elf_file_units(struct elf_file *file)
     return file->units;
 }
 
+const char *elf_file_missing_split(const struct elf_file *file, size_t *ret_count)
+{
+    *ret_count = file->units ? file->units->missing_count : 0;
+    return *ret_count ? file->units->missing : NULL;
+}
+
 struct elf_go *elf_file_go(struct elf_file *file)
 {
     if (!file->has_go)
@@ -426,8 +441,8 @@ struct frame_description {
 };
 #define EXTENDED 0xffffffffu
 
-bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
-                             uint64_t *ret_bytes)
+static bool find_described(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                           uint64_t *ret_bytes)
 {
     GElf_Addr bias;
     struct elf_frame frame;
@@ -441,6 +456,16 @@ bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *
     *ret_start = frame.start;
     *ret_bytes = description.bytes;
     return address - frame.start < description.bytes;
+}
+
+/* Go programs have no such descriptions. */
+bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,
+                             uint64_t *ret_bytes)
+{
+    if (find_described(file, address, ret_start, ret_bytes))
+        return true;
+    const struct elf_go *go = elf_file_go(file);
+    return go && elf_go_range(go, address, ret_start, ret_bytes);
 }
 
 unsigned elf_file_machine(const struct elf_file *file)

@@ -1,4 +1,5 @@
-/* The layout is that of Go's runtime/symtab.go and internal/abi/symtab.go:
+/* The layout is that of Go's runtime/symtab.go and internal/abi/symtab.go (older versions:
+ * elf_go_module.c):
  *
  *   header     magic (4), 0, 0, size of the smallest instruction, size of a pointer; then 8 bytes
  *              each: functions, files, unused; offsets of names, units, files, values, functions
@@ -15,53 +16,69 @@
 #include "base/lower_bound.h"
 #include "event/binary/elf_go_module.h"
 
-enum { HEADER_FUNCTIONS = 8, HEADER_NAMES = 32, POINTER = 8, ROW = 8 };
+enum { HEADER_FUNCTIONS = 8, HEADER_ROWS = 16, POINTER = 8 };
 
-/* A description: numbers of 4 bytes; `FUNCTION_BYTES` is the length before its lists. */
-enum {
-    NUMBER_NAME = 4,
-    NUMBER_FILES = 20,
-    NUMBER_LINES = 24,
-    NUMBER_LISTS = 28,
-    NUMBER_UNIT = 32,
-    FUNCTION_BYTES_OLD = 40,
-    FUNCTION_BYTES = 44
-};
-
-enum { VALUE_INLINED = 2, DATA_INLINED = 3 }; /* PCDATA_InlTreeIndex, FUNCDATA_InlTree */
+enum { VALUE_INLINED = 2 }; /* PCDATA_InlTreeIndex */
 
 struct elf_go {
+    const struct elf_file *file; /* borrowed */
     struct elf_go_module module;
+    const struct elf_go_layout *layout;
+    uint32_t row_bytes; /* of the list of functions */
     uint64_t functions_count;
     uint64_t names, units, files, values, functions; /* offsets in the table */
     uint32_t smallest;                               /* bytes of the smallest instruction */
 };
 
 struct function {
-    uint64_t start;       /* address */
+    uint64_t start, end;  /* addresses */
     uint64_t description; /* offset in the table */
 };
 
 /* --- reading --- */
 
+/* Reads the beginning of the table before Go 1.16. The list of functions is followed by its end's
+ * address, then by the offset of the files. */
+static bool read_old_header(struct elf_go *go)
+{
+    uint32_t files;
+    struct elf_view table = go->module.table;
+    if (go->functions_count > table.bytes / go->row_bytes ||
+        !elf_view_u32(table, HEADER_ROWS + go->functions_count * go->row_bytes + POINTER, &files))
+        return false;
+    go->functions = HEADER_ROWS;
+    go->files = files;
+    return true;
+}
+
+static bool read_offsets(struct elf_go *go)
+{
+    uint64_t *const offsets[] = {&go->names, &go->units, &go->files, &go->values, &go->functions};
+    struct elf_view table = go->module.table;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+        if (!elf_view_u64(table, go->layout->header_offsets + i * POINTER, offsets[i]) ||
+            *offsets[i] > table.bytes)
+            return false;
+    return true;
+}
+
 static bool read_header(struct elf_go *go)
 {
     struct elf_view table = go->module.table;
-    uint64_t *const offsets[] = {&go->names, &go->units, &go->files, &go->values, &go->functions};
-    if (table.bytes < HEADER_NAMES || table.data[7] != POINTER ||
-        !elf_view_u64(table, HEADER_FUNCTIONS, &go->functions_count))
+    go->layout = go->module.layout;
+    go->row_bytes = go->layout->has_addresses ? 2 * POINTER : POINTER;
+    if (!elf_view_u64(table, HEADER_FUNCTIONS, &go->functions_count) || table.data[7] != POINTER)
         return false;
     go->smallest = table.data[6];
-    for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
-        if (!elf_view_u64(table, HEADER_NAMES + i * POINTER, offsets[i]) ||
-            *offsets[i] > table.bytes)
-            return false;
-    return go->functions_count < (table.bytes - go->functions) / ROW;
+    return (go->layout->header_offsets ? read_offsets(go) : read_old_header(go)) &&
+           go->functions_count < (table.bytes - go->functions) / go->row_bytes;
 }
 
 struct elf_go *elf_go_create(const struct elf_file *file)
 {
     struct elf_go *go = calloc(1, sizeof(*go));
+    if (go)
+        go->file = file;
     if (go && elf_go_module_find(file, &go->module) && read_header(go))
         return go;
     free(go);
@@ -89,26 +106,32 @@ static bool number_of(const struct elf_go *go, const struct function *function, 
     return elf_view_u32(go->module.table, function->description + offset, ret);
 }
 
-/* Row `index` of the list of functions; the code's offset. */
-static uint32_t start_of(const struct elf_go *go, uint64_t index)
+/* One of the two numbers of a row of the list of functions; 0: there is none. */
+static uint64_t row_number(const struct elf_go *go, uint64_t index, bool is_second)
 {
-    uint32_t start = 0;
-    elf_view_u32(go->module.table, go->functions + index * ROW, &start);
-    return start;
+    uint64_t wide = 0, at = go->functions + index * go->row_bytes + is_second * go->row_bytes / 2;
+    uint32_t number = 0;
+    if (go->layout->has_addresses)
+        elf_view_u64(go->module.table, at, &wide);
+    else
+        elf_view_u32(go->module.table, at, &number);
+    return wide + number;
 }
 
 static bool find_function(const struct elf_go *go, uint64_t address, struct function *ret)
 {
-    uint64_t offset = address - go->module.text;
+    uint64_t offset = address - go->module.text; /* addresses count from 0 */
     size_t behind, count = go->functions_count;
-    uint32_t description;
-    LOWER_BOUND(behind, count, start_of(go, behind) <= offset);
-    if (!behind || offset >= start_of(go, behind) ||
-        !elf_view_u32(go->module.table, go->functions + (behind - 1) * ROW + 4, &description))
+    LOWER_BOUND(behind, count, row_number(go, behind, false) <= offset);
+    if (!behind || offset >= row_number(go, behind, false))
         return false;
-    *ret =
-        (struct function){go->module.text + start_of(go, behind - 1), go->functions + description};
-    return true;
+    uint64_t from = go->layout->header_offsets ? go->functions : 0;
+    *ret = (struct function){
+        .start = go->module.text + row_number(go, behind - 1, false),
+        .end = go->module.text + row_number(go, behind, false),
+        .description = from + row_number(go, behind - 1, true),
+    };
+    return ret->description < go->module.table.bytes;
 }
 
 /* --- values of ranges of code --- */
@@ -148,29 +171,43 @@ static int32_t value_at(const struct elf_go *go, const struct function *function
 static const char *source_at(const struct elf_go *go, const struct function *function,
                              uint64_t address, uint32_t *ret_line)
 {
-    uint32_t files, lines, unit, offset;
-    if (!number_of(go, function, NUMBER_FILES, &files) ||
-        !number_of(go, function, NUMBER_LINES, &lines) ||
-        !number_of(go, function, NUMBER_UNIT, &unit))
+    uint32_t files, lines, unit = 0, offset;
+    if (!number_of(go, function, go->layout->files, &files) ||
+        !number_of(go, function, go->layout->lines, &lines) ||
+        (go->layout->unit && !number_of(go, function, go->layout->unit, &unit)))
         return NULL;
     int32_t file = value_at(go, function, files, address);
     int32_t line = value_at(go, function, lines, address);
+    /* without units, the list of files has offsets of names in the table */
+    uint64_t list = go->layout->unit ? go->units : go->files;
     if (file < 0 ||
-        !elf_view_u32(go->module.table,
-                      go->units + ((uint64_t)unit + (uint32_t)file) * sizeof(offset), &offset))
+        !elf_view_u32(go->module.table, list + ((uint64_t)unit + (uint32_t)file) * sizeof(offset),
+                      &offset))
         return NULL;
     *ret_line = line > 0 ? (uint32_t)line : 0;
-    return text_at(go, go->files + offset);
+    return text_at(go, (go->layout->unit ? go->files : 0) + offset);
 }
 
 const char *elf_go_function(const struct elf_go *go, uint64_t address, uint64_t *ret_start)
 {
     struct function function;
     uint32_t name;
-    if (!find_function(go, address, &function) || !number_of(go, &function, NUMBER_NAME, &name))
+    if (!find_function(go, address, &function) ||
+        !number_of(go, &function, go->layout->name, &name))
         return NULL;
     *ret_start = function.start;
     return text_at(go, go->names + name);
+}
+
+bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start,
+                  uint64_t *ret_bytes)
+{
+    struct function function;
+    if (!find_function(go, address, &function))
+        return false;
+    *ret_start = function.start;
+    *ret_bytes = function.end - function.start;
+    return true;
 }
 
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line)
@@ -184,31 +221,51 @@ const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret
 
 /* The tables of a function: which one was inlined where, and their list. */
 struct tree {
-    uint32_t values, list;
+    uint32_t values;
+    struct elf_view list;
 };
+
+/* The list of inlined functions: an offset from all lists, or an address. */
+static bool find_list(const struct elf_go *go, const struct function *function, uint64_t data,
+                      struct elf_view *ret)
+{
+    uint64_t at = function->description + data, address;
+    uint32_t offset;
+    if (go->layout->has_addresses) {
+        at = (at + POINTER - 1) / POINTER * POINTER + (uint64_t)go->layout->data_inlined * POINTER;
+        if (!elf_view_u64(go->module.table, at, &address) || !address)
+            return false;
+        *ret = elf_go_view_at(go->file, address);
+        return ret->data != NULL;
+    }
+    *ret = go->module.trees;
+    if (!elf_view_u32(go->module.table, at + (uint64_t)go->layout->data_inlined * 4, &offset) ||
+        offset == UINT32_MAX || offset > ret->bytes)
+        return false;
+    ret->data += offset;
+    ret->bytes -= offset;
+    return true;
+}
 
 static bool tree_of(const struct elf_go *go, const struct function *function, struct tree *ret)
 {
-    uint64_t lists = go->module.is_old ? FUNCTION_BYTES_OLD : FUNCTION_BYTES;
-    uint64_t last = function->description + lists - 1;
+    uint64_t lists = go->layout->bytes, last = function->description + lists - 1;
     uint32_t value_lists;
-    if (last >= go->module.table.bytes || !number_of(go, function, NUMBER_LISTS, &value_lists) ||
-        value_lists <= VALUE_INLINED || go->module.table.data[last] <= DATA_INLINED)
-        return false;
-    uint64_t data = lists + (uint64_t)value_lists * 4;
-    return number_of(go, function, lists + VALUE_INLINED * 4, &ret->values) &&
-           number_of(go, function, data + DATA_INLINED * 4, &ret->list) && ret->list != UINT32_MAX;
+    return go->module.has_trees && last < go->module.table.bytes &&
+           number_of(go, function, go->layout->lists, &value_lists) &&
+           value_lists > VALUE_INLINED && go->module.table.data[last] > go->layout->data_inlined &&
+           number_of(go, function, lists + VALUE_INLINED * 4, &ret->values) &&
+           find_list(go, function, lists + (uint64_t)value_lists * 4, &ret->list);
 }
 
 /* The name of entry `index`, and an address in the call that it replaced. NULL: there is none. */
 static const char *inlined(const struct elf_go *go, const struct function *function,
                            const struct tree *tree, uint32_t index, uint64_t *ret_call)
 {
-    uint32_t bytes = go->module.is_old ? 20 : 16, name, call;
-    uint64_t at = tree->list + (uint64_t)index * bytes;
-    uint64_t name_at = at + (go->module.is_old ? 12 : 4);
-    if (!elf_view_u32(go->module.trees, name_at, &name) ||
-        !elf_view_u32(go->module.trees, name_at + 4, &call))
+    uint32_t name, call;
+    uint64_t at = (uint64_t)index * go->layout->tree_bytes;
+    if (!elf_view_u32(tree->list, at + go->layout->tree_name, &name) ||
+        !elf_view_u32(tree->list, at + go->layout->tree_caller, &call))
         return NULL;
     *ret_call = function->start + call;
     return text_at(go, go->names + name);

@@ -2,6 +2,9 @@
  * They are in the variable runtime.firstmoduledata (struct moduledata of Go's runtime/symtab.go),
  * which begins with a pointer to the table. In a position-independent program, the pointers are only
  * in the relocations.
+ *
+ * Before Go 1.18, the table has addresses, so that variable is not needed. Those of
+ * position-independent programs are in the relocations, too, and are not read.
  */
 #include "event/binary/elf_go_module.h"
 
@@ -9,10 +12,66 @@
 
 #include "event/binary/elf_private.h"
 
-#define MAGIC_OLD 0xfffffff0u /* Go 1.18 */
-#define MAGIC     0xfffffff1u /* Go 1.20 */
+enum { WORD = 8, WORD_TEXT = 22 };
 
-enum { WORD = 8, WORD_TEXT = 22, WORD_TREES_OLD = 38, WORD_TREES = 40 };
+/* A version's source has them in runtime/symtab.go, internal/abi/symtab.go and runtime/funcdata.h.
+ * To add a layout: a row. */
+static const struct elf_go_layout layouts[] = {
+    {/* Go 1.20 */
+     .magic = 0xfffffff1u,
+     .header_offsets = 32,
+     .name = 4,
+     .files = 20,
+     .lines = 24,
+     .lists = 28,
+     .unit = 32,
+     .bytes = 44,
+     .data_inlined = 3,
+     .tree_bytes = 16,
+     .tree_name = 4,
+     .tree_caller = 8,
+     .trees_word = 40},
+    {/* Go 1.18 */
+     .magic = 0xfffffff0u,
+     .header_offsets = 32,
+     .name = 4,
+     .files = 20,
+     .lines = 24,
+     .lists = 28,
+     .unit = 32,
+     .bytes = 40,
+     .data_inlined = 3,
+     .tree_bytes = 20,
+     .tree_name = 12,
+     .tree_caller = 16,
+     .trees_word = 38},
+    {/* Go 1.16 */
+     .magic = 0xfffffffau,
+     .has_addresses = true,
+     .header_offsets = 24,
+     .name = 8,
+     .files = 24,
+     .lines = 28,
+     .lists = 32,
+     .unit = 36,
+     .bytes = 44,
+     .data_inlined = 3,
+     .tree_bytes = 20,
+     .tree_name = 12,
+     .tree_caller = 16},
+    {/* Go 1.2; inlined functions from Go 1.13 on, since the lists of Go 1.12 have another order */
+     .magic = 0xfffffffbu,
+     .has_addresses = true,
+     .name = 8,
+     .files = 24,
+     .lines = 28,
+     .lists = 32,
+     .bytes = 40,
+     .data_inlined = 4,
+     .tree_bytes = 20,
+     .tree_name = 12,
+     .tree_caller = 16},
+};
 
 bool elf_view_u32(struct elf_view view, uint64_t offset_bytes, uint32_t *ret)
 {
@@ -52,22 +111,30 @@ static struct elf_view view_of(const struct place *place, uint64_t address)
     return (struct elf_view){(const uint8_t *)data->d_buf + skipped, data->d_size - skipped};
 }
 
-static bool find_table(Elf *elf, struct elf_view *ret, uint64_t *ret_address)
+static bool find_section(struct place *place, const char *wanted)
 {
-    static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
-    struct place place = {.elf = elf};
     size_t strings;
-    if (elf_getshdrstrndx(elf, &strings) != 0)
+    if (elf_getshdrstrndx(place->elf, &strings) != 0)
         return false;
-    while (next_section(&place)) {
-        const char *name = elf_strptr(elf, strings, place.header.sh_name);
-        if (!name || (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0))
-            continue;
-        *ret = view_of(&place, place.header.sh_addr);
-        *ret_address = place.header.sh_addr;
-        return ret->data != NULL;
+    while (next_section(place)) {
+        const char *name = elf_strptr(place->elf, strings, place->header.sh_name);
+        if (name && strcmp(name, wanted) == 0)
+            return true;
     }
     return false;
+}
+
+static bool find_table(Elf *elf, struct elf_view *ret, uint64_t *ret_address)
+{
+    struct place place = {.elf = elf}, relocated = {.elf = elf};
+    if (!find_section(&place, ".gopclntab")) {
+        if (!find_section(&relocated, ".data.rel.ro.gopclntab"))
+            return false;
+        place = relocated;
+    }
+    *ret = view_of(&place, place.header.sh_addr);
+    *ret_address = place.header.sh_addr;
+    return ret->data != NULL;
 }
 
 /* The bytes from `address` to the end of its section. */
@@ -174,20 +241,44 @@ static bool find_variable(const struct elf_file *file, Elf *elf, uint64_t table,
     return is_module(file, elf, *ret, ret_text);
 }
 
+static const struct elf_go_layout *layout_of(struct elf_view table)
+{
+    uint32_t magic = 0;
+    elf_view_u32(table, 0, &magic);
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+        if (layouts[i].magic == magic)
+            return &layouts[i];
+    return NULL;
+}
+
+struct elf_view elf_go_view_at(const struct elf_file *file, uint64_t address)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(elf_file_module(file), &bias);
+    return elf ? view_at(elf, address) : (struct elf_view){NULL, 0};
+}
+
 bool elf_go_module_find(const struct elf_file *file, struct elf_go_module *ret)
 {
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(elf_file_module(file), &bias);
     uint64_t table, variable, trees;
-    uint32_t magic;
-    if (!elf || !find_table(elf, &ret->table, &table) || !elf_view_u32(ret->table, 0, &magic) ||
-        (magic != MAGIC && magic != MAGIC_OLD) ||
-        !find_variable(file, elf, table, &variable, &ret->text))
+    *ret = (struct elf_go_module){.text = 0};
+    if (!elf || !find_table(elf, &ret->table, &table))
         return false;
-    ret->is_old = magic == MAGIC_OLD;
-    ret->trees = (struct elf_view){NULL, 0};
-    uint64_t word = ret->is_old ? WORD_TREES_OLD : WORD_TREES;
-    if (read_pointer(elf, variable + word * WORD, &trees))
+    ret->layout = layout_of(ret->table);
+    if (!ret->layout)
+        return false;
+    if (ret->layout->has_addresses) {
+        struct place place = {.elf = elf};
+        ret->has_trees =
+            ret->layout->header_offsets || find_section(&place, ".go.buildinfo"); /* Go 1.13 */
+        return true;
+    }
+    if (!find_variable(file, elf, table, &variable, &ret->text))
+        return false;
+    ret->has_trees = read_pointer(elf, variable + ret->layout->trees_word * WORD, &trees);
+    if (ret->has_trees)
         ret->trees = view_at(elf, trees);
     return true;
 }

@@ -83,7 +83,7 @@ size_t elf_file_inlines(struct elf_file *file, uint64_t address,
          die = inside) {
         if (dwarf_tag(&inside) != DW_TAG_inlined_subroutine)
             continue;
-        ret[count] = inline_of(&unit->die, &inside);
+        ret[count] = inline_of(&unit->code, &inside);
         count += ret[count].function != NULL;
     }
     reverse(ret, count);

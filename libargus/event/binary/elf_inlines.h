@@ -19,4 +19,8 @@ struct elf_inline {
 size_t elf_file_inlines(struct elf_file *file, uint64_t address,
                         struct elf_inline ret[ELF_INLINES_MAX]);
 
+/* The first file of split debug information that elf_file_inlines() did not find, borrowed, and the
+ * number of such files. NULL: none. */
+const char *elf_file_missing_split(const struct elf_file *file, size_t *ret_count);
+
 #endif

@@ -1,7 +1,10 @@
 #include "event/binary/elf_units.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/lower_bound.h"
 
@@ -61,6 +64,7 @@ struct elf_units *elf_units_create(Dwfl_Module *module)
     struct elf_units *units = calloc(1, sizeof(*units));
     if (!units)
         return NULL;
+    units->module = module;
     units->dwarf = dwfl_module_getdwarf(module, &units->bias);
     if (units->dwarf && !read_units(units, module)) {
         elf_units_destroy(units);
@@ -77,6 +81,7 @@ void elf_units_destroy(struct elf_units *units)
         vec_deinit(&units->units.data[i].functions);
     vec_deinit(&units->units);
     vec_deinit(&units->ranges);
+    free(units->missing);
     free(units);
 }
 
@@ -84,6 +89,60 @@ struct elf_unit *elf_units_find(struct elf_units *units, uint64_t address)
 {
     const struct elf_range *range = find(&units->ranges, address - units->bias);
     return range ? &units->units.data[range->item] : NULL;
+}
+
+/* --- split units --- */
+
+static const char *text_of(Dwarf_Die *die, unsigned attribute, unsigned old_attribute)
+{
+    Dwarf_Attribute found;
+    return dwarf_attr(die, attribute, &found) || dwarf_attr(die, old_attribute, &found)
+               ? dwarf_formstring(&found)
+               : NULL;
+}
+
+/* Whether something that is not a file has the name: libdw would wait for the writer of a FIFO. */
+static bool is_trap(const char *folder, size_t folder_bytes, const char *name)
+{
+    char path[4096];
+    struct stat status;
+    int length = name[0] == '/'
+                     ? snprintf(path, sizeof(path), "%s", name)
+                     : snprintf(path, sizeof(path), "%.*s/%s", (int)folder_bytes, folder, name);
+    return length >= (int)sizeof(path) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
+}
+
+/* The folders are those in which libdw looks. */
+static bool is_safe(const struct elf_units *units, Dwarf_Die *skeleton, const char *name)
+{
+    const char *files[2] = {NULL, NULL};
+    const char *folder = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+    dwfl_module_info(units->module, NULL, NULL, NULL, NULL, NULL, &files[0], &files[1]);
+    for (int i = 0; i < 2; i++) {
+        const char *slash = files[i] ? strrchr(files[i], '/') : NULL;
+        if (slash && is_trap(files[i], (size_t)(slash - files[i]), name))
+            return false;
+    }
+    return !folder || !is_trap(folder, strlen(folder), name);
+}
+
+/* Finds what has the functions of `unit`. */
+static void find_code(struct elf_units *units, struct elf_unit *unit)
+{
+    Dwarf_Die split;
+    uint8_t type;
+    const char *name = text_of(&unit->die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+    unit->code = unit->die;
+    if (!name)
+        return;
+    if (is_safe(units, &unit->die, name) &&
+        dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+        type == DW_UT_skeleton && split.cu) {
+        unit->code = split;
+        return;
+    }
+    units->missing = units->missing ? units->missing : strdup(name);
+    units->missing_count++;
 }
 
 /* --- functions --- */
@@ -123,11 +182,13 @@ bool elf_unit_function(struct elf_units *units, struct elf_unit *unit, uint64_t 
 {
     const struct elf_range *range = find(&unit->functions, address - units->bias);
     while (!range && unit->read < READ_INSIDE) {
+        if (unit->read == READ_NOTHING)
+            find_code(units, unit);
         unit->functions.length = 0;
         unit->read++; /* without memory there are fewer functions */
-        read_functions(&unit->functions, &unit->die, (enum unit_read)unit->read, 0);
+        read_functions(&unit->functions, &unit->code, (enum unit_read)unit->read, 0);
         sort(&unit->functions);
         range = find(&unit->functions, address - units->bias);
     }
-    return range && dwarf_offdie(units->dwarf, range->item, ret);
+    return range && dwarf_offdie(dwarf_cu_getdwarf(unit->code.cu), range->item, ret);
 }

@@ -2,6 +2,11 @@
  *
  * libdw finds them by .debug_aranges, which Go, clang and newer versions of rustc do not write, and
  * does not look for functions inside namespaces, where Rust's and many of C++'s are.
+ *
+ * With split debug information (-gsplit-dwarf), a unit of the file is only a skeleton: ranges, lines
+ * and the name of another file (.dwo), which has its functions. libdw looks for that file below the
+ * folder of the program and below the folder of the compilation. Files of many units packed into
+ * one (.dwp) are read by elfutils from 0.191 on.
  */
 #ifndef ARGUS_EVENT_ELF_UNITS_H
 #define ARGUS_EVENT_ELF_UNITS_H
@@ -22,7 +27,8 @@ struct elf_ranges {
 };
 
 struct elf_unit {
-    Dwarf_Die die;
+    Dwarf_Die die;  /* in the file */
+    Dwarf_Die code; /* what has the functions: the same, or its split unit; valid if `read` */
     struct elf_ranges functions; /* sorted */
     uint8_t read;                /* how much of them: enum unit_read in elf_units.c */
 };
@@ -32,6 +38,9 @@ struct elf_units {
     uint64_t bias;            /* address in the file minus address in the debug information */
     struct elf_ranges ranges; /* sorted */
     VEC(struct elf_unit) units;
+    Dwfl_Module *module; /* borrowed */
+    char *missing;       /* the first file of a split unit that is not there, owned; NULL: none */
+    size_t missing_count;
 };
 
 /* Reads all units of `module`. NULL without memory. */

@@ -2,10 +2,13 @@
  * message if a user can reach it. */
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
+#include "event/binary/elf_exports.h"
 #include "event/binary/elf_inlines.h"
+#include "event/binary/elf_members.h"
 #include "event/binary/elf_needed.h"
 #include "event/binary/elf_slots.h"
 #include "event/binary/elf_symbols.h"
+#include "event/binary/elf_words.h"
 #include "event/binary/function_range.h"
 #include "event/binary/live_file.h"
 #include "event/unwind/live_stack.h"
@@ -42,6 +45,35 @@ size_t elf_file_inlines(struct elf_file *file, uint64_t address,
     (void)address;
     (void)ret;
     return 0;
+}
+
+const char *elf_file_missing_split(const struct elf_file *file, size_t *ret_count)
+{
+    (void)file;
+    *ret_count = 0;
+    return NULL;
+}
+
+/* --- elf_members.h: offsets must suffice --- */
+
+bool elf_member_text(struct elf_file *file, const struct elf_member_root *root,
+                     const struct elf_reach *reach, struct elf_member *ret)
+{
+    (void)file;
+    (void)root;
+    (void)reach;
+    (void)ret;
+    return false;
+}
+
+bool elf_member_local_text(struct elf_file *file, const struct elf_local_root *root,
+                           const struct elf_reach *reach, struct elf_member *ret)
+{
+    (void)file;
+    (void)root;
+    (void)reach;
+    (void)ret;
+    return false;
 }
 
 /* --- elf_symbols.h: probes in libraries are uprobes, which macOS lacks --- */
@@ -94,6 +126,25 @@ struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, cons
     *ret = (struct argus_data_symbol){0};
     *ret_found = false;
     return not_here("finding a variable of a running process by name");
+}
+
+struct argus_error *argus_data_members_read(uint32_t pid, const char *image, const char *text,
+                                            struct argus_data_place *ret)
+{
+    (void)pid;
+    (void)image;
+    (void)text;
+    *ret = (struct argus_data_place){.bytes = 0};
+    return not_here("finding a member of a running process by name");
+}
+
+struct argus_error *argus_data_file_members_read(const char *path, const char *text,
+                                                 struct argus_data_place *ret)
+{
+    (void)path;
+    (void)text;
+    *ret = (struct argus_data_place){.bytes = 0};
+    return not_here("finding a member of a file by name");
 }
 
 struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret)
@@ -229,4 +280,34 @@ int live_file_open(const struct argus_image_entry *image, bool *ret_denied)
     (void)image;
     *ret_denied = false;
     return -1;
+}
+
+bool elf_export_find(const struct elf_file *file, const char *name, struct elf_export *ret)
+{
+    (void)file, (void)name, (void)ret;
+    return false;
+}
+
+bool elf_export_function(const struct elf_file *file, const char *name, uint64_t *ret)
+{
+    (void)file, (void)name, (void)ret;
+    return false;
+}
+
+bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret)
+{
+    (void)file, (void)address, (void)ret;
+    return false;
+}
+
+bool elf_word_is_constant(const struct elf_file *file, uint64_t address)
+{
+    (void)file, (void)address;
+    return false;
+}
+
+bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    (void)file, (void)address, (void)ret;
+    return false;
 }

@@ -4,6 +4,7 @@
 #include "event/names/demangle.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "event/names/rust_names.h"
@@ -13,17 +14,41 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 /* It is recursive; a longer name could be crafted to overflow the stack. */
 enum { LONGEST_NAME = 4096 };
 
+static char *demangle_whole(const char *symbol)
+{
+    int status;
+    char *name = __cxa_demangle(symbol, NULL, NULL, &status);
+    return status == 0 ? name : NULL;
+}
+
+/* LLVM splits a static into parts, whose symbols end with a number: _ZN5loops4DONE17h…E.0. The name
+ * keeps it, so that the parts stay apart. */
+static char *demangle_part(const char *symbol)
+{
+    const char *dot = strrchr(symbol, '.');
+    if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+        return NULL;
+    char *whole = strndup(symbol, (size_t)(dot - symbol));
+    char *name = whole ? demangle_whole(whole) : NULL;
+    free(whole);
+    if (!name)
+        return NULL;
+    rust_undo_legacy(name);
+    char *part = realloc(name, strlen(name) + strlen(dot) + 1);
+    if (!part)
+        free(name);
+    return part ? strcat(part, dot) : NULL;
+}
+
 char *demangle(const char *symbol)
 {
     if (strncmp(symbol, "_R", 2) == 0)
         return rust_demangle(symbol);
     if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, LONGEST_NAME) == LONGEST_NAME)
         return NULL;
-    int status;
-    char *name = __cxa_demangle(symbol, NULL, NULL, &status);
-    if (status != 0)
-        return NULL;
-    if (name)
-        rust_undo_legacy(name);
+    char *name = demangle_whole(symbol);
+    if (!name)
+        return demangle_part(symbol);
+    rust_undo_legacy(name);
     return name;
 }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -305,6 +306,31 @@ static struct argus_error *write_list(const struct entries *list, write_entries 
     return error;
 }
 
+/* Answers print notes that begin with "recorded" once. */
+static struct argus_error *note_missing(struct naming *naming, struct argus_writer *writer)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; i < naming->files.files.length && !error; i++) {
+        struct elf_file *elf = naming->files.files.data[i].elf;
+        const char *path = naming->images.entries[naming->files.files.data[i].image].path;
+        const char *slash = strrchr(path, '/');
+        char text[1024], others[64] = "";
+        size_t count;
+        const char *missing = elf ? elf_file_missing_split(elf, &count) : NULL;
+        if (!missing)
+            continue;
+        if (count > 1)
+            snprintf(others, sizeof(others), " and %zu other file%s", count - 1,
+                     count > 2 ? "s" : "");
+        snprintf(text, sizeof(text),
+                 "recorded without the inlined functions of %s: its debug information is in "
+                 "%s%s, which %s missing",
+                 slash ? slash + 1 : path, missing, others, count > 1 ? "are" : "is");
+        error = argus_writer_note(writer, text);
+    }
+    return error;
+}
+
 static struct argus_error *write_to(struct naming *naming, struct argus_writer *writer)
 {
     uint64_t ring_bytes = argus_trace_header(naming->trace)->ring_bytes;
@@ -316,6 +342,8 @@ static struct argus_error *write_to(struct naming *naming, struct argus_writer *
     if (!error)
         error =
             write_list(&naming->inlined, argus_writer_inlined, writer, until_bytes, &rest_inlined);
+    if (!error)
+        error = note_missing(naming, writer);
     /* older readers do not know that these chunks may follow the end */
     if (!error && rest_inlined < naming->inlined.length && argus_trace_complete(naming->trace))
         error = argus_writer_end(writer, NULL, 0);

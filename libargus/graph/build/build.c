@@ -53,9 +53,9 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
         return true;
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
-           id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_remote ||
-           id == TRACEPOINT_file_name || id == TRACEPOINT_call_path || id == TRACEPOINT_suspended ||
-           id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_flag_shared ||
+           id == TRACEPOINT_remote || id == TRACEPOINT_file_name || id == TRACEPOINT_call_path ||
+           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the

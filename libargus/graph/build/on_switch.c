@@ -126,6 +126,25 @@ void graph_on_cpu_group(struct builder *builder, struct cpu_state *cpu,
     (void)builder, (void)cpu, (void)record;
 }
 
+/* Nor do stalls for memory and sizes of programs (diagnose/suspects/memory_records.c). */
+void graph_on_memory_stall(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}
+
+void graph_on_memory_group(struct builder *builder, struct cpu_state *cpu,
+                           const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}
+
+void graph_on_memory_size(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    (void)builder, (void)cpu, (void)record;
+}
+
 void graph_on_lost(struct builder *builder, struct cpu_state *cpu,
                    const struct argus_record *record)
 {

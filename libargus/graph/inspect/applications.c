@@ -83,18 +83,44 @@ static uint32_t parent_of(const struct search *search, uint32_t child)
                                : ARGUS_NONE;
 }
 
-/* Follows parents as long as they are the same program. Reused ids could make a cycle, so the
- * number of steps is limited to the number of processes. */
-static uint32_t find_root(const struct search *search, uint32_t process)
+/* The parent, if it is the same program; otherwise `process` itself. */
+static uint32_t same_program_parent(const struct search *search, uint32_t process)
 {
-    for (size_t steps = 0; steps < search->count; steps++) {
-        uint32_t parent = parent_of(search, process);
-        if (parent == ARGUS_NONE || parent == process || search->processes[parent].kernel ||
-            !is_same_program(search, process, parent))
-            return process;
-        process = parent;
+    uint32_t parent = parent_of(search, process);
+    bool same = parent != ARGUS_NONE && !search->processes[parent].kernel &&
+                is_same_program(search, process, parent);
+    return same ? parent : process;
+}
+
+/* Makes all on the way from `process` to the end of its chain point to that end. */
+static void shorten(uint32_t *roots, uint32_t process)
+{
+    uint32_t root = process;
+    while (roots[root] != root)
+        root = roots[root];
+    while (process != root) {
+        uint32_t next = roots[process];
+        roots[process] = root;
+        process = next;
     }
-    return process;
+}
+
+/* Follows parents as long as they are the same program, until one whose root is known. Reused ids can
+ * make a circle of parents: then the process at which it is closed is the root of all. */
+static void find_root(const struct search *search, uint32_t process, uint32_t *roots)
+{
+    uint32_t at = process;
+    while (roots[at] == ARGUS_NONE) {
+        uint32_t parent = same_program_parent(search, at);
+        roots[at] = parent;
+        at = parent;
+    }
+    uint32_t next = roots[at];
+    if (roots[next] != next) { /* a known root is its own root */
+        roots[at] = at;
+        shorten(roots, next);
+    }
+    shorten(roots, process);
 }
 
 static bool prepare(struct search *search, const struct argus_graph *graph)
@@ -128,8 +154,11 @@ struct argus_error *argus_applications(const struct argus_graph *graph, uint32_t
     uint32_t *roots = NULL;
     if (prepare(&search, graph))
         roots = malloc((search.count + 1) * sizeof(*roots));
+    if (roots)
+        memset(roots, 0xff, (search.count + 1) * sizeof(*roots));
     for (size_t i = 0; roots && i < search.count; i++)
-        roots[i] = search.processes[i].kernel ? ARGUS_NONE : find_root(&search, (uint32_t)i);
+        if (!search.processes[i].kernel)
+            find_root(&search, (uint32_t)i, roots);
     search_deinit(&search);
     if (!roots)
         return argus_error_memory();

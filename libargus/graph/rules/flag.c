@@ -13,6 +13,10 @@
  * writes counts as a write if it changed the value (it has read the previous write), else as a
  * read.
  *
+ * Processes that share memory have the same flag at different addresses. The records say so
+ * (flag_shared), and then there is one flag, with one order of its accesses: that of the records,
+ * because each process counts its own.
+ *
  * A write causes only the first read of each thread that sees it: later reads tell the thread
  * nothing new.
  */
@@ -28,9 +32,17 @@ struct flag_reader {
     uint32_t seen;
 };
 
+/* Shared memory that has a flag. */
+struct shared_flag {
+    uint64_t inode, device, offset;
+    uint32_t one; /* index of the flag whose state is used */
+};
+
 struct flags {
     VEC(struct flag_state) all;
     struct idmap by_key;
+    VEC(struct shared_flag) shared;
+    struct idmap shared_by_key;
     struct flag_code *code; /* owned; NULL until first needed */
     VEC(struct flag_reader) readers;
     struct idmap reader_by_key;
@@ -47,6 +59,8 @@ void flags_destroy(struct flags *flags)
         return;
     vec_deinit(&flags->all);
     idmap_deinit(&flags->by_key);
+    vec_deinit(&flags->shared);
+    idmap_deinit(&flags->shared_by_key);
     flag_code_destroy(flags->code);
     vec_deinit(&flags->readers);
     idmap_deinit(&flags->reader_by_key);
@@ -66,7 +80,8 @@ static void describe(struct builder *builder, struct flag_state *flag)
     flag->value = entry->value;
 }
 
-static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_t address)
+/* The flag as the process of `thread` has it. */
+static struct flag_state *find_own(struct builder *builder, uint32_t thread, uint64_t address)
 {
     uint32_t process = builder->graph->machine.threads.data[thread].process;
     uint64_t key = (address ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15u;
@@ -77,17 +92,53 @@ static struct flag_state *find(struct builder *builder, uint32_t thread, uint64_
     struct flag_state *flag = &builder->flags->all.data[index];
     bool same = index < before && flag->address == address && flag->process == process;
     if (!same) { /* new, or another flag with the same key, which this one replaces */
-        *flag = (struct flag_state){
-            .address = address, .process = process, .unmatched = {.by = {.slot = ARGUS_NONE}}};
+        *flag = (struct flag_state){.address = address,
+                                    .process = process,
+                                    .one = index,
+                                    .unmatched = {.by = {.slot = ARGUS_NONE}}};
         describe(builder, flag);
     }
     return flag;
 }
 
+/* The flag that the access is to; NULL without memory. */
+static struct flag_state *find(struct builder *builder, struct flag_access *access)
+{
+    struct flag_state *own = find_own(builder, access->by.thread, access->address);
+    if (!own)
+        return NULL;
+    access->watch = (uint32_t)(own - builder->flags->all.data);
+    return &builder->flags->all.data[own->one];
+}
+
+void graph_on_flag_shared(struct builder *builder, struct cpu_state *cpu,
+                          const struct argus_record *record)
+{
+    struct flags *flags = builder->flags;
+    uint64_t key = (record->arg[1] ^ record->arg[2] << 40) * 0x9e3779b97f4a7c15u ^
+                   record->arg[3] * 0xff51afd7ed558ccdu;
+    uint32_t thread = builder_thread(builder, record->tid);
+    struct flag_state *own =
+        thread == ARGUS_NONE ? NULL : find_own(builder, thread, record->arg[0]);
+    size_t before = flags->shared.length;
+    uint32_t index =
+        own ? builder_place(builder, &flags->shared, &flags->shared_by_key, key) : ARGUS_NONE;
+    (void)cpu;
+    if (index == ARGUS_NONE)
+        return;
+    struct shared_flag *shared = &flags->shared.data[index];
+    bool same = index < before && shared->inode == record->arg[1] &&
+                shared->device == record->arg[2] && shared->offset == record->arg[3];
+    if (!same)
+        *shared = (struct shared_flag){record->arg[1], record->arg[2], record->arg[3], own->one};
+    own->one = shared->one;
+}
+
 /* Whether `write` came before `read`, as far as their sequence numbers tell. */
 static bool comes_before(const struct flag_access *write, const struct flag_access *read)
 {
-    return !write->sequence || !read->sequence || write->sequence < read->sequence;
+    return write->watch != read->watch || !write->sequence || !read->sequence ||
+           write->sequence < read->sequence;
 }
 
 /* The write whose value `read` saw; NULL: not in the trace. */
@@ -116,11 +167,11 @@ static bool sees_first(struct builder *builder, const struct flag_state *flag, u
     return true;
 }
 
-void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
-                    const struct actor *from, const struct flag_access *to, enum rule_id rule)
+void rule_flag_edge(struct builder *builder, const struct actor *from, const struct flag_access *to,
+                    enum rule_id rule)
 {
     struct cause cause = actor_cause(from, ARGUS_EDGE_FLAG, rule);
-    struct argus_flag_use use = {to->by.since_ns, flag->address, to->by.thread};
+    struct argus_flag_use use = {to->by.since_ns, to->address, to->by.thread};
     cause.edge.to = to->by.slot;
     cause.edge.to_ns = to->by.since_ns;
     if (cause.edge.from_ns > cause.edge.to_ns) /* the write was recorded after the read */
@@ -129,11 +180,24 @@ void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
         builder->no_memory = true;
 }
 
+/* The edge's end says where the reader has the flag; another process has it elsewhere. */
+static void note_writer(struct builder *builder, const struct flag_access *write, uint64_t to_ns)
+{
+    uint64_t from_ns = write->by.since_ns < to_ns ? write->by.since_ns : to_ns;
+    struct argus_flag_use use = {from_ns, write->address, write->by.thread};
+    if (!vec_push(&builder->graph->flag_uses, use))
+        builder->no_memory = true;
+}
+
 static void match(struct builder *builder, struct flag_state *flag, const struct flag_access *write,
                   const struct flag_access *read)
 {
-    if (sees_first(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread)
-        rule_flag_edge(builder, flag, &write->by, read, RULE_FLAG);
+    bool is_edge =
+        sees_first(builder, flag, read->by.thread, write) && write->by.thread != read->by.thread;
+    if (is_edge)
+        rule_flag_edge(builder, &write->by, read, RULE_FLAG);
+    if (is_edge && write->watch != read->watch)
+        note_writer(builder, write, read->by.since_ns);
 }
 
 /* The thread whose access `record` reports: the one on the cpu, or the one that a debugger had
@@ -170,6 +234,7 @@ static bool access_of(struct builder *builder, uint32_t thread, const struct arg
                .slot = thread_at(builder, thread)->slot},
         .value = record->arg[1] & mask,
         .sequence = record->arg[3],
+        .address = record->arg[0],
     };
     return true;
 }
@@ -181,12 +246,12 @@ static void add_op(struct builder *builder, uint32_t thread, uint32_t kind, uint
         vertex_op(builder, thread, kind << 24 | (uint32_t)(address & 0xffffff));
 }
 
-static void note_set(struct builder *builder, uint32_t thread, const struct flag_state *flag,
-                     uint64_t value)
+static void note_set(struct builder *builder, const struct flag_state *flag,
+                     const struct flag_access *write)
 {
     bool was_set = flag->writes && flag->written[flag->writes % FLAG_REMEMBERED].value;
-    struct argus_flag_set set = {builder->now_ns, flag->address, thread};
-    if (value && !was_set && !vec_push(&builder->graph->flag_sets, set))
+    struct argus_flag_set set = {builder->now_ns, write->address, write->by.thread};
+    if (write->value && !was_set && !vec_push(&builder->graph->flag_sets, set))
         builder->no_memory = true;
 }
 
@@ -203,10 +268,10 @@ static void on_write(struct builder *builder, uint32_t thread, const struct argu
 {
     struct flag_access write;
     struct flag_state *flag =
-        access_of(builder, thread, record, &write) ? find(builder, thread, record->arg[0]) : NULL;
+        access_of(builder, thread, record, &write) ? find(builder, &write) : NULL;
     if (!flag || flag->writes == UINT32_MAX)
         return;
-    note_set(builder, thread, flag, write.value);
+    note_set(builder, flag, &write);
     if (reads_too && flag->semantics == ARGUS_FLAG_VALUE)
         match_last(builder, flag, &write);
     if (flag->semantics != ARGUS_FLAG_VALUE)
@@ -215,10 +280,10 @@ static void on_write(struct builder *builder, uint32_t thread, const struct argu
     write.number = ++flag->writes;
     flag->written[write.number % FLAG_REMEMBERED] = write;
     thread_at(builder, thread)->acted |= thread_at(builder, thread)->activity == THREAD_RUNNING;
-    add_op(builder, thread, ARGUS_OP_FLAG_WRITE, flag->address);
+    add_op(builder, thread, ARGUS_OP_FLAG_WRITE, write.address);
     const struct flag_access read = flag->unmatched;
-    bool fits = read.by.slot != ARGUS_NONE && read.sequence && write.sequence &&
-                write.sequence < read.sequence && write.value == read.value;
+    bool fits = read.by.slot != ARGUS_NONE && read.watch == write.watch && read.sequence &&
+                write.sequence && write.sequence < read.sequence && write.value == read.value;
     if (fits) {
         flag->unmatched.by.slot = ARGUS_NONE;
         match(builder, flag, &write, &read);
@@ -229,10 +294,10 @@ static void on_read(struct builder *builder, uint32_t thread, const struct argus
 {
     struct flag_access read;
     struct flag_state *flag =
-        access_of(builder, thread, record, &read) ? find(builder, thread, record->arg[0]) : NULL;
+        access_of(builder, thread, record, &read) ? find(builder, &read) : NULL;
     if (!flag)
         return;
-    add_op(builder, thread, ARGUS_OP_FLAG_READ, flag->address);
+    add_op(builder, thread, ARGUS_OP_FLAG_READ, read.address);
     const struct flag_access *write = seen_write(flag, &read);
     if (write)
         match(builder, flag, write, &read);

@@ -11,14 +11,18 @@ struct builder;
 struct flag_access {
     struct actor by;
     uint64_t value, sequence; /* 0: not known */
-    uint32_t number; /* of the write, among all writes to the flag, from 1; 0: no such write */
+    uint32_t number;  /* of the write, among all writes to the flag, from 1; 0: no such write */
+    uint32_t watch;   /* index of the flag as this process has it; a sequence is of one watch */
+    uint64_t address; /* in this process */
 };
 
-/* A data flag; found by process and address. */
+/* A data flag; found by process and address. In memory that processes share, the state of the flag
+ * that was known first is the one of all. */
 #define FLAG_REMEMBERED 4
 struct flag_state {
     uint64_t address;
     uint32_t process;
+    uint32_t one; /* index of the state that is used; mostly its own */
     uint32_t writes;
     /* the latest writes; number n is at index n % FLAG_REMEMBERED */
     struct flag_access written[FLAG_REMEMBERED];
@@ -36,8 +40,8 @@ struct flags *flags_create(void);
 void flags_destroy(struct flags *flags);
 
 /* rules/flag.c: adds an edge to the access `to` of a flag. */
-void rule_flag_edge(struct builder *builder, const struct flag_state *flag,
-                    const struct actor *from, const struct flag_access *to, enum rule_id rule);
+void rule_flag_edge(struct builder *builder, const struct actor *from, const struct flag_access *to,
+                    enum rule_id rule);
 /* rules/flag_turns.c: handles `write` to a flag whose writes come in pairs; flag->value is still
  * the previous value. */
 void rule_flag_turn(struct builder *builder, struct flag_state *flag,

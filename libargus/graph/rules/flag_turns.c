@@ -38,7 +38,7 @@ static void take_one(struct builder *builder, struct flag_state *flag,
     bool same = before && before->slot == flag->queue.by.slot &&
                 before->since_ns == flag->queue.by.since_ns;
     if (!same && flag->queue.by.thread != write->by.thread)
-        rule_flag_edge(builder, flag, &flag->queue.by, write, rule);
+        rule_flag_edge(builder, &flag->queue.by, write, rule);
 }
 
 void rule_flag_turn(struct builder *builder, struct flag_state *flag,

@@ -244,9 +244,12 @@ struct argus_ranked_path {
     /* bottlenecks that this entry stands for, in paths that differ only above the culprit; the
      * other members are those of the most expensive one */
     uint32_t ways;
-    bool is_new;      /* the base has no such path */
-    bool by_chance;   /* the cost is not beyond chance_ns */
-    double chance_ns; /* what the number of CPU samples makes of the cost */
+    bool is_new;    /* the base has no such path */
+    bool by_chance; /* the cost is not beyond chance_ns */
+    /* twice the standard deviation of the cost, by the number of CPU samples, and by the base's waits
+     * for devices */
+    double chance_ns;
+    bool chance_of_waits; /* more by the waits than by the samples */
 };
 
 struct argus_ranking {

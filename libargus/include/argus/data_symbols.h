@@ -49,6 +49,19 @@ struct argus_error *argus_data_symbols_each(uint32_t pid, const char *image,
 struct argus_error *argus_data_symbol_find(uint32_t pid, const char *image, const char *name,
                                            struct argus_data_symbol *ret, bool *ret_found);
 
+/* A place with offsets instead of members: "app->0x18->0x8". */
+struct argus_data_place {
+    char text[512];
+    uint64_t bytes; /* of what is there, by its type; 0: not known */
+};
+
+/* Rewrites a place like "app->net->state", "table[3].done" by the debug information of `image`,
+ * which process `pid` has mapped. A name that is not known stays as it is. NOT_FOUND: a struct has
+ * no such member; the message names its members. UNSUPPORTED: a type is not known. Other errors as
+ * above. */
+struct argus_error *argus_data_members_read(uint32_t pid, const char *image, const char *text,
+                                            struct argus_data_place *ret);
+
 /* The address in process `pid` at which address 0 of the file `image` would be; used for programs
  * without symbols. Errors as above. */
 struct argus_error *argus_image_base(uint32_t pid, const char *image, uint64_t *ret);
@@ -80,6 +93,9 @@ struct argus_error *
 argus_data_file_symbols_each(const char *path, argus_data_symbol_function function, void *context);
 struct argus_error *argus_data_file_symbol_find(const char *path, const char *name,
                                                 struct argus_data_symbol *ret, bool *ret_found);
+/* As argus_data_members_read(), for a file. */
+struct argus_error *argus_data_file_members_read(const char *path, const char *text,
+                                                 struct argus_data_place *ret);
 
 #ifdef __cplusplus
 }

@@ -54,7 +54,9 @@ struct argus_costly_function {
     char *name;  /* owned; a script's function with its file: "save (editor.py)" */
     char *image; /* file name of the program, library or script, owned; "": unknown */
     bool script; /* part of a script: argus_symbol_is_script() */
-    bool base;   /* part of a library that every program uses: C library, zlib … */
+    /* into its callers, wherever a sample has it: argus_symbols_named() says which ones count */
+    bool inlined;
+    bool base; /* part of a library that every program uses: C library, zlib … */
     /* samples with it innermost; with it anywhere; all samples */
     uint32_t self, inclusive, samples;
     uint64_t address; /* an address inside it; 0: unknown */
@@ -69,6 +71,21 @@ enum argus_cpu_lack {
     ARGUS_CPU_PROBABLY_QUOTA,
     ARGUS_CPU_TOOK, /* it ran on the CPUs that the next culprit wanted */
     ARGUS_CPU_TOOK_QUOTA,
+};
+
+/* A thread that got no memory: what it did before it got some, and the process that took most. */
+struct argus_memory_lack {
+    uint64_t stalled_ns; /* in the culprit's part of the hang; 0: memory was no matter */
+    /* of these: it freed pages of the machine, or of its control group at its limit; it moved pages;
+     * it waited for pages that had been swapped out */
+    uint64_t reclaim_ns, group_reclaim_ns, compaction_ns, swap_ns;
+    uint64_t group, limit_bytes; /* the group at its limit (0: none), and its limit */
+    char group_name[33];         /* "": not known */
+    /* of the process that took most: the vertex of the thread that got none; ARGUS_NONE: this
+     * culprit is that thread */
+    uint32_t waiter;
+    /* what it took, of what all took; by how much it grew, and to what */
+    uint64_t taken_bytes, all_bytes, grown_bytes, size_bytes;
 };
 
 /* A function that writes a variable, by the program's code. */
@@ -87,6 +104,10 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *
         command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
+    char *watch_name; /* owned: `name` as argus watchflag takes it: it has no bit within a member */
+    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: there is none */
+    uint64_t watch_pid, watch_tid; /* tid 0: not thread-local */
+    uint32_t watch_bytes;
     struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
@@ -109,6 +130,7 @@ struct argus_culprit {
     /* LongWait: the other end of the connection on which it waited, an index into
      * argus_graph_remotes(); ARGUS_NONE: another wait, or not known */
     uint32_t remote;
+    struct argus_memory_lack memory;
     bool took_disk; /* the disk for which another thread waited was busy with its requests */
     bool answered;  /* something came from `remote` */
     bool silent;    /* it took the request and went back to its wait for requests without a reply */
@@ -118,9 +140,13 @@ struct argus_culprit {
     /* owned; the one to look at first comes first, then by samples */
     struct argus_costly_function *functions;
     size_t function_count;
+    /* owned; if the first function was inlined: the one with code of its own that takes its place
+     * in the hang's signature; else NULL */
+    char *code_function;
     /* of a loop that polls: the culprit's own, or the one that it should have ended */
     struct argus_code_loop loop;
     bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
+    /* ARGUS_REASON_MEMORY: `memory` says it. argus_culprit_why() makes a sentence of both. */
     struct argus_reason why;
 };
 

@@ -36,6 +36,7 @@ enum argus_reason_kind {
     ARGUS_REASON_TOOK_CPU,       /* the CPU that `waiter` wanted: users[0], ns, cpu */
     ARGUS_REASON_TOOK_QUOTA,     /* the same for a quota */
     ARGUS_REASON_TOOK_DISK,      /* the disk for which `waiter` waited: users[0] */
+    ARGUS_REASON_MEMORY,         /* argus_culprit.memory says it: report/memory_words.c */
 
     /* --- WAITED because --- */
     ARGUS_REASON_SLEPT,
@@ -106,6 +107,8 @@ enum argus_reason_kind {
     /* --- GUESS_WAKER because --- */
     ARGUS_REASON_WAS_SENT,
     ARGUS_REASON_HAS_NOT_READ,
+    ARGUS_REASON_HANDED_ON,
+    ARGUS_REASON_OWES_ANSWER,
     ARGUS_REASON_USES_WRITTEN_END,
     ARGUS_REASON_HAS_WRITTEN_END,
     ARGUS_REASON_STOPPED_RECEIVER,

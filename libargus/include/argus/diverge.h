@@ -65,7 +65,10 @@ struct argus_flag_candidate {
     uint64_t symbol_offset;
     /* HEAP: "settings->0x28", the pointers by which the thread reached it; NULL: unknown */
     const char *path;
-    const char *detail;                /* a sentence that says where it is; NULL: none */
+    /* "app->net->state", by debug information; NULL: it names nothing */
+    const char *member;
+    const char *member_in; /* the function whose local variable `member` begins with; NULL: none */
+    const char *detail;    /* a sentence that says where it is; NULL: none */
     struct argus_code_place load;      /* the instruction that read it */
     struct argus_flag_value values[2]; /* what the load read, by run */
     uint32_t loads;                    /* steps of run 1 that executed this instruction */

@@ -411,7 +411,11 @@ const struct argus_probe_entry *argus_graph_probe(const struct argus_graph *grap
 /* The data flag at `address` of process `pid` at a time; NULL if the trace has no name for it. */
 const struct argus_flag_entry *argus_graph_flag(const struct argus_graph *graph, uint64_t pid,
                                                 uint64_t address, uint64_t time_ns);
-/* The same for an edge of kind ARGUS_EDGE_FLAG. `*ret_address` (may be NULL) is 0 if unknown. */
+/* Where `thread` has the flag that it accessed at an end of an edge of kind ARGUS_EDGE_FLAG; 0: not
+ * known. For the beginning of an edge it is known only if the end is in another process. */
+uint64_t argus_graph_flag_address(const struct argus_graph *graph, uint64_t time_ns,
+                                  uint32_t thread);
+/* The same as argus_graph_flag() for an edge of kind ARGUS_EDGE_FLAG. `*ret_address` (may be NULL) is 0 if unknown. */
 const struct argus_flag_entry *argus_graph_edge_flag(const struct argus_graph *graph,
                                                      const struct argus_edge *edge,
                                                      uint64_t *ret_address);

@@ -79,6 +79,10 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_FILE_NAME        ARGUS_DEBUGID(ARGUS_CLASS, 2, 13)
 #define ARGUS_ID_CALL_PATH        ARGUS_DEBUGID(ARGUS_CLASS, 2, 14)
 #define ARGUS_ID_WAITING          ARGUS_DEBUGID(ARGUS_CLASS, 2, 15)
+#define ARGUS_ID_MEMORY_STALL     ARGUS_DEBUGID(ARGUS_CLASS, 2, 16)
+#define ARGUS_ID_MEMORY_GROUP     ARGUS_DEBUGID(ARGUS_CLASS, 2, 17)
+#define ARGUS_ID_MEMORY_SIZE      ARGUS_DEBUGID(ARGUS_CLASS, 2, 18)
+#define ARGUS_ID_FLAG_SHARED      ARGUS_DEBUGID(ARGUS_CLASS, 2, 19)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -104,6 +108,16 @@ enum argus_context {
     ARGUS_CONTEXT_NMI = 3,
     ARGUS_CONTEXT_UNKNOWN = 4, /* the kernel did not let the recorder find out */
 };
+
+/* arg1 bits 0..7 of ARGUS_ID_MEMORY_STALL: what the thread did before it got memory. */
+enum argus_memory_stall {
+    ARGUS_MEMORY_RECLAIM = 1,       /* freed pages of the machine, which had none free */
+    ARGUS_MEMORY_GROUP_RECLAIM = 2, /* freed pages of its control group, which was at its limit */
+    ARGUS_MEMORY_COMPACTION = 3,    /* moved pages, to make a large block */
+};
+#define ARGUS_MEMORY_STALL(kind, bytes) ((uint64_t)(kind) | (uint64_t)(bytes) << 8)
+#define ARGUS_MEMORY_STALL_KIND(arg1)   ((uint32_t)((arg1)&0xff))
+#define ARGUS_MEMORY_STALL_BYTES(arg1)  ((uint64_t)(arg1) >> 8)
 
 /* arg1 of ARGUS_ID_SWITCH on Linux: the state the outgoing thread was left in
  * (include/linux/sched.h). 0 means it was still runnable: preempted, or yielding. */

@@ -43,6 +43,11 @@ struct argus_report_context {
 const char *argus_report_unnamed(const struct argus_symbols *symbols, char *buffer,
                                  size_t buffer_bytes);
 
+/* The sentence that says what a culprit did, without its end. Written into `buffer`, which is
+ * returned. */
+const char *argus_culprit_why(const struct argus_report_context *context,
+                              const struct argus_culprit *culprit, char *buffer, size_t bytes);
+
 /* In each pair, one function writes text for people and the other one JSON object for programs. */
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
                                                bool json);

@@ -23,6 +23,10 @@ struct argus_step_item {
     uint32_t step;
     uint32_t depth;                /* open calls around it, as far as the trace shows them */
     struct argus_code_place place; /* of the step's instruction */
+    /* INSTRUCTION: the memory that it accesses: "app->net->state", by debug information, or else
+     * "window->0x18", "done+0x4"; NULL: none, or not known */
+    const char *memory;
+    const char *memory_in; /* the function whose local variable `memory` begins with; NULL: none */
     /* CALL, SKIP: the function; RETURN, BRANCH: where it went on. Address 0: the trace ends here. */
     struct argus_code_place target;
     bool is_taken;         /* BRANCH: it did not go on with the next instruction */

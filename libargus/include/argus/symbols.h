@@ -65,6 +65,31 @@ void argus_symbols_find_all(struct argus_symbols *symbols, uint32_t process, uin
 void argus_symbols_show_all(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                             uint64_t address, bool is_return, struct argus_functions *ret);
 
+/* Which function an answer names for an address: diagnose, report, contexts, Perfetto files and
+ * JSON agree, because all of them ask these two functions.
+ *
+ * An inlined function is named like one that is called, if its source is below the same two folders
+ * as that of the function that contains it: the program's own code, but not a container of C++'s
+ * library. argus_functions_keep_named() removes the others; the calls that they replaced are then
+ * the places of the functions that remain. Lists of all frames (report_stack()) keep them.
+ *
+ * argus_symbols_named() returns the innermost function first; the last one covers the address.
+ * Servers are only asked for the name and the line of the last one: so whether an inlined function
+ * is named does not depend on them.
+ *
+ * The function that covers the address (argus_symbols_find(), argus_symbols_function()) is used
+ * where code is meant instead of source:
+ *   - code that is read, and its ranges: where a loop and the writers of a variable are looked for,
+ *     which threads ran them (their places are named as here), where instruction steps begin;
+ *   - addresses at which a function begins: callbacks;
+ *   - what is compared between files, of which only one may have debug information: signatures of
+ *     hangs, likeness of vertices, rarity of functions;
+ *   - rules and patterns, and the places for which a rule is proposed, since a probe needs code of
+ *     its own. */
+void argus_functions_keep_named(struct argus_functions *functions);
+void argus_symbols_named(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                         uint64_t address, bool is_return, struct argus_functions *ret);
+
 /* Whether the function was interpreted, or compiled at run time from a source file. The code of
  * such a function is in no mapped file. */
 bool argus_symbol_is_script(const struct argus_symbol *symbol);

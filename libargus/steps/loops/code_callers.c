@@ -1,6 +1,7 @@
 /* Callers: functions with a direct call of a function, or of its stub in the procedure linkage
  * table. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "steps/loops/code_references.h"
 #include "steps/loops/code_writers.h"
@@ -109,21 +110,55 @@ static void add_target(struct search *search, uint64_t start)
         add_stubs(search, start);
 }
 
+/* The callers of the targets, level by level. */
+static void find_levels(struct search *search)
+{
+    uint32_t done = 0;
+    find_calls(search);
+    for (unsigned level = 1; level < LEVELS; level++) {
+        for (uint32_t end = search->count; done < end; done++)
+            add_target(search, search->callers[done].start);
+        find_calls(search);
+    }
+}
+
+static void search_end(struct search *search)
+{
+    elf_slots_deinit(&search->slots);
+    vec_deinit(&search->targets);
+}
+
 uint32_t code_callers_find(struct elf_file *file, const uint64_t *starts, uint32_t count,
                            struct code_caller *ret)
 {
     struct search search = {.file = file, .callers = ret};
-    uint32_t done = 0;
     elf_slots_init(&search.slots, file);
     for (uint32_t i = 0; i < count; i++)
         add_target(&search, starts[i]);
-    find_calls(&search);
-    for (unsigned level = 1; level < LEVELS; level++) {
-        for (uint32_t end = search.count; done < end; done++)
-            add_target(&search, ret[done].start);
-        find_calls(&search);
+    find_levels(&search);
+    search_end(&search);
+    return search.count;
+}
+
+static bool is_named(const char *name, const char *const *names, uint32_t count)
+{
+    while (count > 0 && strcmp(names[count - 1], name) != 0)
+        count--;
+    return count > 0;
+}
+
+uint32_t code_callers_find_imported(struct elf_file *file, const char *const *names, uint32_t count,
+                                    struct code_caller *ret)
+{
+    struct search search = {.file = file, .callers = ret};
+    elf_slots_init(&search.slots, file);
+    for (size_t i = 0; i < search.slots.all.length; i++) {
+        const struct elf_slot *slot = &search.slots.all.data[i];
+        if (!slot->is_defined && is_named(slot->name, names, count))
+            add_stubs_of(&search, slot->place);
     }
-    elf_slots_deinit(&search.slots);
-    vec_deinit(&search.targets);
+    if (search.targets.length || search.count)
+        find_levels(&search);
+    search_end(&search);
     return search.count;
 }

@@ -106,6 +106,13 @@ bool code_is_clock(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* To add one: a row. */
+bool code_takes_lock(const char *name)
+{
+    static const char *const names[] = {"pthread_spin_lock", "pthread_spin_trylock"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
 {

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_slice.h"
 
 #define MOST_DEPTH 24
+#define MOST_CALLS 8 /* unoptimized `job->x` of a std::unique_ptr makes six */
 
 enum pointer_kind {
     POINTER_UNKNOWN,
@@ -141,13 +143,66 @@ static uint8_t lone_register(uint64_t registers)
                                                  : REGISTER_NONE;
 }
 
+/* The function that the call executes, if its result can be followed; NULL. */
+static const struct code_function *called_function(const struct finder *finder,
+                                                   const struct code_scope *scope,
+                                                   const struct code_target *target)
+{
+    struct code_library *library = finder->budget->library;
+    const struct code_function *function =
+        library && target->is_here && scope->depth < MOST_CALLS
+            ? code_library_function(library, scope->function->image, target->address)
+            : NULL;
+    for (const struct code_scope *at = scope; function && at; at = at->caller)
+        if (at->function == function) /* recursion */
+            return NULL;
+    return function && function->start == target->address ? function : NULL;
+}
+
+/* The pointer that all ways through a function return. */
+static void find_returned(struct finder *finder, const struct code_scope *called,
+                          struct pointer *ret)
+{
+    bool is_first = true;
+    for (uint32_t i = 0; i < called->function->nodes.length; i++) {
+        struct pointer pointer = {0};
+        const struct instruction *at = &called->function->nodes.data[i];
+        bool jumps = at->flow == FLOW_JUMP_INDIRECT || /* to another function, which returns */
+                     (at->flow == FLOW_JUMP && called->function->next[i][0] == CODE_NONE);
+        if (at->flow != FLOW_RETURN && !jumps)
+            continue;
+        if (!jumps)
+            find_pointer(finder, called, i, 0, &pointer);
+        bool is_own = pointer.kind == POINTER_STACK && pointer.function == called->function;
+        if (pointer.kind == POINTER_UNKNOWN || is_own ||
+            (!is_first && !same_pointer(ret, &pointer))) {
+            *ret = (struct pointer){0};
+            return;
+        }
+        *ret = pointer;
+        is_first = false;
+    }
+}
+
 /* What a called function returned. */
-static void take_result(const struct code_scope *scope, uint32_t node, struct pointer *ret)
+static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        struct pointer *ret)
 {
     struct code_target target;
-    if (code_call_target(scope->function, node, &target) && target.name &&
-        strcmp(target.name, "__errno_location") == 0)
+    if (!code_call_target(scope->function, node, &target))
+        return;
+    if (target.name && strcmp(target.name, "__errno_location") == 0) {
         ret->kind = POINTER_ERRNO;
+        return;
+    }
+    const struct code_function *function = called_function(finder, scope, &target);
+    struct code_scope called = {.function = function,
+                                .head = CODE_NONE,
+                                .caller = scope,
+                                .call = node,
+                                .depth = scope->depth + 1};
+    if (function)
+        find_returned(finder, &called, ret);
 }
 
 /* What was stored last in a word of the stack: always the same. */
@@ -183,14 +238,16 @@ static void find_loaded(struct finder *finder, const struct code_scope *scope, u
 
 /* By the instruction that gave the register its value. */
 static void take_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
-                       struct pointer *ret)
+                       uint8_t given, struct pointer *ret)
 {
     const struct instruction *at = &scope->function->nodes.data[node];
     uint8_t reg = lone_register(at->reads);
     bool copies = at->is_sum || (at->is_move && at->memory_count == 0);
     *ret = (struct pointer){0};
-    if (code_is_call(at)) {
-        take_result(scope, node, ret);
+    if (code_is_call(at) && given != 0) { /* not the result: rax, x0 */
+        return;
+    } else if (code_is_call(at)) {
+        take_result(finder, scope, node, ret);
     } else if (at->is_move && at->memory_count == 1 && at->memory[0].reads &&
                at->memory[0].size_bytes == 8 && !at->memory[0].is_implicit) {
         find_loaded(finder, scope, node, ret);
@@ -230,7 +287,7 @@ static void find_given(struct finder *finder, const struct code_scope *scope, ui
     }
     for (uint32_t i = 0; i < reach.count; i++) {
         struct pointer given;
-        take_given(finder, scope, reach.found[i], &given);
+        take_given(finder, scope, reach.found[i], reg, &given);
         /* Words of the stack are told by the frame pointer itself where code has one. */
         if (given.kind == POINTER_STACK && reg == code_frame_pointer(scope->function->is_arm64))
             given =

@@ -56,29 +56,50 @@ static void search_end(struct search *search)
     free(search->open);
 }
 
+static void visit(struct search *search, uint32_t before, const struct wanted *wanted,
+                  struct code_reach *ret)
+{
+    if (search->region && !search->region[before]) {
+        ret->enters = true;
+        return;
+    }
+    if (search->seen[before])
+        return;
+    search->seen[before] = true;
+    if (!gives(search->function, before, wanted))
+        search->open[search->open_count++] = before;
+    else if (ret->count < CODE_REACH_MAX)
+        ret->found[ret->count++] = before;
+    else
+        ret->is_cut = true;
+}
+
+/* Code to which nothing leads is the target of a jump through a table (`switch`). */
+static void look_before_target(struct search *search, const struct wanted *wanted,
+                               struct code_reach *ret)
+{
+    const struct code_function *function = search->function;
+    bool has_table = false;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        if (function->nodes.data[i].flow != FLOW_JUMP_INDIRECT)
+            continue;
+        has_table = true;
+        visit(search, i, wanted, ret);
+    }
+    ret->enters |= !has_table;
+}
+
 /* What may be executed before `node`. */
 static void look_before(struct search *search, uint32_t node, const struct wanted *wanted,
                         struct code_reach *ret)
 {
     const struct code_function *function = search->function;
     uint32_t first = function->first_before[node], end = function->first_before[node + 1];
-    ret->enters |= node == 0 || first == end;
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t before = function->before[i];
-        if (search->region && !search->region[before]) {
-            ret->enters = true;
-            continue;
-        }
-        if (search->seen[before])
-            continue;
-        search->seen[before] = true;
-        if (!gives(function, before, wanted))
-            search->open[search->open_count++] = before;
-        else if (ret->count < CODE_REACH_MAX)
-            ret->found[ret->count++] = before;
-        else
-            ret->is_cut = true;
-    }
+    ret->enters |= node == 0;
+    if (node != 0 && first == end)
+        look_before_target(search, wanted, ret);
+    for (uint32_t i = first; i < end; i++)
+        visit(search, function->before[i], wanted, ret);
 }
 
 static void reach(struct code_budget *budget, const struct code_scope *scope, bool everywhere,

@@ -34,9 +34,13 @@ struct code_reach {
     bool is_cut; /* there were more, or the work exceeds what is allowed */
 };
 
-/* How many instructions may still be looked at; each search takes from it. */
+struct code_library;
+
+/* What searches may use. */
 struct code_budget {
-    uint64_t left;
+    uint64_t left; /* instructions that may still be looked at; each search takes from it */
+    /* has the functions whose results are followed; borrowed; NULL: none are */
+    struct code_library *library;
 };
 
 /* Of general register `reg`, or REGISTER_FLAGS. In the whole function if `everywhere`, else in the scope's region. */

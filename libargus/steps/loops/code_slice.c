@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
 
 enum {
     MOST_CALLS = 4,   /* that are followed, one inside the other */
     MOST_CONTROL = 2, /* constants */
     MOST_BRANCHES = 400,
+    MOST_SOURCES = 3, /* of a function that is only perhaps the one that is called */
 };
 
 static void follow_register(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
@@ -98,10 +100,42 @@ static bool follow_own_stores(struct code_slice *slice, const struct code_scope 
     return is_own;
 }
 
+static bool is_table(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                     uint8_t reg, int64_t displacement)
+{
+    struct code_path table = {.root = CODE_ADDRESS, .image = scope->function->image};
+    if (reg != REGISTER_NONE)
+        code_path_find_pointed(slice->budget, scope, node, reg, &table);
+    return table.root == CODE_ADDRESS && table.links == 0 &&
+           elf_word_is_constant(table.image->file, table.address + (uint64_t)displacement);
+}
+
+/* What is loaded from a table that nobody writes hangs on the index alone. Compilers make such tables
+ * of `switch`. Returns the register of the index, which may be either of the two; REGISTER_NONE: it
+ * is no such table. */
+static uint8_t table_index(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                           const struct instruction_memory *memory)
+{
+    if (memory->index == REGISTER_NONE || memory->segment != SEGMENT_NONE || memory->writes)
+        return REGISTER_NONE;
+    if (is_table(slice, scope, node, memory->base, memory->displacement))
+        return memory->index;
+    if (memory->base != REGISTER_NONE &&
+        is_table(slice, scope, node, memory->index, memory->displacement))
+        return memory->base;
+    return REGISTER_NONE;
+}
+
 static void follow_memory(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                           unsigned operand)
 {
     struct code_path path;
+    const struct instruction_memory *memory = &instruction_of(scope, node)->memory[operand];
+    uint8_t index = table_index(slice, scope, node, memory);
+    if (index != REGISTER_NONE) {
+        follow_register(slice, scope, node, index);
+        return;
+    }
     code_path_find(slice->budget, scope, node, operand, &path);
     if (path.root == CODE_STACK && path.links == 0)
         follow_slot(slice, scope, node, &path);
@@ -116,6 +150,19 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
 /* --- calls --- */
 
 static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+
+/* A jump through a table (`switch`) hangs on its index. If that is anything but constants, or if it
+ * is another jump, the code does not tell. */
+static void follow_table_jump(struct code_slice *slice, const struct code_scope *scope,
+                              uint32_t node)
+{
+    struct code_slice before = *slice;
+    slice->found = slice->yields = slice->counts = slice->is_unknown = false;
+    follow_instruction(slice, scope, node, REGISTER_NONE);
+    bool is_constant = !slice->found && !slice->yields && !slice->counts && !slice->is_unknown;
+    *slice = before;
+    slice->is_unknown |= !is_constant;
+}
 
 /* What decides the result of `function`, which the call at `node` executes. */
 static void follow_function(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
@@ -133,7 +180,7 @@ static void follow_function(struct code_slice *slice, const struct code_scope *s
         else if (at->flow == FLOW_JUMP && function->next[i][0] == CODE_NONE)
             follow_call(slice, &called, i);
         else if (at->flow == FLOW_JUMP_INDIRECT)
-            slice->is_unknown = true;
+            follow_table_jump(slice, &called, i);
     }
 }
 
@@ -145,21 +192,105 @@ static bool is_recursion(const struct code_scope *scope, const struct code_funct
     return false;
 }
 
+/* The same for a function of which the code does not say everything: only if it leads to a few
+ * variables and nothing else. `is_sure`: it is the one that is called. */
+static bool try_function(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                         const struct code_function *function, bool is_sure)
+{
+    struct code_slice before = *slice;
+    slice->is_unknown = false;
+    follow_function(slice, scope, node, function);
+    if (slice->is_unknown || slice->source_count > MOST_SOURCES) {
+        *slice = before;
+        return false;
+    }
+    slice->is_unknown = before.is_unknown || !is_sure;
+    return true;
+}
+
+static const struct code_function *function_at(const struct code_slice *slice,
+                                               const struct code_scope *scope,
+                                               const struct code_image *image, uint64_t address)
+{
+    const struct code_function *function =
+        image && scope->depth < MOST_CALLS ? code_library_function(slice->library, image, address)
+                                           : NULL;
+    return function && function->start == address && !is_recursion(scope, function) ? function
+                                                                                    : NULL;
+}
+
+/* A function of another file. */
+static const struct code_function *foreign_function(const struct code_slice *slice,
+                                                    const struct code_scope *scope,
+                                                    const struct code_target *target)
+{
+    uint64_t address;
+    struct elf_file *file = slice->files && target->name
+                                ? slice->files->find(slice->files->context, target->name, &address)
+                                : NULL;
+    return file ? function_at(slice, scope, code_library_image(slice->library, file), address)
+                : NULL;
+}
+
+/* Where the call reads the function's address. */
+static void find_called_word(struct code_slice *slice, const struct code_scope *scope,
+                             uint32_t node, struct code_path *ret)
+{
+    struct code_reach reach;
+    const struct instruction *at = instruction_of(scope, node);
+    uint64_t registers = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1) &
+                         ~REGISTER_BIT(code_stack_pointer(scope->function->is_arm64));
+    *ret = (struct code_path){.root = CODE_UNKNOWN};
+    if (at->memory_count && at->memory[0].reads) {
+        code_path_find(slice->budget, scope, node, 0, ret);
+        return;
+    }
+    if (!registers || registers & (registers - 1))
+        return;
+    code_reach_register(slice->budget, scope, true, node, (uint8_t)__builtin_ctzll(registers),
+                        &reach);
+    if (reach.count == 1 && !reach.enters && !reach.is_cut &&
+        instruction_of(scope, reach.found[0])->is_move &&
+        instruction_of(scope, reach.found[0])->memory_count == 1)
+        code_path_find(slice->budget, scope, reach.found[0], 0, ret);
+}
+
+/* A function whose address is in a variable: the one with which the variable begins. */
+static bool follow_pointer_call(struct code_slice *slice, const struct code_scope *scope,
+                                uint32_t node)
+{
+    struct code_path word;
+    uint64_t address;
+    find_called_word(slice, scope, node, &word);
+    if (word.root != CODE_ADDRESS || word.links ||
+        !elf_word_pointer(word.image->file, word.address, &address))
+        return false;
+    const struct code_function *function = function_at(slice, scope, word.image, address);
+    return function && try_function(slice, scope, node, function,
+                                    elf_word_is_constant(word.image->file, word.address));
+}
+
 static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
     struct code_target target;
     bool is_known = code_call_target(scope->function, node, &target);
     bool is_yield = scope->function == slice->yield_function && node == slice->yield;
+    bool is_sleep = is_known && code_is_sleep(target.name);
     const struct code_function *function =
-        is_known && target.is_here && !code_is_sleep(target.name) && scope->depth < MOST_CALLS
-            ? code_library_function(slice->library, scope->function->image, target.address)
+        is_known && target.is_here && !is_sleep
+            ? function_at(slice, scope, scope->function->image, target.address)
             : NULL;
-    if (function && function->start == target.address && !is_recursion(scope, function))
+    if (function) {
         follow_function(slice, scope, node, function);
-    else if (is_yield || (is_known && code_is_sleep(target.name)))
+    } else if (is_yield || is_sleep) {
         slice->yields = true;
-    else
+    } else if (is_known && !target.is_here && !code_is_clock(target.name)) {
+        function = foreign_function(slice, scope, &target);
+        if (!function || !try_function(slice, scope, node, function, true))
+            slice->is_unknown = true;
+    } else if (is_known || !follow_pointer_call(slice, scope, node)) {
         slice->is_unknown = true;
+    }
 }
 
 /* --- registers --- */
@@ -243,7 +374,7 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
         return;
     }
     slice->open[slice->open_count++] = (struct code_step){scope->function, node, at->is_move};
-    if (code_is_call(at) && reg == 0) /* rax, x0 */
+    if (code_is_call(at) && reg == 0) /* rax, x0: also of a pointer */
         follow_call(slice, scope, node);
     else if (at->flow == FLOW_SYSCALL)
         slice->yields = true;

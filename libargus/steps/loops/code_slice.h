@@ -16,6 +16,13 @@
 /* The functions of a file, decoded once each. */
 struct code_library;
 
+/* Finds functions of other files. */
+struct code_files {
+    void *context;
+    /* The file that has the function `name` for all others, borrowed, and its address there; NULL. */
+    struct elf_file *(*find)(void *context, const char *name, uint64_t *ret);
+};
+
 struct code_step {
     const struct code_function *function;
     uint32_t node;
@@ -23,9 +30,10 @@ struct code_step {
 };
 
 struct code_slice {
-    struct code_library *library; /* borrowed */
-    struct code_budget *budget;   /* borrowed */
-    uint32_t yield;               /* the call around which the loop goes */
+    struct code_library *library;   /* borrowed */
+    struct code_budget *budget;     /* borrowed */
+    const struct code_files *files; /* borrowed; NULL: other files are not known */
+    uint32_t yield;                 /* the call around which the loop goes */
     const struct code_function *yield_function;
     struct code_path sources[CODE_SOURCES_MAX];
     uint32_t source_count;

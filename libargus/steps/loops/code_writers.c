@@ -10,7 +10,7 @@
 enum {
     MOST_WORK = 32000000, /* instructions that are looked at, over all searches: some 200 ms */
     MOST_FUNCTIONS = 512, /* with references to the variable */
-    MOST_CALLS = 2,       /* that are followed, one inside the other */
+    MOST_CALLS = 5,       /* that are followed, one inside the other */
     UNNAMED_BEFORE = 64,  /* bytes: a variable without a symbol may begin so far before the flag */
     LARGEST_OBJECT = 65536, /* bytes: a pointer to an object leads to what is less far in it */
 };
@@ -301,7 +301,8 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     look_at_functions(search, scope, node, pointed, leading, &target);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
-    } else if (points && !code_is_sleep(target.name)) { /* it has no such argument */
+    } else if (points && !code_is_sleep(target.name) && /* it has no such argument */
+               !code_takes_lock(target.name)) {
         struct code_writer writer = writer_at(search, node);
         writer.is_possible = true;
         add_writer(search, &writer);
@@ -322,7 +323,7 @@ static void look_into(struct search *search, const struct code_scope *scope)
         for (unsigned i = 0; i < at->memory_count; i++)
             if (at->memory[i].writes && !at->memory[i].is_implicit)
                 look_at_store(search, scope, node, i);
-        if (is_call(function, node))
+        if (is_call(function, node) && !code_fails(function, at))
             look_at_arguments(search, scope, node);
     }
     if (search->budget.left < function->nodes.length) /* not all was looked at */
@@ -444,6 +445,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     struct search search = {
         .library = code_library_create(decoder), .budget = {MOST_WORK}, .found = ret};
     search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
+    search.budget.library = search.library;
     if (search.image) {
         search.flag = path_of(flag, search.image);
         find(&search);

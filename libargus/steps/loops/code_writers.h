@@ -41,5 +41,8 @@ struct code_caller {
 /* Returns how many of at most CODE_CALLERS_MAX there are. Calls through pointers are not found. */
 uint32_t code_callers_find(struct elf_file *file, const uint64_t *starts, uint32_t count,
                            struct code_caller *ret);
+/* The same for functions of other files, by their symbols. */
+uint32_t code_callers_find_imported(struct elf_file *file, const char *const *names, uint32_t count,
+                                    struct code_caller *ret);
 
 #endif

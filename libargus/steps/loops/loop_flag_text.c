@@ -48,3 +48,27 @@ bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes)
     }
     return is_named;
 }
+
+/* The bits that are tested; 0: not known. */
+static uint64_t bits_of(const struct loop_flag *flag)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < flag->tests.count; i++) {
+        const struct loop_test *test = &flag->tests.all[i];
+        if (!test->tests_bits || test->is_own)
+            return 0;
+        bits |= (uint64_t)test->operand;
+    }
+    return bits;
+}
+
+bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret)
+{
+    struct elf_member_root root = {
+        .address = flag->address, .is_thread_local = flag->is_thread_local, .code = code};
+    struct elf_reach reach = {.links = flag->links,
+                              .offsets = flag->offsets,
+                              .size_bytes = flag->size_bytes,
+                              .bits = bits_of(flag)};
+    return !flag->foreign && elf_member_text(flag->file, &root, &reach, ret);
+}

@@ -14,6 +14,7 @@ struct reading {
     struct code_budget budget;
     const struct loop_frame *frames;
     uint32_t count;
+    const struct code_files *files;
     bool spins; /* the thread does not wait in a call */
 };
 
@@ -85,47 +86,95 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     return judge(slice, exits);
 }
 
+static struct loop_flag flag_of(const struct code_path *path)
+{
+    struct loop_flag flag = {
+        .file = path->image->file,
+        .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
+        .is_thread_local = path->root == CODE_THREAD,
+        .address = path->address,
+        .links = path->links,
+        .size_bytes = path->size_bytes,
+    };
+    /* x86-64: the program's own variables end where the thread's pointer leads. */
+    if (flag.is_thread_local)
+        flag.address += elf_file_thread_block(flag.file);
+    for (uint32_t k = 0; k < path->links; k++)
+        flag.offsets[k] = path->offsets[k];
+    return flag;
+}
+
 static void take_flags(const struct code_slice *slice, const struct code_scope *scope,
                        const struct code_loop *loop, struct loop_flags *ret)
 {
     ret->count = slice->source_count;
     ret->is_whole = !slice->is_unknown;
     for (uint32_t i = 0; i < ret->count; i++) {
-        const struct code_path *path = &slice->sources[i];
-        struct loop_flag *flag = &ret->all[i];
-        *flag = (struct loop_flag){
-            .file = path->image->file,
-            .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
-            .is_thread_local = path->root == CODE_THREAD,
-            .address = path->address,
-            .links = path->links,
-            .size_bytes = path->size_bytes,
-        };
-        /* x86-64: the program's own variables end where the thread's pointer leads. */
-        if (flag->is_thread_local)
-            flag->address += elf_file_thread_block(flag->file);
-        for (uint32_t k = 0; k < path->links; k++)
-            flag->offsets[k] = path->offsets[k];
-        loop_tests_find(slice, scope, loop, path, &flag->tests);
+        ret->all[i] = flag_of(&slice->sources[i]);
+        loop_tests_find(slice, scope, loop, &slice->sources[i], &ret->all[i].tests);
     }
 }
 
 /* --- frames --- */
+
+/* The jump of `function` to `start`, as a tail call; CODE_NONE: none, or several. */
+static uint32_t tail_call_to(const struct code_function *function, uint64_t start)
+{
+    uint32_t found = CODE_NONE;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        const struct instruction *at = &function->nodes.data[i];
+        if (at->flow != FLOW_JUMP || at->target != start || function->next[i][0] != CODE_NONE)
+            continue;
+        if (found != CODE_NONE)
+            return CODE_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* What the call at `node` calls is `inner`; or another function that ends with a jump to it, and is
+ * therefore on no stack: `*ret` is then that function's scope, and `*ret_jump` the jump. False:
+ * neither, so what `inner` got from its caller is not known. */
+static bool find_link(struct reading *reading, const struct code_function *caller, uint32_t node,
+                      const struct code_function *inner, struct code_scope *ret, uint32_t *ret_jump)
+{
+    struct code_target target;
+    *ret_jump = CODE_NONE;
+    if (!code_call_target(caller, node, &target) || !target.is_here ||
+        target.address == inner->start || caller->image != inner->image)
+        return true; /* through a pointer, or the table of another file */
+    const struct code_function *between =
+        code_library_function(reading->library, caller->image, target.address);
+    if (!between || between->start != target.address)
+        return false;
+    *ret_jump = tail_call_to(between, inner->start);
+    *ret = (struct code_scope){.function = between, .head = CODE_NONE};
+    return *ret_jump != CODE_NONE;
+}
 
 /* The functions of the frames from `frame` on, each called by the next one. Returns how many there are; scopes[0] is innermost. */
 static uint32_t take_callers(struct reading *reading, uint32_t frame, struct code_scope *scopes,
                              uint32_t room)
 {
     uint32_t count = 0;
-    for (; count < room && frame + count < reading->count; count++) {
-        const struct loop_frame *at = &reading->frames[frame + count];
+    for (; count < room && frame < reading->count; count++, frame++) {
+        const struct loop_frame *at = &reading->frames[frame];
         const struct code_image *image =
             at->file ? code_library_image(reading->library, at->file) : NULL;
         const struct code_function *function =
             image ? code_library_function(reading->library, image, at->address) : NULL;
         uint32_t node = function ? code_function_node(function, at->address) : CODE_NONE;
-        if (node == CODE_NONE)
+        uint32_t jump = CODE_NONE;
+        if (node == CODE_NONE ||
+            (count && !find_link(reading, function, node, scopes[count - 1].function,
+                                 &scopes[count], &jump)))
             break;
+        if (jump != CODE_NONE) {
+            scopes[count - 1].caller = &scopes[count];
+            scopes[count - 1].call = jump;
+            if (++count == room)
+                break;
+        }
         scopes[count] = (struct code_scope){.function = function, .head = CODE_NONE};
         if (count) {
             scopes[count - 1].caller = &scopes[count];
@@ -151,6 +200,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     for (uint32_t i = 0; i < loops.count && verdict == TELLS_NOTHING; i++) {
         struct code_slice slice = {.library = reading->library,
                                    .budget = &reading->budget,
+                                   .files = reading->files,
                                    .yield = reading->spins ? CODE_NONE : node,
                                    .yield_function = scopes[0].function};
         scopes[0].region = loops.all[i].has;
@@ -166,8 +216,71 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     return verdict;
 }
 
-static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64, bool spins,
-                 struct loop_flags *ret)
+static bool takes_lock(const struct code_function *function, uint32_t node)
+{
+    struct code_target target;
+    return code_call_target(function, node, &target) && !target.is_here &&
+           code_takes_lock(target.name);
+}
+
+/* The only call of the function that takes a spin lock; CODE_NONE: none, or several. */
+static uint32_t find_lock_call(const struct code_function *function)
+{
+    uint32_t found = CODE_NONE;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        if (!code_is_call(&function->nodes.data[i]) || !takes_lock(function, i))
+            continue;
+        if (found != CODE_NONE)
+            return CODE_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* Stacks by frame pointers lack the caller of the innermost function, which has made no frame: then
+ * it is the function that `caller` calls at `node`. Returns the call that takes the lock, and its
+ * scope; CODE_NONE: not known. */
+static uint32_t find_lock_scope(struct reading *reading, const struct code_scope *caller,
+                                uint32_t node, struct code_scope *ret)
+{
+    struct code_target target;
+    *ret = *caller;
+    if (takes_lock(caller->function, node))
+        return node;
+    if (!code_call_target(caller->function, node, &target) || !target.is_here)
+        return CODE_NONE;
+    const struct code_function *between =
+        code_library_function(reading->library, caller->function->image, target.address);
+    *ret = (struct code_scope){
+        .function = between, .head = CODE_NONE, .caller = caller, .call = node, .depth = 1};
+    return between && between->start == target.address ? find_lock_call(between) : CODE_NONE;
+}
+
+/* The lock for which pthread_spin_lock() polls, whose frame is the innermost one: its caller names
+ * it. */
+static enum verdict read_spin_lock(struct reading *reading, struct loop_flags *ret)
+{
+    enum { CALLERS = 6, BYTES = 4 }; /* pthread_spinlock_t */
+    struct code_scope scopes[CALLERS], scope;
+    struct code_path path;
+    if (take_callers(reading, 1, scopes, CALLERS) == 0)
+        return IS_OPAQUE;
+    uint32_t node = code_function_node(scopes[0].function, reading->frames[1].address);
+    node = find_lock_scope(reading, &scopes[0], node, &scope);
+    if (node == CODE_NONE)
+        return IS_OPAQUE;
+    code_path_find_pointed(&reading->budget, &scope, node,
+                           scope.function->is_arm64 ? 0 : REGISTER_RDI, &path);
+    if (path.root != CODE_ADDRESS && path.root != CODE_FOREIGN)
+        return IS_OPAQUE;
+    path.size_bytes = BYTES;
+    *ret = (struct loop_flags){
+        .frame = 1, .head = scope.function->nodes.data[node].address, .count = 1, .is_whole = true};
+    ret->all[0] = flag_of(&path);
+    return TELLS;
+}
+
+static bool find(struct reading reading, bool is_arm64, struct loop_flags *ret)
 {
     struct instruction_decoder *decoder;
     struct argus_error *error =
@@ -177,13 +290,12 @@ static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
         argus_error_destroy(error);
         return false;
     }
-    struct reading reading = {.library = code_library_create(decoder),
-                              .budget = {MOST_WORK},
-                              .frames = frames,
-                              .count = count,
-                              .spins = spins};
+    reading.library = code_library_create(decoder);
+    reading.budget = (struct code_budget){MOST_WORK, reading.library};
     enum verdict verdict = reading.library ? TELLS_NOTHING : IS_OPAQUE;
-    for (uint32_t i = 0; i < count && verdict == TELLS_NOTHING; i++) {
+    if (verdict == TELLS_NOTHING && reading.count > 1 && reading.frames[0].is_spin_lock)
+        verdict = read_spin_lock(&reading, ret);
+    for (uint32_t i = 0; i < reading.count && verdict == TELLS_NOTHING; i++) {
         ret->frame = i;
         verdict = read_frame(&reading, i, ret);
     }
@@ -193,13 +305,14 @@ static bool find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
 }
 
 bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                     struct loop_flags *ret)
+                     const struct code_files *files, struct loop_flags *ret)
 {
-    return find(frames, count, is_arm64, false, ret);
+    return find((struct reading){.frames = frames, .count = count, .files = files}, is_arm64, ret);
 }
 
 bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                          struct loop_flags *ret)
+                          const struct code_files *files, struct loop_flags *ret)
 {
-    return find(frames, count, is_arm64, true, ret);
+    return find((struct reading){.frames = frames, .count = count, .files = files, .spins = true},
+                is_arm64, ret);
 }

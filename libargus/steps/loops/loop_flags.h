@@ -9,6 +9,7 @@
 #define ARGUS_STEPS_LOOP_FLAGS_H
 
 #include "event/binary/elf_file.h"
+#include "event/binary/elf_members.h"
 #include "steps/loops/loop_tests.h"
 
 #define LOOP_FLAGS_MAX 3 /* with more of them the answer says nothing */
@@ -16,7 +17,8 @@
 struct loop_frame {
     struct elf_file *
         file; /* borrowed; NULL: not known, or a function whose loops say nothing (the C library's) */
-    uint64_t address; /* of an instruction of the file: of a call, a byte of it */
+    uint64_t address;  /* of an instruction of the file: of a call, a byte of it */
+    bool is_spin_lock; /* without a file: a function that polls what its first argument points to */
 };
 
 struct loop_flag {
@@ -40,17 +42,22 @@ struct loop_flags {
     bool is_whole; /* nothing else ends the loop, but a counter */
 };
 
-/* False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
+/* `files`: finds functions of other files that the loop calls; NULL: they are not looked into.
+ * False: the code does not tell. Costs milliseconds. Any thread may call it, a file at a time. */
 bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                     struct loop_flags *ret);
+                     const struct code_files *files, struct loop_flags *ret);
 
 /* The same for the stack of a thread that runs, whose innermost frame is any instruction: the first
  * loop that only looks at variables (loop_effects.h). False also if a loop does anything else. */
 bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
-                          struct loop_flags *ret);
+                          const struct code_files *files, struct loop_flags *ret);
 
 /* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
  * address of the file. */
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
+
+/* "window->document->state", by debug information; `code` is an address of the loop, in the file
+ * that has it. False: it names no member. */
+bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret);
 
 #endif

@@ -108,6 +108,7 @@ static bool depends_on(const struct code_slice *slice, const struct code_scope *
 {
     struct code_slice own = {.library = slice->library,
                              .budget = slice->budget,
+                             .files = slice->files,
                              .yield = slice->yield,
                              .yield_function = slice->yield_function};
     code_slice_branch(&own, scope, node);

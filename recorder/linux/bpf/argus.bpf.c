@@ -5,6 +5,7 @@
 #include "flag.h"
 #include "interrupt.h"
 #include "lasting.h"
+#include "memory.h"
 #include "message_socket.h"
 #include "probe.h"
 #include "process.h"

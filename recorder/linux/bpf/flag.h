@@ -143,6 +143,8 @@ static __always_inline void flag_emit(void *context, const struct moment *now, u
     struct flag_change change = flag_change(flag, pc);
     uint64_t sequence = __sync_fetch_and_add(&flag->hits, 1) + 1;
     bool writes = flag->access == FLAG_WRITES || change.after != change.before;
+    if (writes)
+        __sync_fetch_and_add(&flag->writes, 1);
     uint32_t by = flag->access == FLAG_WRITES ? ARGUS_FLAG_BY_WATCHPOINT : ARGUS_FLAG_BY_VALUE;
     emit(now, writes ? ARGUS_ID_FLAG_WRITE : ARGUS_ID_FLAG_READ, flag->address, change.after,
          ARGUS_FLAG_WHERE(pc, flag->bytes, by), sequence);

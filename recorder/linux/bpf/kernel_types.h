@@ -36,8 +36,13 @@ struct files_struct {
     struct fdtable *fdt;
 };
 
+struct percpu_counter {
+    int64_t count;
+};
+
 struct mm_struct {
-    unsigned long mmap_base; /* where the mappings are, below it or (rarely) above */
+    struct percpu_counter rss_stat[4]; /* by MM_FILEPAGES … MM_SHMEMPAGES */
+    unsigned long mmap_base;           /* where the mappings are, below it or (rarely) above */
     unsigned long start_code, end_code;
     unsigned long start_stack; /* the stack pointer that exec() gave to the program */
     unsigned long task_size;   /* arm64: of user space, a power of two */
@@ -64,6 +69,13 @@ struct thread_struct {
 
 struct cgroup_subsys_state {
     struct cgroup *cgroup;
+    struct cgroup_subsys_state *parent;
+};
+
+enum cgroup_subsys_id { memory_cgrp_id = 4 };
+
+struct css_set {
+    struct cgroup_subsys_state *subsys[1];
 };
 
 struct kernfs_node {
@@ -118,6 +130,24 @@ struct fs_struct {
     struct path pwd;
 };
 
+struct page_counter {
+    struct {
+        long counter;
+    } usage;
+    unsigned long high, max; /* in pages */
+};
+
+struct mem_cgroup {
+    struct cgroup_subsys_state css;
+    struct page_counter memory;
+};
+
+struct mm_rss_stat { /* before Linux 6.2 */
+    struct {
+        long counter;
+    } count[4];
+};
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -132,6 +162,7 @@ struct task_struct {
     struct task_struct *real_parent, *group_leader;
     struct thread_struct thread;
     struct fs_struct *fs;
+    struct css_set *cgroups;
     struct files_struct *files;
     struct signal_struct *signal;
     char comm[16];

@@ -50,7 +50,7 @@ struct hit {
     const struct probe_spec *spec;
     struct moment now;
     uint64_t registers[PROBE_BASES]; /* by base */
-    uint64_t sp;
+    uint64_t sp;                     /* at the function's beginning */
     uint32_t number;
 };
 
@@ -265,7 +265,7 @@ int on_probe(struct pt_regs *ctx)
         return 0;
     count_hit(hit.number);
     arch_call_registers(ctx, hit.registers);
-    hit.sp = arch_stack_pointer(ctx);
+    hit.sp = arch_stack_pointer(ctx) + hit.spec->stack_bytes;
     probe_dispatch(&hit);
     return 0;
 }

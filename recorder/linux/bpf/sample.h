@@ -4,6 +4,7 @@
 #define ARGUS_BPF_SAMPLE_H
 
 #include "kernel_types.h"
+#include "memory.h"
 #include "ring.h"
 #include "stack.h"
 
@@ -20,6 +21,7 @@ int on_sample(uint64_t *ctx)
     if ((int64_t)address < 0)
         kernel = stack_take_kernel(ctx, STACK_USER_SAMPLE, 0);
     emit(&now, ARGUS_ID_SAMPLE, user, kernel, address, 0);
+    emit_memory_size(&now);
     return 0;
 }
 

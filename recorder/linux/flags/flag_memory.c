@@ -1,6 +1,7 @@
 #include "linux/flags/flag_memory.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,30 @@ struct argus_error *flag_memory_read(uint32_t pid, uint64_t address, uint32_t by
         return NULL;
     return argus_error_create(ARGUS_ERROR_USAGE, "process %u has no memory at 0x%llx", pid,
                               (unsigned long long)address);
+}
+
+bool flag_memory_shared(uint32_t pid, uint64_t address, struct argus_record *ret)
+{
+    char line[PATH_MAX + 128], may[5];
+    bool found = false;
+    snprintf(line, sizeof(line), "/proc/%u/maps", pid);
+    FILE *maps = fopen(line, "re");
+    while (maps && !found && fgets(line, sizeof(line), maps)) {
+        unsigned long long start, end, offset, inode;
+        unsigned major, minor;
+        if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu", &start, &end, may, &offset, &major,
+                   &minor, &inode) != 7 ||
+            address < start || address >= end || may[3] != 's' || !inode)
+            continue;
+        *ret = (struct argus_record){
+            .tid = pid,
+            .debugid = ARGUS_ID_FLAG_SHARED,
+            .arg = {address, inode, (uint64_t)major << 32 | minor, offset + (address - start)}};
+        found = true;
+    }
+    if (maps)
+        fclose(maps);
+    return found;
 }
 
 struct argus_error *flag_memory_follow(const struct request_flag *wanted, uint64_t *ret)

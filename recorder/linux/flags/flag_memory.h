@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "argus/error.h"
+#include "argus/record.h"
 #include "protocol.h"
 
 /* Checks permission as ptrace(2) does: root may watch every process, other users only their own.
@@ -15,6 +16,10 @@ struct argus_error *flag_memory_check_owner(uint32_t pid, uid_t uid);
 /* Reads `bytes` (at most 8) at `address`. NOT_FOUND: no such process; USAGE: `address` is not
  * mapped. */
 struct argus_error *flag_memory_read(uint32_t pid, uint64_t address, uint32_t bytes, uint64_t *ret);
+
+/* Fills in the record (ARGUS_ID_FLAG_SHARED) that says which shared memory the flag is in; false:
+ * no other process can have it, or there is no such process. The time is left to the caller. */
+bool flag_memory_shared(uint32_t pid, uint64_t address, struct argus_record *ret);
 
 /* Follows the pointers from wanted->address to the flag. `*ret` is 0 if one of them is still null.
  * USAGE: a pointer is invalid, or the result is not aligned to the flag's size. Other errors as

@@ -28,6 +28,7 @@ struct flags {
     struct flag flags[FLAG_LIMIT];
     struct flag_plan plans[FLAG_PLANS];
     VEC(struct argus_flag_entry) names; /* of all flags ever watched; labels owned */
+    VEC(struct argus_record) shared;    /* that flags_take_shared() has not taken yet */
 };
 
 /* Watches the flag `wanted`; `plan`: number of its plan, or 0. With a plan a pointer may still be

@@ -69,6 +69,7 @@ void flags_destroy(struct flags *flags)
     for (size_t i = 0; i < flags->names.length; i++)
         free((char *)flags->names.data[i].label);
     vec_deinit(&flags->names);
+    vec_deinit(&flags->shared);
     free(flags);
 }
 
@@ -90,6 +91,25 @@ static struct argus_error *add_name(struct flags *flags, const struct flag *flag
         return NULL;
     free((char *)entry.label);
     return argus_error_memory();
+}
+
+static bool note_shared(struct flags *flags, const struct flag *flag)
+{
+    struct argus_record record;
+    if (!flag_memory_shared(flag->wanted.pid, flag->address, &record))
+        return true;
+    record.timestamp = flag->since_ns;
+    return vec_push(&flags->shared, record);
+}
+
+bool flags_take_shared(struct flags *flags, record_list *ret)
+{
+    for (size_t i = 0; flags && i < flags->shared.length; i++)
+        if (!vec_push(ret, flags->shared.data[i]))
+            return false;
+    if (flags)
+        flags->shared.length = 0;
+    return true;
 }
 
 struct argus_error *flags_write(const struct flags *flags, struct argus_writer *writer)
@@ -139,7 +159,7 @@ static struct argus_error *begin(struct flags *flags, uint32_t place)
     if (bpf_map_update_elem(flags->map_fd, &place, &described, BPF_ANY) < 0)
         return argus_error_os(errno, "cannot tell the kernel which flag to watch");
     flag->since_ns = clock_ns(CLOCK_MONOTONIC);
-    error = add_name(flags, flag, value);
+    error = note_shared(flags, flag) ? add_name(flags, flag, value) : argus_error_memory();
     if (!error)
         error = flag_check_kernel(&flags->is_checked, flags->program);
     return error
@@ -236,6 +256,7 @@ bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *re
         .semantics = wanted->semantics,
         .hits = plan ? flags->plans[number - 1 - FLAG_LIMIT].watched
                      : flag_table_hits(flags, number - 1),
+        .writes = plan ? 0 : (uint32_t)kernel_flag(flags, number - 1).writes,
     };
     memcpy(ret->label, wanted->label, sizeof(ret->label));
     return true;

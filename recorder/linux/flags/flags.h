@@ -9,8 +9,8 @@
 #include "argus/error.h"
 #include "argus/trace.h"
 #include "protocol.h"
+#include "server/backend.h"
 
-struct backend;
 struct bpf_object;
 struct flags;
 
@@ -44,6 +44,10 @@ void flags_look(struct flags *flags);
 /* Whether flags_look() must be called every few milliseconds, because a plan or a null pointer is
  * pending. */
 bool flags_awaited(const struct flags *flags);
+
+/* Appends a record (ARGUS_ID_FLAG_SHARED) for each flag in shared memory that is watched since the
+ * last call; false without memory. */
+bool flags_take_shared(struct flags *flags, record_list *ret);
 
 /* Writes the names of all flags ever watched. */
 struct argus_error *flags_write(const struct flags *flags, struct argus_writer *writer);

@@ -14,10 +14,27 @@ class FlagAccesses:
         size = record.arg[2] >> 56 & 15
         value = record.arg[1] & ((1 << 8 * size) - 1 if 0 < size < 8 else (1 << 64) - 1)
         key = thread.process, record.arg[0]
+        return self.flag(key), {"value": value, "sequence": record.arg[3], "watch": key,
+                                "by": Actor(thread, thread.doing.vertex, self.now)}
+
+    def flag(self, key):
+        """The flag of a process and address, or the one with which it shares its memory."""
         if key not in self.flags:
             self.flags[key] = {"writes": [], "unmatched": None, "seen": {}, "pieces": [], **self.described(*key)}
-        flag = self.flags[key]
-        return flag, {"value": value, "sequence": record.arg[3], "by": Actor(thread, thread.doing.vertex, self.now)}
+        return self.flags[key]
+
+    def on_flag_shared(self, _cpu, record):
+        thread = self.lives.thread(record.tid)
+        if thread:
+            key = thread.process, record.arg[0]
+            self.flags[key] = self.shared_flags.setdefault(tuple(record.arg[1:4]), self.flag(key))
+
+    @staticmethod
+    def is_before(write, read):
+        """Each process counts the accesses by itself."""
+        if write["watch"] != read["watch"] or not write["sequence"] or not read["sequence"]:
+            return None
+        return write["sequence"] < read["sequence"]
 
     def described(self, process, address):
         """The description of a flag in the trace's table."""
@@ -59,7 +76,7 @@ class FlagAccesses:
         flag["value"] = write["value"]
         flag["writes"].append(write)
         read = flag["unmatched"]
-        if read and read["sequence"] and 0 < write["sequence"] < read["sequence"] and write["value"] == read["value"]:
+        if read and self.is_before(write, read) and write["value"] == read["value"]:
             flag["unmatched"] = None
             self.seen(flag, len(flag["writes"]), read)
 
@@ -71,8 +88,7 @@ class FlagAccesses:
         last = len(flag["writes"])
         for number in range(last, max(last - 4, 0), -1):
             write = flag["writes"][number - 1]
-            before = not write["sequence"] or not read["sequence"] or write["sequence"] < read["sequence"]
-            if before and write["value"] == read["value"]:
+            if self.is_before(write, read) is not False and write["value"] == read["value"]:
                 self.seen(flag, number, read)
                 return
         flag["unmatched"] = read

@@ -271,6 +271,10 @@ class Machine:
 
     def flag(self, cpu, thread):
         self.accesses += 1
+        if self.accesses % 8 == 3:  # in memory that others may share; not by chance, which would change all other records
+            which = self.accesses // 8
+            self.lines.append(f"{self.now} cpu{cpu} t{thread.pid} flag_shared flag={[0x9000, 0x9008][which % 2]} inode=77 device=1 "
+                              f"offset={which // 2 % 2 * 64}")
         name = self.rng.choice(["flag_write", "flag_read", "flag_read"])
         sequence = self.rng.choice([0, self.accesses, self.accesses, max(self.accesses - 2, 0)])
         self.emit(cpu, f"{name} flag={self.rng.choice([0x9000, 0x9008])} value={self.rng.choice([0, 1, 2, 257])} "

@@ -27,7 +27,7 @@ from wakeups import Wakeups
 CALLS = syscalls()
 # These may follow the switch of their thread.
 NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "remote", "file_name", "call_path",
-         "suspended", "clock_step"}
+         "flag_shared", "suspended", "clock_step"}
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -48,6 +48,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
         self.cpus, self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}, {}
         self.queued, self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}, {}
         self.uses, self.messages, self.rules, self.flags, self.open_fds = {}, {}, {}, {}, {}
+        self.shared_flags = {}
         self.edges, self.notes, self.samples, self.message_points = [], [], [], []
         self.vertices = Lines()
         for record in source.records:
@@ -499,7 +500,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             self.on_object(cpu, types.SimpleNamespace(tid=record.tid, arg=[record.arg[1], fd[0], 0, fd[1]]))
         self.now = now
 
-    on_clock_step = on_file_lock = on_file_lock_name = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_suspended
+    on_clock_step = on_file_lock = on_file_lock_name = on_remote = on_file_name = on_call_path = on_cpu_limits = on_cpu_group = on_memory_stall = on_memory_group = on_memory_size = on_suspended
 
 
 class Lines(dict):

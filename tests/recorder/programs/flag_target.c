@@ -16,6 +16,14 @@ volatile uint32_t quiet_flag = 7;
 volatile uint8_t bytes_flag[8];
 _Thread_local volatile int own_flag;
 static volatile uint32_t hidden_flag;
+static struct box {
+    long number;
+    volatile uint32_t state;
+} box;
+struct {
+    long number;
+    struct box *box;
+} holder = {0, &box};
 
 void write_library_flag(void);
 
@@ -53,6 +61,7 @@ int main(int argc, char **argv)
             pthread_join(threads[i], NULL);
         bytes_flag[3]++;
         hidden_flag++;
+        holder.box->state++;
         own_flag++;
         write_library_flag();
         puts(right ? "done" : "wrong");

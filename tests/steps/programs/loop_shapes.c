@@ -241,6 +241,44 @@ APART void wait_function(void)
         usleep(1000);
 }
 
+/* A pointer to a function, which may be changed. */
+static bool (*volatile check_ready)(void) = is_ready;
+
+APART void wait_pointed(void)
+{
+    while (!check_ready())
+        usleep(1000);
+}
+
+/* A jump through a table, by a constant of the caller. */
+APART bool load_as(const volatile bool *flag, int order)
+{
+    switch (order) {
+    case 0:
+        return *flag;
+    case 1:
+        atomic_thread_fence(memory_order_acquire);
+        return *flag;
+    case 2:
+        atomic_thread_fence(memory_order_release);
+        return *flag;
+    case 3:
+        atomic_thread_fence(memory_order_acq_rel);
+        return *flag;
+    case 4:
+        atomic_thread_fence(memory_order_seq_cst);
+        return *flag;
+    default:
+        abort();
+    }
+}
+
+APART void wait_switched(void)
+{
+    while (!load_as(&is_ready_flag, 4))
+        usleep(1000);
+}
+
 APART bool is_document_ready(const struct document *document)
 {
     if (document->state == 3)

@@ -1,0 +1,136 @@
+/* Handlers that run a loop until a reply comes which another process owes, and do not get it.
+ *
+ * Such a loop is the toolkit's own and takes whatever comes, so nothing is pending, and it need not
+ * be deeper than the home (searching.c). If the reply comes late, it shows what the loop waited for
+ * (nested_answers.c). If it does not come, these show it together:
+ *   - the thread was in another loop before;
+ *   - before its first wait there, it sent a request, and a server handed it on to another process,
+ *     which does not take it for as long as the thread waits there (handed_on.c);
+ *   - the handler gives up: a time-out ends the last of the waits, while input ends a dialog. Or
+ *     the trace ends; then the thread takes input, and sends nothing in return but questions that
+ *     are answered at once, while a dialog draws what is typed.
+ */
+#include "diagnose/hangs/handed_on.h"
+#include "diagnose/hangs/nesting.h"
+
+/* A shorter visit is no hang. */
+#define SHORTEST_NS 500000000ull
+
+/* A visit to a place: consecutive waits there, and in deeper places, without a wait in another
+ * loop. */
+struct visit {
+    uint32_t first, last; /* vertices that end in waits at the place */
+    bool over;            /* the thread is in another loop afterwards */
+    uint64_t from_ns;     /* when the thread came back from the other loop; 0: it was in none */
+};
+
+static bool is_loop(const struct habits *habits, const struct habit *habit)
+{
+    return habit && habit->kind == ARGUS_WAIT_POLL && habit->home && !habit->nested &&
+           habit_is_clear(habits->graph, habit->user_stack);
+}
+
+static bool takes_message(const struct view *view, uint32_t vertex)
+{
+    const struct argus_edge *edges;
+    size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE)
+            return true;
+    return false;
+}
+
+static bool sends_message(const struct view *view, uint32_t vertex)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = 0; i < count; i++)
+        if (view->edges[out[i]].message || view->edges[out[i]].kind == ARGUS_EDGE_MESSAGE)
+            return true;
+    return false;
+}
+
+/* Whether the thread took something in the visit, and sent nothing before it waited again. */
+static bool only_takes(const struct view *view, const struct visit *visit)
+{
+    bool takes = false, sends = false, any = false;
+    for (uint32_t v = visit->first + 1; v <= visit->last; v++) {
+        takes |= takes_message(view, v);
+        any |= takes;
+        sends |= takes && sends_message(view, v);
+        if (view->vertices[v].wait.kind == ARGUS_WAIT_NONE)
+            continue;
+        if (sends && !is_answered_wait(view, v))
+            return false;
+        takes = sends = false;
+    }
+    return any;
+}
+
+/* Whether a time-out of its own ended the visit. */
+static bool gives_up(const struct view *view, const struct visit *visit)
+{
+    const struct argus_wait *wait = &view->vertices[visit->last].wait;
+    return wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
+}
+
+static bool is_unanswered(const struct view *view, const struct visit *visit)
+{
+    struct handed_on handed;
+    const struct argus_vertex *first = &view->vertices[visit->first];
+    uint64_t end_ns = timeline_wait_end(view, visit->last);
+    struct window asked = {visit->from_ns, first->end_ns};
+    return visit->from_ns && end_ns - first->end_ns >= SHORTEST_NS &&
+           (visit->over ? gives_up(view, visit) : only_takes(view, visit)) &&
+           handed_on_find(view, first->thread, asked, end_ns, &handed);
+}
+
+/* Whether the thread waits outside handlers after its last visit, at a place that it has reached
+ * too seldom before the trace ends to be known as a loop. */
+static bool is_elsewhere(const struct view *view, const struct habits *habits,
+                         const struct visit *visit)
+{
+    for (uint32_t v = timeline_next(view, visit->last); v != ARGUS_NONE;
+         v = timeline_next(view, v)) {
+        const struct habit *habit = habits_of(habits, &view->vertices[v]);
+        if (habit && habit->kind == ARGUS_WAIT_POLL && !habit->nested && !habit->answers &&
+            habit_is_clear(habits->graph, habit->user_stack))
+            return true;
+    }
+    return false;
+}
+
+/* Whether one of the visits to `place` waits for such a reply. */
+static bool has_unanswered(const struct view *view, uint32_t thread, const struct habits *habits,
+                           const struct habit *place)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    struct visit visit = {.first = ARGUS_NONE};
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct habit *habit = habits_of(habits, &view->vertices[v]);
+        if (habit == place) {
+            visit.first = visit.first == ARGUS_NONE ? v : visit.first;
+            visit.last = v;
+        } else if (is_loop(habits, habit)) {
+            visit.over = true;
+            if (visit.first != ARGUS_NONE && is_unanswered(view, &visit))
+                return true;
+            visit.first = ARGUS_NONE;
+            visit.from_ns = timeline_wait_end(view, v);
+        }
+    }
+    visit.over = visit.first != ARGUS_NONE && is_elsewhere(view, habits, &visit);
+    return visit.first != ARGUS_NONE && is_unanswered(view, &visit);
+}
+
+void unanswered_find(const struct view *view, uint32_t thread, struct habits *habits)
+{
+    size_t loops = 0;
+    for (size_t i = 0; i < habits->items.length; i++)
+        loops += is_loop(habits, &habits->items.data[i]);
+    for (size_t i = 0; loops > 1 && i < habits->items.length; i++) {
+        struct habit *place = &habits->items.data[i];
+        if (is_loop(habits, place) && has_unanswered(view, thread, habits, place))
+            place->nested = true;
+    }
+}

@@ -1,0 +1,17 @@
+/* Places in a program's code, as an answer names them. */
+#ifndef ARGUS_DIAGNOSE_CODE_PLACE_H
+#define ARGUS_DIAGNOSE_CODE_PLACE_H
+
+#include "diagnose/diagnoser.h"
+
+/* "on_reconfigured (settings.c:29)", without a line if it is not known. The caller must free() it;
+ * NULL without memory. */
+char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                      bool is_return);
+
+/* The same for a place in a loop that begins at `head`, in the same function's code: the innermost
+ * function that has both. A function that was inlined into the loop is not the one that loops. */
+char *text_loop_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
+                      bool is_return, uint64_t head);
+
+#endif

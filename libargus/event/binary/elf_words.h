@@ -1,0 +1,15 @@
+/* Words of an ELF file's data, as they are when it has been loaded. */
+#ifndef ARGUS_EVENT_ELF_WORDS_H
+#define ARGUS_EVENT_ELF_WORDS_H
+
+#include "event/binary/elf_file.h"
+
+/* Whether no code can change the word: its segment is not writable, or no longer after the dynamic
+ * linker has filled it (PT_GNU_RELRO). */
+bool elf_word_is_constant(const struct elf_file *file, uint64_t address);
+
+/* The pointer that the word at `address` begins with, as an address of the file. False: another file
+ * decides it, or the file has no such word. Costs a scan of the relocations. */
+bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret);
+
+#endif

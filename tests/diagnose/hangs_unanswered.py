@@ -1,0 +1,124 @@
+"""Handlers that run the toolkit's loop until a reply comes, which another process owes and does not give."""
+from hang_scene import Loop, hang, scene
+from hangs_searching import HOME, START
+from scene import Scene
+
+REPLY = (HOME[0], HOME[1], 0x530000, *START)  # the toolkit's loop, called by a handler, at a smaller depth than the home
+SERVER, OWNER = 30, 40
+ASKS, ANSWERS, FORWARDS = 77, 78, 79  # channels
+
+
+def server_and_owner():
+    s = Loop(frames=HOME)
+    s.thread(SERVER, "server")
+    s.thread(OWNER, "owner")
+    s.wait(OWNER, "read", fd=7)
+    idles(s)
+    for position in range(1, 4):  # the owner has taken messages before
+        s.device(SERVER)
+        s._comes_back(SERVER, 1)
+        Scene.message(s, SERVER, FORWARDS, position=position)
+        s.wake(SERVER, OWNER)
+        Scene.message(s, OWNER, FORWARDS, received=True, position=position)
+        s.wait(OWNER, "read", fd=7)
+        idles(s)
+    return s
+
+
+def idles(s):
+    s.wait(SERVER, "epoll_wait", fd=8)
+
+
+def waits(s):
+    s.wait(s.editor, "poll", timeout=True, frames=REPLY)
+
+
+def sends(s, position):
+    """The editor sends the server something, which makes the server run."""
+    Scene.message(s, s.editor, ASKS, position=position)
+    s.wake(s.editor, SERVER)
+    Scene.message(s, SERVER, ASKS, received=True, position=position)
+
+
+def asks(s, taken, busy=False):
+    """The server hands the request on; the owner does not take it, or it takes it and does not answer."""
+    s.key()
+    sends(s, 9)
+    Scene.message(s, SERVER, FORWARDS, position=9)
+    if taken:
+        s.wake(SERVER, OWNER)
+        Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+        s.wait(OWNER, "read", fd=7)
+    idles(s)
+    if not busy:
+        waits(s)
+
+
+def keys(s, position, draws=False):
+    """The server sends the editor a key, which the editor takes."""
+    for _ in range(3):
+        position += 1
+        s.busy(200)
+        s.device(SERVER)
+        s._comes_back(SERVER, 1)
+        Scene.message(s, SERVER, ANSWERS, position=position)
+        s.wake(SERVER, s.editor)
+        idles(s)
+        Scene.message(s, s.editor, ANSWERS, received=True, position=position)
+        if draws:
+            sends(s, position)
+            idles(s)
+        waits(s)
+
+
+def times_out(s):
+    for turn in range(3):
+        s.busy(1000)
+        s.timer(s.editor)
+        if turn < 2:
+            waits(s)
+
+
+def owner_goes_on(s):
+    s.device(OWNER)
+    s._comes_back(OWNER, 1)
+    Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+
+
+@scene
+def handler_gives_up():
+    """The owner takes the request after the handler has given up. If it took the request at once, the place is a loop that follows another
+    for a while; so it is if a key and no time-out ends it."""
+    scenes = []
+    for taken, by_key in (False, False), (True, False), (False, True):
+        s = server_and_owner()
+        asks(s, taken)
+        keys(s, 20)
+        times_out(s)
+        if by_key:
+            waits(s)
+            s.key(200)
+        s.home()
+        s.key()
+        s.home()
+        if not taken:
+            owner_goes_on(s)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="LongWait")]), ([], []), ([], [])]
+
+
+@scene
+def reply_is_missing_at_the_end():
+    """The trace ends while the handler waits. A loop that draws what it takes is no such handler."""
+    scenes = []
+    for draws in False, True:
+        s = server_and_owner()
+        asks(s, False)
+        keys(s, 20, draws)
+        times_out(s)
+        waits(s)
+        s.busy(500)
+        s.thread(90, "bystander")
+        scenes.append(s)
+    return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]
