@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "diagnose/reasons.h"
+
 typedef struct argus_error *(*diagnose_type)(struct diagnoser *d);
 
 /* To add a type of hang: a row and a file. */
@@ -96,8 +98,6 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
     struct argus_error *tell = !error || open ? diagnoser_note_uncertain(&d) : NULL;
     struct argus_diagnosis found;
     give(&d, &found);
-    if (!tell && !error)
-        tell = diagnosis_summarize(&found, &d.view);
     if (tell || (error && !open)) {
         argus_diagnosis_deinit(&found);
         if (error && tell)
@@ -108,19 +108,12 @@ struct argus_error *argus_diagnose(const struct argus_graph *graph, struct argus
     return error;
 }
 
-static void culprit_deinit(struct argus_culprit *culprit)
-{
-    culprit_deinit_functions(culprit);
-    code_loop_free(&culprit->loop);
-    free(culprit->why);
-}
-
 void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->culprit_count; i++)
         culprit_deinit(&diagnosis->culprits[i]);
     for (size_t i = 0; i < diagnosis->uncertain_count; i++)
-        free(diagnosis->uncertain[i]);
+        reason_deinit(&diagnosis->uncertain[i]);
     free(diagnosis->culprits);
     free(diagnosis->uncertain);
     free(diagnosis->comparison);
@@ -129,7 +122,5 @@ void argus_diagnosis_deinit(struct argus_diagnosis *diagnosis)
     free(diagnosis->origin);
     argus_account_deinit(&diagnosis->accounting);
     asked_free(diagnosis->asked, diagnosis->asked_count);
-    free(diagnosis->summary);
-    free(diagnosis->cause);
     *diagnosis = (struct argus_diagnosis){.baseline = ARGUS_NONE};
 }

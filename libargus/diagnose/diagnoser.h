@@ -23,7 +23,7 @@ struct diagnoser {
     VEC(struct argus_culprit) culprits;
     VEC(uint32_t) cycle;
     VEC(uint32_t) origin;
-    VEC(char *) uncertain;
+    VEC(struct argus_reason) uncertain;
     bool cycle_broken_by_timeout;
     bool guessed; /* a step of the path was a guess */
     bool stopped; /* an answer to a question stopped the diagnosis */
@@ -56,25 +56,25 @@ struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thr
 
 /* --- culprits.c --- */
 
-/* Appends a culprit, unless the vertex is one already. Takes `why`; NULL means that there was no
- * memory. */
+/* Appends a culprit, unless the vertex is one already. Copies `why`. */
 struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
                                           enum argus_vertex_type type, struct window part,
-                                          uint64_t ns, char *why);
+                                          uint64_t ns, const struct argus_reason *why);
+void culprit_deinit(struct argus_culprit *culprit);
 /* Appends a step to the path; false without memory. */
 bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected);
 /* The index on the path of a vertex of `thread`; -1 if there is none. */
 long diagnoser_find_step(const struct diagnoser *d, uint32_t thread);
-/* Appends a sentence to what is uncertain. Takes `text`. */
-struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text);
+/* Appends to what is uncertain. Copies `reason`. */
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, const struct argus_reason *reason);
 
 /* --- cpu_users.c --- */
 
 /* Blames a vertex that was runnable for most of `part`, and before it the threads that took the
- * CPUs or the quota. Appends `normal`. */
+ * CPUs or the quota. `normal`: how long it takes otherwise. */
 struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
                                            uint64_t run_ns, uint64_t runnable_ns,
-                                           const char *normal);
+                                           const struct argus_reason_normal *normal);
 
 /* --- memory_users.c --- */
 
@@ -159,9 +159,10 @@ uint32_t find_former_write(const struct view *view, uint32_t vertex, struct wind
  * `write`, from that thread, or to it if the loop's thread had handed the flag over (turned_flag.h). */
 struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
                                                struct window part, uint32_t write);
-/* "it waits for did_decode, which no thread set meanwhile; it was last set …"; owned by the caller;
- * NULL: no memory. */
-char *text_former_write(struct diagnoser *d, uint32_t vertex, uint32_t edge, struct window part);
+/* Puts the last write of a flag and its thread into `ret`, as the cause of a loop; takes no memory but
+ * for ret->name and ret->write.place, which the caller must free. */
+struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint32_t edge,
+                                      struct window part, struct argus_reason *ret);
 
 /* --- code_loop.c --- */
 
@@ -169,12 +170,12 @@ char *text_former_write(struct diagnoser *d, uint32_t vertex, uint32_t edge, str
 struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                    struct argus_code_loop *ret);
 void code_loop_free(struct argus_code_loop *loop);
-/* "by its code, the loop in … ends when … changes": owned by the caller; NULL: no memory. */
-char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop);
-/* Appends "did_reconfigure"; "settings+0x4060" where there are no symbols; with " or " to others. */
-void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable);
-/* Appends the command in quotes; with " and " to others. */
-void append_loop_command(char *buffer, size_t bytes, const char *command);
+/* The clause that tells what ends the loop: from its code, with or without a command that watches the
+ * variable; or that this is not known. */
+enum argus_reason_kind code_loop_reason(const struct argus_code_loop *loop);
+/* "did_reconfigure"; "settings+0x4060" where there are no symbols. Returns `buffer`. */
+const char *loop_variable_name(const struct argus_loop_variable *variable, char *buffer,
+                               size_t bytes);
 
 /* --- flag_setter.c --- */
 
@@ -215,10 +216,10 @@ struct suspect {
     uint32_t thread;
     /* the vertex that handed on the request that it had taken; ARGUS_NONE: none did */
     uint32_t via;
-    bool woken;      /* it handed it on without a message */
-    const char *why; /* static; completes "… because" */
-    bool owes;       /* it was sent a request, and has sent nothing back */
-    bool guess;      /* the suspect is a guess, even if the evidence that led to it is sure */
+    bool woken; /* it handed it on without a message */
+    enum argus_reason_kind why;
+    bool owes;  /* it was sent a request, and has sent nothing back */
+    bool guess; /* the suspect is a guess, even if the evidence that led to it is sure */
 };
 
 typedef VEC(struct suspect) suspect_list;
@@ -288,30 +289,30 @@ struct argus_error *diagnoser_explain_writer(struct diagnoser *d, struct walk_po
 struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
                                                     struct walk_position *position);
 /* Explains what `thread`, which should have ended the wait at the position, did instead, and
- * continues from there. `why` says why it should have ended the wait; it is static. missing.c,
- * long_wait.c. */
+ * continues from there. `why`: why it should have ended the wait. missing.c, long_wait.c. */
 struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
                                                    struct walk_position *position, uint32_t thread,
-                                                   const char *why);
+                                                   enum argus_reason_kind why);
 struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
                                                       struct walk_position *position,
-                                                      uint32_t thread, const char *why);
+                                                      uint32_t thread, enum argus_reason_kind why);
 /* Explains what the thread that had a request for long did instead of answering. long_wait.c. */
 struct answer_hold;
 struct argus_error *diagnoser_explain_hold(struct diagnoser *d, struct walk_position *position,
                                            const struct answer_hold *hold);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
-/* Blames a wait that is itself the root cause. */
+/* Blames a wait that is itself the root cause. `thread`: the one of which `because` tells; ARGUS_NONE:
+ * of none. */
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
-                                            struct window part, const char *because);
+                                            struct window part, enum argus_reason_kind because,
+                                            uint32_t thread);
 /* Closes a circle: all threads on the path from index `first` on wait for each other. */
 struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first);
 
-/* --- summary.c --- */
+/* --- uncertain.c --- */
 
-/* Adds the cause and the summary to `found`, which is complete except for them. */
-struct argus_error *diagnosis_summarize(struct argus_diagnosis *found, const struct view *view);
+/* Adds what is uncertain in any answer: lost records, weak edges, missing samples. */
 struct argus_error *diagnoser_note_uncertain(struct diagnoser *d);
 
 #endif

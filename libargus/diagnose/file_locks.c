@@ -24,39 +24,6 @@
 #define LONGEST_PAUSE_NS 5000000000ull /* between two tries */
 #define MOST_HELD        32
 #define MOST_HOLDERS     16
-#define MINOR_BITS       20
-
-static const char *text_lock_name(const struct view *view, uint64_t identity, char *buffer,
-                                  size_t bytes)
-{
-    const struct argus_lock_name *names;
-    size_t count = argus_graph_lock_names(view->graph, &names), i = 0;
-    while (i < count && names[i].inode != identity)
-        i++;
-    snprintf(buffer, bytes, "%s", i < count && *names[i].path ? names[i].path : "of unknown path");
-    return buffer;
-}
-
-const char *text_lock_file(const struct view *view, uint32_t thread, const struct lock_tries *tries,
-                           char *buffer, size_t bytes)
-{
-    if (tries->is_name)
-        return text_lock_name(view, tries->inode, buffer, bytes);
-    const struct argus_image_entry *images;
-    uint32_t major = tries->device >> MINOR_BITS;
-    uint32_t minor = tries->device & ((1u << MINOR_BITS) - 1);
-    size_t count = argus_trace_images(argus_graph_trace(view->graph), &images), i = 0;
-    while (i < count && (images[i].inode != tries->inode || images[i].dev_major != major ||
-                         images[i].dev_minor != minor))
-        i++;
-    const char *path = i < count ? images[i].path : file_path_of(view->graph, tries->inode, thread);
-    if (path)
-        snprintf(buffer, bytes, "%s", path);
-    else
-        snprintf(buffer, bytes, "inode %llu of device %u:%u", (unsigned long long)tries->inode,
-                 major, minor);
-    return buffer;
-}
 
 /* Locks of different families do not conflict. */
 enum lock_family { FAMILY_FLOCK, FAMILY_FCNTL, FAMILY_NAME };

@@ -32,12 +32,6 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
 bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
                          struct lock_tries *ret);
 
-/* The path of the file if the trace has it (of mapped code, of a lock file); else "inode 7 of device
- * 8:1". Returns
- * `buffer`. */
-const char *text_lock_file(const struct view *view, uint32_t thread, const struct lock_tries *tries,
-                           char *buffer, size_t bytes);
-
 /* The thread that held the lock for which `vertex` waits in flock() or fcntl(), when that wait
  * began; ARGUS_NONE: it waits for no lock, or the trace does not show the holder. */
 uint32_t file_lock_find_holder(const struct view *view, uint32_t vertex);

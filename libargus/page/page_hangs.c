@@ -7,6 +7,7 @@
 #include "page/parts.h"
 #include "report/diagnosis_words.h"
 #include "report/lines.h"
+#include "report/reason_words.h"
 
 #define MOST_FUNCTIONS 5
 #define MOST_FRAMES    16
@@ -127,13 +128,16 @@ static void write_choices(const struct argus_sink *sink, const struct argus_diag
     argus_sink_printf(sink, "</ul>\n");
 }
 
-static void write_uncertain(const struct argus_sink *sink, const struct argus_diagnosis *diagnosis)
+static void write_uncertain(const struct argus_report_context *context,
+                            const struct argus_diagnosis *diagnosis)
 {
+    const struct argus_sink *sink = context->sink;
+    char text[REASON_TEXT_BYTES];
     if (!diagnosis->uncertain_count)
         return;
     argus_sink_printf(sink, "<h4>What is uncertain</h4>\n<ul>\n");
     for (size_t i = 0; i < diagnosis->uncertain_count && i < MOST_ROWS; i++)
-        item(sink, diagnosis->uncertain[i]);
+        item(sink, reason_text(context, &diagnosis->uncertain[i], NULL, text, sizeof(text)));
     argus_sink_printf(sink, "</ul>\n");
 }
 
@@ -165,7 +169,7 @@ static struct argus_error *write_diagnosis(const struct argus_report_context *co
     write_story(context, diagnosis);
     struct argus_error *error = write_shares(context, diagnosis);
     write_choices(context->sink, diagnosis);
-    write_uncertain(context->sink, diagnosis);
+    write_uncertain(context, diagnosis);
     argus_sink_printf(context->sink, "</div><div>\n");
     if (diagnosis->culprit_count)
         argus_sink_printf(context->sink, "<h4>Where to look</h4>\n");
@@ -197,12 +201,14 @@ static struct argus_error *write_hang(const struct argus_report_context *context
                                       const struct argus_page_hang *hang, size_t number)
 {
     const struct argus_sink *sink = context->sink;
+    char summary[DIAGNOSIS_SUMMARY_BYTES];
     argus_sink_printf(sink, "<article id=\"h%zu\"><h3>", number);
     write_title(context, hang->hang, number);
     argus_sink_printf(sink, "</h3>\n");
-    if (hang->diagnosis && hang->diagnosis->summary) {
+    if (hang->diagnosis &&
+        diagnosis_summary_text(context->graph, hang->diagnosis, summary, sizeof(summary))) {
         argus_sink_printf(sink, "<p class=\"summary\">");
-        html_text(sink, hang->diagnosis->summary);
+        html_text(sink, summary);
         argus_sink_printf(sink, "</p>\n");
     }
     if (hang->note) {

@@ -16,6 +16,7 @@
 #include "page/lanes.h"
 #include "page/parts.h"
 #include "report/lines.h"
+#include "report/reason_words.h"
 #include "slice/timeline.h"
 
 #define PIXELS     600 /* the smallest block is a 600th of the width */
@@ -335,12 +336,12 @@ static void draw_culprit(const struct picture *picture, size_t at)
     int lane = lanes_of_vertex(&picture->lanes, picture->context->graph, culprit->vertex);
     if (lane < 0)
         return;
-    char why[800];
     double x = html_percent(&picture->lanes.scale, culprit->start_ns);
+    char why[REASON_TEXT_BYTES];
     rect(picture, at ? "culprit" : "culprit root", culprit->start_ns, culprit->end_ns,
          (unsigned)lane * LANE_Y + BAR_Y - 2, BAR_HEIGHT + 4);
     html_tip(picture->sink, "%s, v%" PRIu32 ": %s", at ? "culprit" : "root cause", culprit->vertex,
-             argus_culprit_why(picture->context->graph, culprit, why, sizeof(why)));
+             argus_culprit_why(picture->context, culprit, why, sizeof(why)));
     argus_sink_printf(picture->sink, " data-v=\"%" PRIu32 "\" tabindex=\"0\"/>\n", culprit->vertex);
     argus_sink_printf(picture->sink, "<text class=\"mark%s\" x=\"%.3f%%\" y=\"%u\">%s</text>\n",
                       x > 80 ? " end" : "", x > 80 ? 100.0 : x,

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/words.h"
 #include "report/lines.h"
+#include "report/phrases.h"
+#include "report/reason_words.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
@@ -91,7 +92,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     const struct argus_path_step *step = &diagnosis->path[at];
     const struct argus_culprit *culprit = find_culprit(diagnosis, step->vertex);
     const char *event = report_ui_event(context->graph, step->vertex);
-    char thread[128], wait[1400], why[800];
+    char thread[128], wait[1400], why[REASON_TEXT_BYTES];
     const char *what = wait;
     report_thread(context, view.vertices[step->vertex].thread, thread, sizeof(thread));
     if (step->polled)
@@ -99,7 +100,7 @@ const char *diagnosis_step_text(const struct argus_report_context *context,
     else
         describe_wait(context, diagnosis, step->vertex, wait, sizeof(wait));
     if (culprit)
-        what = argus_culprit_why(context->graph, culprit, why, sizeof(why));
+        what = argus_culprit_why(context, culprit, why, sizeof(why));
     else if (diagnosis->origin_count > 0)
         what = began(&view, step->edge);
     snprintf(buffer, bytes, "%s (v%u)%s%s%s %s.", thread, step->vertex,
@@ -115,11 +116,11 @@ const char *diagnosis_culprit_text(const struct argus_report_context *context,
                                    const struct argus_culprit *culprit, char *buffer, size_t bytes)
 {
     struct view view = view_of(context->graph);
-    char thread[128], why[800];
+    char thread[128], why[REASON_TEXT_BYTES];
     report_thread(context, view.vertices[culprit->vertex].thread, thread, sizeof(thread));
     snprintf(buffer, bytes, "%s, v%u, %s, %.0f %% of the hang: %s.", thread, culprit->vertex,
              argus_vertex_type_name((enum argus_vertex_type)culprit->type), culprit->share * 100,
-             argus_culprit_why(context->graph, culprit, why, sizeof(why)));
+             argus_culprit_why(context, culprit, why, sizeof(why)));
     return buffer;
 }
 

@@ -4,8 +4,14 @@
 
 #include "argus/report.h"
 
-/* What a vertex on the path did in the hang: the culprits' own words, or its wait. Written into
- * `buffer`, which is returned; so below. */
+#define DIAGNOSIS_SUMMARY_BYTES 1280
+
+/* One sentence that a non-expert understands; NULL: a question is open. Written into `buffer`, which
+ * is returned; so below. */
+const char *diagnosis_summary_text(const struct argus_graph *graph,
+                                   const struct argus_diagnosis *diagnosis, char *buffer,
+                                   size_t bytes);
+/* What a vertex on the path did in the hang: the culprits' own words, or its wait. */
 const char *diagnosis_step_text(const struct argus_report_context *context,
                                 const struct argus_diagnosis *diagnosis, size_t at, char *buffer,
                                 size_t bytes);

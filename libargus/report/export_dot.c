@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "argus/hangs.h"
-#include "diagnose/words.h"
 #include "report/export_edges.h"
 #include "report/lines.h"
+#include "report/phrases.h"
 #include "slice/timeline.h"
 
 enum { LABEL_BYTES = 512 };

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/wall_time.h"
-#include "diagnose/words.h"
 #include "event/names/short_names.h"
 #include "graph/stack_beginnings.h"
+#include "report/phrases.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 

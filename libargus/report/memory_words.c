@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "argus/report.h"
-#include "diagnose/words.h"
-#include "report/lines.h"
+#include "report/phrases.h"
+#include "report/reason_words.h"
 
 /* "312 MB". */
 static const char *bytes_text(uint64_t bytes, char *buffer, size_t size)
@@ -80,15 +80,15 @@ static void write_taker(const struct argus_graph *graph, const struct argus_memo
         group);
 }
 
-const char *argus_culprit_why(const struct argus_graph *graph, const struct argus_culprit *culprit,
-                              char *buffer, size_t bytes)
+const char *argus_culprit_why(const struct argus_report_context *context,
+                              const struct argus_culprit *culprit, char *buffer, size_t bytes)
 {
     const struct argus_memory_lack *lack = &culprit->memory;
     if (!lack->stalled_ns)
-        return culprit->why;
+        return reason_text(context, &culprit->why, &culprit->loop, buffer, bytes);
     if (lack->waiter == ARGUS_NONE)
         write_waiter(lack, buffer, bytes);
     else
-        write_taker(graph, lack, buffer, bytes);
+        write_taker(context->graph, lack, buffer, bytes);
     return buffer;
 }

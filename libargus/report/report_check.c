@@ -236,7 +236,7 @@ static void batching_text(const struct check_report *report)
         argus_sink_printf(sink,
                           "; %" PRIu64 " caused by several, %" PRIu64
                           " cause something in several; up to %" PRIu32 " at a time\n",
-                          batching->hears, batching->answers, batching->most);
+                          batching->caused_by_several, batching->causes_in_several, batching->most);
         peers_text(report, batching);
         place_text(report, &batching->place);
         examples_text(sink, batching->examples, batching->example_count);

@@ -116,8 +116,8 @@ static json_t *batching_json(const struct check_report *report)
         }
         json_put(json, "vertices", json_ns(batching->vertices));
         json_put(json, "all_vertices", json_ns(batching->all));
-        json_put(json, "caused_by_several", json_ns(batching->hears));
-        json_put(json, "causes_in_several", json_ns(batching->answers));
+        json_put(json, "caused_by_several", json_ns(batching->caused_by_several));
+        json_put(json, "causes_in_several", json_ns(batching->causes_in_several));
         json_put(json, "most_applications", json_integer(batching->most));
         json_put(json, "applications", peers);
         json_put(json, "split", place_json(report, &batching->place));

@@ -9,6 +9,7 @@
 #include "report/diagnosis_words.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/reason_words.h"
 #include "report/report_limits.h"
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
@@ -156,16 +157,19 @@ static void print_uncertain(const struct argus_report_context *context,
     if (diagnosis->uncertain_count > 0)
         report_heading(context->sink, "What is uncertain");
     for (size_t i = 0; i < diagnosis->uncertain_count; i++) {
+        char text[REASON_TEXT_BYTES];
+        reason_text(context, &diagnosis->uncertain[i], NULL, text, sizeof(text));
         argus_sink_printf(context->sink, "  - ");
-        report_wrapped(context->sink, 4, diagnosis->uncertain[i]);
+        report_wrapped(context->sink, 4, text);
     }
 }
 
 static struct argus_error *print_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis)
 {
-    if (diagnosis->summary)
-        report_wrapped(context->sink, 0, diagnosis->summary);
+    char summary[DIAGNOSIS_SUMMARY_BYTES];
+    if (diagnosis_summary_text(context->graph, diagnosis, summary, sizeof(summary)))
+        report_wrapped(context->sink, 0, summary);
     print_story(context, diagnosis);
     if (diagnosis->culprit_count > 0)
         report_heading(context->sink, "Where to look");

@@ -1,7 +1,9 @@
 /* The object that `argus diagnose --json` prints (DESIGN section 8, docs/schema/diagnose.json). */
 #include "graph/text/object_name.h"
+#include "report/diagnosis_words.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/reason_words.h"
 #include "report/report_diagnosis.h"
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
@@ -158,7 +160,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
                             const struct argus_diagnosis *diagnosis,
                             const struct argus_culprit *culprit)
 {
-    char why[800];
+    char why[REASON_TEXT_BYTES];
     struct view view = view_of(context->graph);
     const struct argus_thread *thread = &view.threads[view.vertices[culprit->vertex].thread];
     const struct argus_process *process = &view.processes[thread->process];
@@ -178,7 +180,7 @@ static json_t *culprit_json(const struct argus_report_context *context,
     json_put(json, "code_loop", code_loop_json(context, &culprit->loop));
     json_put(json, "remote", remote_json(context, culprit));
     json_put(json, "memory", memory_json(culprit));
-    json_put(json, "why", json_text(argus_culprit_why(context->graph, culprit, why, sizeof(why))));
+    json_put(json, "why", json_text(argus_culprit_why(context, culprit, why, sizeof(why))));
     return json;
 }
 
@@ -222,11 +224,14 @@ static json_t *accounting_json(const struct argus_report_context *context,
     return list;
 }
 
-static json_t *sentences_json(char *const *sentences, size_t count)
+static json_t *uncertain_json(const struct argus_report_context *context,
+                              const struct argus_diagnosis *diagnosis)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_add(list, json_text(sentences[i]));
+    char text[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < diagnosis->uncertain_count; i++)
+        json_add(list, json_text(reason_text(context, &diagnosis->uncertain[i], NULL, text,
+                                             sizeof(text))));
     return list;
 }
 
@@ -234,8 +239,11 @@ json_t *json_diagnosis(const struct argus_report_context *context,
                        const struct argus_diagnosis *diagnosis)
 {
     json_t *json = json_object();
+    char summary[DIAGNOSIS_SUMMARY_BYTES];
     json_put(json, "trace", trace_json(argus_graph_trace(context->graph)));
-    json_put(json, "summary", json_text(diagnosis->summary));
+    json_put(
+        json, "summary",
+        json_text(diagnosis_summary_text(context->graph, diagnosis, summary, sizeof(summary))));
     json_put(json, "hang", json_hang(context, &diagnosis->hang));
     json_put(json, "spinning", spinning_json(context, diagnosis));
     json_put(json, "baseline", json_baseline(context, diagnosis));
@@ -251,7 +259,7 @@ json_t *json_diagnosis(const struct argus_report_context *context,
     json_put(json, "origin",
              vertices_json(context, diagnosis, diagnosis->origin, diagnosis->origin_count));
     json_put(json, "questions", json_questions(diagnosis->asked, diagnosis->asked_count));
-    json_put(json, "uncertain", sentences_json(diagnosis->uncertain, diagnosis->uncertain_count));
+    json_put(json, "uncertain", uncertain_json(context, diagnosis));
     json_put(json, "unnamed_frames", json_unnamed(context->symbols));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,

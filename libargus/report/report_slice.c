@@ -8,6 +8,32 @@
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
+static const char *end_text(enum argus_slice_end end)
+{
+    static const char *const names[] = {
+        [ARGUS_SLICE_NO_CAUSE] = "nothing known caused the last vertex",
+        [ARGUS_SLICE_WINDOW] = "the beginning of the window was reached",
+        [ARGUS_SLICE_STOPPED] = "stopped by the answer",
+        [ARGUS_SLICE_CYCLE] = "came back to a vertex on the path",
+        [ARGUS_SLICE_HOME] = "an event loop waited for input there",
+        [ARGUS_SLICE_OPEN] = "a question is open",
+        [ARGUS_SLICE_LIMIT] = "the longest path was reached",
+        [ARGUS_SLICE_INPUT] = "user input was handled there",
+    };
+    return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
+}
+
+/* NULL: the step begins the slice. */
+static const char *why_text(enum argus_step_reason why)
+{
+    static const char *const texts[] = {
+        [ARGUS_STEP_CONTINUES] = "the vertex continues what this one began",
+        [ARGUS_STEP_ONLY] = "the only known cause",
+        [ARGUS_STEP_ANSWER] = "chosen by the answer",
+    };
+    return texts[why];
+}
+
 static const char *edge_text(const struct argus_report_context *context, uint32_t edge,
                              char *buffer, size_t bytes)
 {
@@ -41,7 +67,7 @@ static void print_edge(const struct argus_report_context *context, const struct 
 {
     char edge[128], explained[32], waited[32];
     argus_sink_printf(context->sink, "  ^ %s: %s\n",
-                      edge_text(context, step->edge, edge, sizeof(edge)), step->why);
+                      edge_text(context, step->edge, edge, sizeof(edge)), why_text(step->why));
     if (step->waited_ns)
         argus_sink_printf(context->sink, "    at work for %s of the wait of %s\n",
                           argus_duration_text(step->explains_wait_ns, explained, sizeof(explained)),
@@ -86,7 +112,7 @@ static json_t *slice_json(const struct argus_report_context *context,
                      ? json_null()
                      : json_text(edge_text(context, step->edge, edge, sizeof(edge))));
         json_put(item, "alternatives", json_integer(step->alternatives));
-        json_put(item, "why", step->why ? json_text(step->why) : json_null());
+        json_put(item, "why", json_text(why_text(step->why)));
         json_put(item, "others", others_json(context, step));
         json_put(item, "explains_ns", json_ns(step->explains_ns));
         json_put(item, "waited_ns", json_ns(step->waited_ns));
@@ -94,7 +120,7 @@ static json_t *slice_json(const struct argus_report_context *context,
         json_add(list, item);
     }
     json_put(json, "path", list);
-    json_put(json, "end", json_text(argus_slice_end_name(slice->end)));
+    json_put(json, "end", json_text(end_text(slice->end)));
     json_put(json, "questions", json_questions(slice->asked, slice->asked_count));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_SLICE, ARGUS_GAP_ANY));
@@ -118,7 +144,7 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
         report_vertex_line(context, step->vertex, "");
         print_others(context, step);
     }
-    argus_sink_printf(context->sink, "End: %s.\n", argus_slice_end_name(slice->end));
+    argus_sink_printf(context->sink, "End: %s.\n", end_text(slice->end));
     report_questions(context->sink, slice->asked, slice->asked_count);
     struct programs_32_bit programs;
     touch_slice(context, slice, &programs);

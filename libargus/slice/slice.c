@@ -302,16 +302,16 @@ static struct argus_error *choose(struct slicer *slicer, uint32_t vertex,
 {
     if (choice->count == 0) {
         *ret = slicer_split_edge(slicer, vertex);
-        slicer->why = "the vertex continues what this one began";
+        slicer->why = ARGUS_STEP_CONTINUES;
         if (*ret == ARGUS_NONE)
             end_slice(slicer, slicer_natural_end(slicer, vertex));
         return NULL;
     }
     *ret = choice->edges[0];
-    slicer->why = "the only known cause";
+    slicer->why = ARGUS_STEP_ONLY;
     if (choice->count == 1 && slicer->view.edges[*ret].strong)
         return NULL;
-    slicer->why = "chosen by the answer";
+    slicer->why = ARGUS_STEP_ANSWER;
     struct argus_error *error = ask_choice(slicer, vertex, choice, ret);
     if (error)
         end_slice(slicer, ARGUS_SLICE_OPEN);
@@ -336,7 +336,7 @@ static bool add_step(struct slicer *slicer, uint32_t vertex, uint32_t edge)
     slicer->visited[vertex / 8] |= (uint8_t)(1u << vertex % 8);
     struct argus_step step = {.vertex = vertex,
                               .edge = edge,
-                              .why = edge == ARGUS_NONE ? NULL : slicer->why,
+                              .why = edge == ARGUS_NONE ? ARGUS_STEP_FIRST : slicer->why,
                               .explains_ns = explained(slicer, vertex, until_ns)};
     if (edge != ARGUS_NONE)
         step.waited_ns =
@@ -427,19 +427,4 @@ void argus_slice_deinit(struct argus_slice *slice)
     free(slice->steps);
     asked_free(slice->asked, slice->asked_count);
     *slice = (struct argus_slice){0};
-}
-
-const char *argus_slice_end_name(enum argus_slice_end end)
-{
-    static const char *const names[] = {
-        [ARGUS_SLICE_NO_CAUSE] = "nothing known caused the last vertex",
-        [ARGUS_SLICE_WINDOW] = "the beginning of the window was reached",
-        [ARGUS_SLICE_STOPPED] = "stopped by the answer",
-        [ARGUS_SLICE_CYCLE] = "came back to a vertex on the path",
-        [ARGUS_SLICE_HOME] = "an event loop waited for input there",
-        [ARGUS_SLICE_OPEN] = "a question is open",
-        [ARGUS_SLICE_LIMIT] = "the longest path was reached",
-        [ARGUS_SLICE_INPUT] = "user input was handled there",
-    };
-    return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }

@@ -19,7 +19,7 @@ struct slicer {
     uint8_t *visited; /* one bit for each vertex */
     enum argus_slice_end end;
     bool ended;
-    const char *why; /* why the edge of the next step is followed */
+    enum argus_step_reason why; /* of the next step */
 };
 
 /* The edges that can be followed from one vertex. */

@@ -18,7 +18,7 @@ struct argus_error *hang_explain(struct session *session, struct session_trace *
         return error;
     snprintf(ret->type, sizeof(ret->type), "%s",
              argus_vertex_type_name((enum argus_vertex_type)hang->type));
-    snprintf(ret->cause, sizeof(ret->cause), "%s", diagnosis.cause);
+    argus_diagnosis_cause_text(trace->graph, &diagnosis, ret->cause, sizeof(ret->cause));
     ret->signature = argus_hang_signature(trace->graph, symbols, &diagnosis);
     ret->diagnosed = true;
     argus_diagnosis_deinit(&diagnosis);

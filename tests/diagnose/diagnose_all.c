@@ -27,6 +27,18 @@ static struct argus_error *check_account(const struct argus_diagnosis *diagnosis
     return argus_error_create(ARGUS_ERROR_FORMAT, "the accounting of v%u does not add up", vertex);
 }
 
+/* Memory is the reason only for a time in which there was too little. */
+static struct argus_error *check_memory(const struct argus_diagnosis *diagnosis, uint32_t vertex)
+{
+    for (size_t i = 0; i < diagnosis->culprit_count; i++) {
+        const struct argus_culprit *culprit = &diagnosis->culprits[i];
+        if ((culprit->why.kind == ARGUS_REASON_MEMORY) != (culprit->memory.stalled_ns > 0))
+            return argus_error_create(ARGUS_ERROR_FORMAT, "v%u: a lack of memory for %llu ns",
+                                      vertex, (unsigned long long)culprit->memory.stalled_ns);
+    }
+    return NULL;
+}
+
 static struct argus_error *diagnose(const struct argus_report_context *context, uint32_t vertex)
 {
     struct argus_hang hang = argus_hang_of_vertex(context->graph, vertex);
@@ -36,6 +48,8 @@ static struct argus_error *diagnose(const struct argus_report_context *context, 
     if (error)
         return error;
     error = check_account(&diagnosis, vertex);
+    if (!error)
+        error = check_memory(&diagnosis, vertex);
     if (!error)
         error = argus_report_diagnosis(context, &diagnosis, false);
     if (!error)

@@ -58,51 +58,6 @@ def three_hops():
                          "path": ["client", "front", "middle", "back"]}
 
 
-def circle(timeout):
-    s = Scene()
-    a, b = chain(s, "ask", "serve")
-    rounds(s, 5, a, [b])
-    for _ in range(3):  # in the handler, the server asks back
-        s.at(s.now / 1e6 + 10)
-        s.wake(a, b)
-        s.wait(a, "read")
-        s.wake(b, a)
-        s.wait(b, "recvfrom")
-        s.wake(a, b)
-        s.wait(a, "read")
-        s.wake(b, a)
-        s.wait(b, "read")
-    s.wake(a, b)
-    s.wait(a, "recvfrom", timeout=timeout)
-    s.send(b)
-    s.wait(b, "recvfrom")
-    s.at(s.now / 1e6 + 4000)
-    if timeout:
-        s.timer(a)
-        s.at(s.now / 1e6 + 1)
-        s.wake(a, b)
-        s.wait(b, "read")
-    else:
-        s.thread(90, "idler")
-    return s, "ask", {"type": "LongWait", "root": ("ask", "LongWait"), "cycle": {"ask", "serve"}}
-
-
-@scene
-def circle_with_timeout():
-    return circle(True)
-
-
-@scene
-def circle_for_ever():
-    return circle(False)
-
-
-@scene
-def circle_seen_from_the_other():
-    s, _, expected = circle(True)
-    return s, "serve", dict(expected, root=("serve", "LongWait"))
-
-
 @scene
 def timer_of_a_runtime():
     """A thread waits on a condition with a time-out, and the frozen thread waits for its next wake-up. They share memory, so each could
@@ -422,28 +377,6 @@ def two_who_may_have_answered():
 
 
 @scene
-def circle_of_three_at_first_contact():
-    """The third server asks the first one on a socket from which no receive is recorded; it uses another socket for the second one."""
-    s = Scene()
-    a, b, c = chain(s, "ask", "serve", "store")
-    rounds(s, 4, a, [b, c])
-    s.wake(a, b)
-    s.wait(a, "read")
-    s.wake(b, c)
-    s.wait(b, "read")
-    s.message(c, channel=77)
-    s.wait(c, "recvfrom", timeout=True)
-    s.at(s.now / 1e6 + 4000)
-    s.timer(c)
-    s.wake(c, b)
-    s.wait(c, "read")
-    s.wake(b, a)
-    s.wait(b, "read")
-    s.sleep(a, 20)
-    return s, "ask", {"type": "LongWait", "root": ("ask", "LongWait"), "cycle": {"ask", "serve", "store"}}
-
-
-@scene
 def answer_that_is_forgotten():
     """The server receives the last request as it received the others, but returns to its idle wait without an answer."""
     s = Scene()
@@ -515,57 +448,6 @@ def server_waits_for_the_next_client():
     return s, "client", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["client", "server"]}
 
 
-def command_with_a_tool(over):
-    """The editor reads a pipe that its command has inherited. The command waits for its tool, which sleeps repeatedly for a short time."""
-    s = Scene()
-    s.thread(10, "editor")
-    s.thread(20, "display")
-    s.wait(20, "read")
-    rounds(s, 4, 10, [20])
-    s.thread(30, "command", parent=10)
-    s.wait(10, "read", inode=77, mode="fifo")
-    s.thread(40, "tool", parent=30)
-    s.wait(30, "wait4", fd=40)
-    for _ in range(30):
-        s.wait(40, "clock_nanosleep", timeout=True)
-        s.at(s.now / 1e6 + 100)
-        s.timer(40)
-    if over:
-        s.wake(40, 30)
-        s.exit(40)
-        s.wake(30, 10)
-        s.exit(30)
-        s.sleep(10, 20)
-    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "cycle": set()}
-
-
-@scene
-def tool_of_a_command():
-    return command_with_a_tool(True)
-
-
-@scene
-def tool_of_a_command_to_the_end():
-    return command_with_a_tool(False)
-
-
-@scene
-def tool_that_waits_for_somebody_unknown():
-    """The tool waits for neither the command nor the editor, which both wait for it: no circular wait."""
-    s = Scene()
-    s.thread(10, "editor")
-    for _ in range(5):
-        s.sleep(10, 20)
-    s.thread(30, "command", parent=10)
-    s.wait(10, "read", inode=77, mode="fifo")
-    s.thread(40, "tool", parent=30)
-    s.wait(30, "wait4", fd=40)
-    s.wait(40, "read", inode=78, mode="fifo")
-    s.at(s.now / 1e6 + 3000)
-    s.thread(90, "idler")
-    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "path": ["editor", "command", "tool"], "cycle": set()}
-
-
 @scene
 def worker_that_had_dealings():
     """The frozen thread waits for an answer from another program. A worker that had exchanged messages with it is in a poll since before
@@ -589,32 +471,6 @@ def worker_that_had_dealings():
     s.at(s.now / 1e6 + 3000)
     s.thread(90, "idler")
     return s, "app", {"type": "LongWait", "root": ("app", "LongWait"), "path": ["app"], "cycle": set()}
-
-
-@scene
-def end_of_a_child_is_polled_for():
-    """The editor polls every 10 ms whether its command has ended, and the command waits for a server: no data flag."""
-    s = Scene()
-    s.thread(10, "editor")
-    s.thread(20, "server")
-    s.wait(20, "read")
-    for _ in range(5):
-        s.sleep(10, 20)
-    s.thread(30, "command", parent=10)
-    s.wake(30, 20)
-    s.wait(30, "read")
-    s.wait(20, "clock_nanosleep", timeout=True)
-    for _ in range(300):
-        s.asks_for_a_child(10)
-        s.wait(10, "select", timeout=True)
-        s.at(s.now / 1e6 + 10)
-        s.timer(10)
-    s.timer(20)
-    s.wake(20, 30)
-    s.exit(30)
-    s.wait(20, "read")
-    s.wait(10, "read")
-    return s, "editor", {"type": "RepeatedYield", "root": ("server", "LongWait"), "path": ["editor", "command", "server"]}
 
 
 def flag_loop(watched):

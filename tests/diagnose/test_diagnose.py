@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import scenes_of_answers  # noqa: F401
+import scenes_of_children  # noqa: F401
+import scenes_of_circles  # noqa: F401
 import scenes_of_cpus  # noqa: F401
 import scenes_of_disks  # noqa: F401
 import scenes_of_flags  # noqa: F401

@@ -1,9 +1,10 @@
-"""Checks that a stage includes only itself and earlier stages, that no two source files have the same name, and that
-tests/README.md has a row for each folder of tests.
+"""Checks that a stage includes only itself and earlier stages, that no two source files have the same name, that
+tests/README.md has a row for each folder of tests, and that the analysis writes no sentences.
 
     layers.py SOURCE_FOLDER
 
-To add a stage: a row in MAY_INCLUDE, and its public headers in PUBLIC.
+To add a stage: a row in MAY_INCLUDE, and its public headers in PUBLIC. To add a sentence to an answer: see
+libargus/include/argus/diagnosis_reason.h.
 """
 import collections
 import pathlib
@@ -65,6 +66,7 @@ PUBLIC = {
     "slice.h": "libargus/slice",
     "diagnose.h": "libargus/diagnose",
     "hangs.h": "libargus/diagnose",
+    "diagnosis_reason.h": "libargus/diagnose",
     "hang_indicators.def": "libargus/diagnose",
     "report.h": "libargus/report",
     "export.h": "libargus/report",
@@ -72,11 +74,29 @@ PUBLIC = {
     "page.h": "libargus/page",
 }
 
+# Stages whose results are numbers, which report puts into words.
+WORDLESS = ("libargus/slice", "libargus/diagnose")
+# file of such a stage → why it has texts
+HAS_TEXTS = {
+    "libargus/slice/account.c": "names of states",
+    "libargus/diagnose/hangs/hang_measure.c": "names of natures",
+    "libargus/diagnose/hangs/indicator_ping.c": "names of callbacks",
+    # The answers kept next to a trace are found by these texts.
+    "libargus/slice/slice.c": "questions",
+    "libargus/diagnose/baseline/baselines.c": "questions",
+    "libargus/diagnose/baseline/similar.c": "options of questions",
+}
+
 PUBLIC_FOLDER = "libargus/include/argus"
 IGNORED_FOLDERS = {"__pycache__"}
 SOURCES = {".c", ".h", ".cpp", ".def"}
 TEST_TABLE = "tests/README.md"
 TEST_ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
+COMMENT_OR_LITERAL = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+LITERALS = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
+CONVERSION = re.compile(r"%[-+ 0-9.*]*(?:hh|h|ll|l|z)?[a-z]")
+TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [a-z]{2,}")
+AN_ERROR = re.compile(r"\bargus_error_\w+\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -123,6 +143,24 @@ def check_includes(root, relative):
             yield f"{relative}: includes {target}, and {stage} comes before {other or 'that'}"
 
 
+def without_comments(text):
+    """With blanks in place of comments, so that places stay the same."""
+    return COMMENT_OR_LITERAL.sub(
+        lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def check_sentences(root, relative):
+    """Two words in a string literal are a sentence, except in an error's message."""
+    if not relative.as_posix().startswith(tuple(stage + "/" for stage in WORDLESS)) or relative.as_posix() in HAS_TEXTS:
+        return
+    text = without_comments((root / relative).read_text(encoding="utf-8"))
+    for literal in LITERALS.finditer(text):
+        words = CONVERSION.sub("", re.sub(r'"\s*"', "", literal[0]).strip()[1:-1])
+        statement = re.split(r"[;{}]", text[:literal.start()])[-1]
+        if TWO_WORDS.search(words) and not AN_ERROR.search(statement):
+            yield f"{relative}:{text.count(chr(10), 0, literal.start()) + 1}: a sentence, which belongs to libargus/report: {literal[0].strip()}"
+
+
 def check_names(files):
     places = collections.defaultdict(list)
     for relative in files:
@@ -148,6 +186,7 @@ def check_test_folders(root):
 def check(root):
     files = list(source_files(root))
     findings = [finding for relative in files for finding in check_includes(root, relative)]
+    findings += [finding for relative in files for finding in check_sentences(root, relative)]
     return files, findings + list(check_names(files)) + list(check_test_folders(root))
 
 

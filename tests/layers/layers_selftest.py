@@ -46,6 +46,17 @@ class Selftest(unittest.TestCase):
         self.write("libargus/include/argus/surprise.h", "")
         self.assertEqual(len(self.findings()), 1)
 
+    def test_a_sentence_of_the_analysis(self):
+        self.write("libargus/diagnose/blame.c", 'char *why(void)\n{\n    return print("it slept "\n                 "for %s", time);\n}\n')
+        self.assertEqual(len(self.findings()), 1)
+        self.assertIn("libargus/diagnose/blame.c:3", self.findings()[0])
+
+    def test_texts_that_are_no_sentence(self):
+        self.write("libargus/diagnose/blame.c", '/* "it slept" */\n#include "diagnose/words.h"\nputs("%s [%llu]");\n'
+                   'return argus_error_create(NOT_FOUND,\n    "there is no vertex v%u", vertex);\n')
+        self.write("libargus/report/blame.c.h", 'puts("it slept for long");\n')
+        self.assertEqual(self.findings(), [])
+
     def test_the_same_name_twice(self):
         self.write("libargus/graph/walk.c", "")
         self.write("libargus/slice/walk.c", "")

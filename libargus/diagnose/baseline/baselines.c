@@ -131,8 +131,8 @@ static struct argus_error *add_expected_path(struct suspect_search *search,
         uint32_t thread = view.vertices[slice.steps[i].vertex].thread;
         if (!own)
             thread = find_namesake(search->d, &view, thread, waited_ns);
-        good = thread == ARGUS_NONE ||
-               suspect_search_add(search, thread, "it took part in ending a similar wait");
+        good =
+            thread == ARGUS_NONE || suspect_search_add(search, thread, ARGUS_REASON_ENDED_SIMILAR);
     }
     argus_slice_deinit(&slice);
     return good ? NULL : argus_error_memory();

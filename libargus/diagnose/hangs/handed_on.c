@@ -19,8 +19,6 @@
 /* Messages of one vertex. */
 #define MOST_EDGES 256
 
-const char handed_on_why[] = "a server handed the request on to it, and it did not take it";
-
 /* The turn of a server in which it took a request. */
 struct turn {
     const struct view *view;

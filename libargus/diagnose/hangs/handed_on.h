@@ -10,9 +10,6 @@ struct handed_on {
     uint32_t thread;   /* the thread that has not taken it; of a process, its main thread */
 };
 
-/* Why such a thread is suspected. */
-extern const char handed_on_why[];
-
 /* Finds the first request that `thread` sent in the window `asked` and that its receiver handed on
  * to a third process, which did not take it before `until_ns`. False: there is none, or it cannot
  * be read. */

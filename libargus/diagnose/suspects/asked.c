@@ -17,8 +17,6 @@
 
 #define MAX_OUT 256
 
-static const char asked_why[] = "it was sent a message just before";
-
 /* --- received messages --- */
 
 static bool add_receivers(struct suspect_search *search, uint32_t vertex)
@@ -29,7 +27,8 @@ static bool add_receivers(struct suspect_search *search, uint32_t vertex)
     for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         bool message = edge->kind == ARGUS_EDGE_MESSAGE || edge->message;
-        if (message && !suspect_search_add(search, view->vertices[edge->to].thread, asked_why))
+        if (message &&
+            !suspect_search_add(search, view->vertices[edge->to].thread, ARGUS_REASON_WAS_SENT))
             return false;
     }
     return true;
@@ -43,8 +42,7 @@ static bool add_unread(struct suspect_search *search, uint32_t vertex)
     for (size_t i = count; i > 0; i--)
         if (unread[i - 1].sender == v->thread && unread[i - 1].sent_ns >= v->start_ns &&
             unread[i - 1].sent_ns <= v->end_ns &&
-            !suspect_search_add(search, unread[i - 1].receiver,
-                                "it has not yet read a message that was sent to it just before"))
+            !suspect_search_add(search, unread[i - 1].receiver, ARGUS_REASON_HAS_NOT_READ))
             return false;
     return true;
 }
@@ -63,9 +61,7 @@ static bool add_readers(struct suspect_search *search, const struct sent *sent, 
         if (uses[i].inode != inode || uses[i].thread == waiter || writes)
             continue;
         *ret_known = true;
-        if (!suspect_search_add(
-                search, uses[i].thread,
-                "it uses the other end of the channel that was written to just before"))
+        if (!suspect_search_add(search, uses[i].thread, ARGUS_REASON_USES_WRITTEN_END))
             return false;
     }
     return true;
@@ -81,8 +77,7 @@ static bool add_openers(struct suspect_search *search, const struct sent *sent, 
         if (!ends[i].reads || !is_other_process(search, ends[i].thread))
             continue;
         *ret_known = true;
-        if (!suspect_search_add(search, ends[i].thread,
-                                "it has the other end open of what was written to just before"))
+        if (!suspect_search_add(search, ends[i].thread, ARGUS_REASON_HAS_WRITTEN_END))
             return false;
     }
     return true;
@@ -120,9 +115,7 @@ static bool add_stopped(struct suspect_search *search, uint32_t sender,
                           ? find_stopped(&search->d->view, (struct window){first->time_ns, end_ns})
                           : ARGUS_NONE;
     size_t before = search->list->length;
-    if (thread != ARGUS_NONE &&
-        !suspect_search_add(search, thread,
-                            "it was stopped, and a message was sent that no thread received"))
+    if (thread != ARGUS_NONE && !suspect_search_add(search, thread, ARGUS_REASON_STOPPED_RECEIVER))
         return false;
     if (search->list->length > before)
         search->list->data[before].guess = true;
@@ -154,9 +147,7 @@ static bool add_strangers(struct suspect_search *search)
     for (size_t i = 0; i < d->path.length; i++) {
         uint32_t thread = d->view.vertices[d->path.data[i].vertex].thread;
         if (!have_interacted(&d->view, search->vertex, thread, 1) &&
-            !suspect_search_add(search, thread,
-                                "a message was sent over a channel without a known receiver, and "
-                                "no other connection of the two is known"))
+            !suspect_search_add(search, thread, ARGUS_REASON_NO_OTHER_CHANNEL))
             return false;
     }
     return true;

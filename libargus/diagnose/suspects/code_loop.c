@@ -76,7 +76,7 @@ static void take_frames(struct diagnoser *d, uint32_t index, struct loop_stack *
     }
 }
 
-/* --- in words --- */
+/* --- for the answer --- */
 
 /* `address`: in the file that has the variable. */
 static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
@@ -240,58 +240,21 @@ struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct 
     return tell(d, &stack, &flags, ret);
 }
 
-void append_loop_name(char *buffer, size_t bytes, const struct argus_loop_variable *variable)
+const char *loop_variable_name(const struct argus_loop_variable *variable, char *buffer,
+                               size_t bytes)
 {
-    size_t length = strlen(buffer);
     bool is_address = variable->name[0] == '0';
-    snprintf(buffer + length, bytes - length, "%s%s%s%s", length ? " or " : "",
-             is_address ? variable->image : "", is_address ? "+" : "", variable->name);
+    snprintf(buffer, bytes, "%s%s%s", is_address ? variable->image : "", is_address ? "+" : "",
+             variable->name);
+    return buffer;
 }
 
-void append_loop_command(char *buffer, size_t bytes, const char *command)
+enum argus_reason_kind code_loop_reason(const struct argus_code_loop *loop)
 {
-    size_t length = strlen(buffer);
-    const char *quote = strchr(command, '\'') ? "\"" : "'";
-    snprintf(buffer + length, bytes - length, "%s%s%s%s", length ? " and " : "", quote, command,
-             quote);
-}
-
-/* "; on_reconfigured (settings.c:29) may set it": "may", since it may
- * be a writer that is not meant for this loop, or another one may be that the code does not show. */
-static void append_writers(struct diagnoser *d, const struct argus_code_loop *loop,
-                           const struct argus_loop_variable *variable, char *buffer, size_t bytes)
-{
-    char writers[512], thread[128] = "", seen[192] = "";
-    size_t length = strlen(buffer), count = variable->thread_count;
-    if (!variable->writer_count)
-        return;
-    flag_writers_text(variable, writers, sizeof(writers));
-    if (count == 1)
-        text_thread(&d->view, variable->threads[0], thread, sizeof(thread));
-    if (count == 1)
-        snprintf(seen, sizeof(seen), " (of the other threads, only %s was seen in that code)",
-                 thread);
-    else if (count)
-        snprintf(seen, sizeof(seen), " (%zu other threads were seen in that code)", count);
-    snprintf(buffer + length, bytes - length, "; %s may set %s%s", writers,
-             loop->variable_count > 1 ? variable->name : "it", seen);
-}
-
-char *text_code_loop(struct diagnoser *d, const struct argus_code_loop *loop)
-{
-    const char *more = loop->is_whole ? "" : ", or by something that the code does not tell";
-    char names[512] = "", commands[1024] = "", writers[1024] = "";
-    for (size_t i = 0; i < loop->variable_count; i++) {
-        append_loop_name(names, sizeof(names), &loop->variables[i]);
+    if (!loop->variable_count)
+        return ARGUS_REASON_FLAG_UNKNOWN;
+    for (size_t i = 0; i < loop->variable_count; i++)
         if (loop->variables[i].command[0])
-            append_loop_command(commands, sizeof(commands), loop->variables[i].command);
-        append_writers(d, loop, &loop->variables[i], writers, sizeof(writers));
-    }
-    if (!commands[0])
-        return text_print("by its code, the loop in %s ends when %s changes%s%s; 'argus step' "
-                          "and 'argus diverge' show how to watch it",
-                          loop->place, names, more, writers);
-    return text_print("by its code, the loop in %s ends when %s changes%s%s; a recording with "
-                      "%s shows which thread should have changed it",
-                      loop->place, names, more, writers, commands);
+            return ARGUS_REASON_CODE_TELLS;
+    return ARGUS_REASON_CODE_TELLS_STEPS;
 }

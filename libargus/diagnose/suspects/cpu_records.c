@@ -251,7 +251,7 @@ static struct cpu_user *user_at(struct reader *reader, uint64_t tid)
     uint32_t group = idmap_get(&reader->groups, tid);
     struct cpu_user user = {.tid = tid,
                             .group = group == IDMAP_NONE ? 0 : reader->group_ids.data[group],
-                            .priority = CPU_PRIORITY_NONE};
+                            .priority = ARGUS_PRIORITY_NONE};
     if (!vec_push(&reader->want->users, user) ||
         !idmap_put(&reader->users, tid, (uint32_t)(reader->want->users.length - 1))) {
         reader->no_memory = true;
@@ -265,7 +265,7 @@ static void add_turn(struct reader *reader, size_t at, const struct cpu_user *us
 {
     struct span *span = &reader->spans.data[at];
     int32_t own = reader->want->priority;
-    if (span->end_ns - span->start_ns < LONG_SPAN_NS || own < CPU_PRIORITY_USUAL ||
+    if (span->end_ns - span->start_ns < LONG_SPAN_NS || own < ARGUS_PRIORITY_USUAL ||
         user->priority < own)
         return;
     uint64_t key = (uint64_t)at << 32 | (uint32_t)(user - reader->want->users.data);
@@ -379,7 +379,7 @@ struct argus_error *cpu_want_read(const struct diagnoser *d, uint32_t thread, st
                                   struct cpu_want *ret)
 {
     const struct argus_trace *trace = argus_graph_trace(d->view.graph);
-    *ret = (struct cpu_want){.priority = CPU_PRIORITY_NONE};
+    *ret = (struct cpu_want){.priority = ARGUS_PRIORITY_NONE};
     if (!trace || argus_trace_header(trace)->os != ARGUS_OS_LINUX)
         return NULL;
     struct reader reader = {

@@ -6,11 +6,11 @@
 #include "base/idmap.h"
 #include "diagnose/diagnoser.h"
 
-/* Linux's priorities, as in records; lower runs first. CPU_PRIORITY_NONE, which is in no record: a
+/* Linux's priorities, as in records; lower runs first. ARGUS_PRIORITY_NONE, which is in no record: a
  * thread whose priority was never seen. */
-#define CPU_PRIORITY_NONE  INT32_MIN
-#define CPU_PRIORITY_NICE0 120
-#define CPU_PRIORITY_USUAL 100 /* lower: real-time */
+#define ARGUS_PRIORITY_NONE  INT32_MIN
+#define ARGUS_PRIORITY_NICE0 120
+#define ARGUS_PRIORITY_USUAL 100 /* lower: real-time */
 
 /* A thread that ran in the window. */
 struct cpu_user {

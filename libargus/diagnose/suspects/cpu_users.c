@@ -5,11 +5,9 @@
  * Programs of one name count together: each of eight shells that share a CPU may use less of it
  * than one compiler that shares it too.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/suspects/cpu_records.h"
-#include "diagnose/words.h"
 
 /* So many of the threads that ran longest are looked at. */
 #define MOST_USERS 256
@@ -166,84 +164,41 @@ static const struct program *taker(const struct usage *usage, uint64_t wanted_ns
     return explained_ns >= (hang->end_ns - hang->start_ns) / 100 * EXPLAINS_PERCENT ? first : NULL;
 }
 
-/* --- in words --- */
+/* --- for the answer --- */
 
-/* "hog [12] and 2 more". */
-static const char *program_text(const struct usage *usage, const struct program *program,
-                                char *buffer, size_t bytes)
+static struct argus_reason_user user_of_program(const struct usage *usage,
+                                                const struct program *program)
 {
-    const struct view *view = &usage->d->view;
-    const struct argus_process *process = &view->processes[view->threads[program->lead].process];
-    char more[32] = "";
-    if (program->count > 1)
-        snprintf(more, sizeof(more), " and %u more", program->count - 1);
-    snprintf(buffer, bytes, "%s [%llu]%s", process->name, (unsigned long long)process->pid, more);
-    return buffer;
+    return (struct argus_reason_user){.thread = program->lead,
+                                      .count = program->count,
+                                      .percent = percent(usage, program->ns),
+                                      .priority = program->priority};
 }
 
-/* ", at real-time priority 50", if it is not the priority of the thread that waited. */
-static const char *priority_text(const struct usage *usage, int32_t priority, char *buffer,
-                                 size_t bytes)
+/* At most MOST_NAMED of them; returns how many. */
+static size_t name_users(const struct usage *usage, struct argus_reason_user *ret)
 {
-    int32_t own = usage->want.priority;
-    buffer[0] = '\0';
-    if (priority == CPU_PRIORITY_NONE || priority == own)
-        return buffer;
-    if (priority < 0)
-        snprintf(buffer, bytes, ", with a deadline");
-    else if (priority < CPU_PRIORITY_USUAL)
-        snprintf(buffer, bytes, ", at real-time priority %d", CPU_PRIORITY_USUAL - 1 - priority);
-    else if (own >= CPU_PRIORITY_USUAL)
-        snprintf(buffer, bytes, ", at nice %d, not %d", priority - CPU_PRIORITY_NICE0,
-                 own - CPU_PRIORITY_NICE0);
-    return buffer;
-}
-
-/* "cpu 1 (the only one that it may use)". */
-static const char *cpus_text(const struct cpu_want *want, char *buffer, size_t bytes)
-{
-    int allowed = __builtin_popcountll(want->cpus);
-    if (allowed == 1)
-        snprintf(buffer, bytes, "cpu %d (the only one that it may use)",
-                 __builtin_ctzll(want->cpus));
-    else if (allowed > 1)
-        snprintf(buffer, bytes, "the %d cpus that it may use", allowed);
-    else if (want->seen_count == 1)
-        snprintf(buffer, bytes, "cpu %u (in whose queue it was)", want->seen_cpu);
-    else
-        snprintf(buffer, bytes, "the %u cpus in whose queues it was", want->seen_count);
-    return buffer;
-}
-
-/* "hog [12] (62 %, at real-time priority 50), sh [13] (20 %)". */
-static void programs_text(const struct usage *usage, char *buffer, size_t bytes)
-{
-    size_t length = 0;
-    char who[96], priority[64];
-    buffer[0] = '\0';
-    for (size_t i = 0; i < usage->programs.length && i < MOST_NAMED && length < bytes; i++) {
-        const struct program *program = &usage->programs.data[i];
-        unsigned share = percent(usage, program->ns);
-        if (i > 0 && share < NAMED_PERCENT)
+    size_t count = 0;
+    while (count < usage->programs.length && count < MOST_NAMED) {
+        struct argus_reason_user user = user_of_program(usage, &usage->programs.data[count]);
+        if (count > 0 && user.percent < NAMED_PERCENT)
             break;
-        int written = snprintf(buffer + length, bytes - length, "%s%s (%u %%%s)", i ? ", " : "",
-                               program_text(usage, program, who, sizeof(who)), share,
-                               priority_text(usage, program->priority, priority, sizeof(priority)));
-        length += written > 0 ? (size_t)written : 0;
+        ret[count++] = user;
     }
+    return count;
 }
 
-static const char *group_text(const struct cpu_want *want, char *buffer, size_t bytes)
+static struct argus_reason_cpu cpu_of(const struct cpu_want *want)
 {
-    char quota[32], period[32];
-    text_duration(want->quota_ns, quota, sizeof(quota));
-    text_duration(want->period_ns, period, sizeof(period));
-    if (want->group_name[0])
-        snprintf(buffer, bytes, "%s (%s of cpu in each %s)", want->group_name, quota, period);
-    else
-        snprintf(buffer, bytes, "with inode %llu (%s of cpu in each %s)",
-                 (unsigned long long)want->group, quota, period);
-    return buffer;
+    struct argus_reason_cpu cpu = {.cpus = want->cpus,
+                                   .seen_cpu = want->seen_cpu,
+                                   .seen_count = want->seen_count,
+                                   .priority = want->priority,
+                                   .group = want->group,
+                                   .quota_ns = want->quota_ns,
+                                   .period_ns = want->period_ns};
+    memcpy(cpu.group_name, want->group_name, sizeof(cpu.group_name));
+    return cpu;
 }
 
 /* --- the blame --- */
@@ -257,41 +212,27 @@ static enum argus_cpu_lack lack_of(const struct cpu_want *want)
                                                             : ARGUS_CPU_PROBABLY_QUOTA;
 }
 
-/* The text after the colon if something unknown held the thread back. */
-static char *held_reason(const struct cpu_want *want)
-{
-    char idle[32], unfair[32];
-    text_duration(want->idle_ns, idle, sizeof(idle));
-    text_duration(want->unfair_ns, unfair, sizeof(unfair));
-    return want->idle_ns >= want->unfair_ns
-               ? text_print("its cpu was idle for %s of these, so that something held it back, "
-                            "probably the cpu quota of its control group (cpu.max)",
-                            idle)
-               : text_print("for %s of these, others that have no higher priority ran on its cpu "
-                            "again and again, so that something held it back, probably the cpu "
-                            "quota of its control group (cpu.max) or that group's low share "
-                            "(cpu.weight)",
-                            unfair);
-}
-
-/* The text after the colon: why there was no CPU. NULL without memory. */
-static char *reason(const struct usage *usage, enum argus_cpu_lack lack, uint64_t wanted_ns)
+/* Why there was no CPU. */
+static enum argus_reason_kind reason_of(const struct usage *usage, enum argus_cpu_lack lack)
 {
     const struct cpu_want *want = &usage->want;
-    char group[128], held[32], cpus[64], programs[512];
+    bool has_users = usage->programs.length > 0;
     if (lack == ARGUS_CPU_PROBABLY_QUOTA)
-        return held_reason(want);
-    text_duration(want->throttled_ns < wanted_ns ? want->throttled_ns : wanted_ns, held,
-                  sizeof(held));
-    programs_text(usage, programs, sizeof(programs));
+        return want->idle_ns >= want->unfair_ns ? ARGUS_REASON_CPU_IDLE : ARGUS_REASON_CPU_UNFAIR;
     if (lack == ARGUS_CPU_QUOTA)
-        return text_print("its control group %s had used up its cpu quota and was throttled for "
-                          "%s of these%s%s",
-                          group_text(want, group, sizeof(group)), held,
-                          programs[0] ? "; of the quota, others used: " : "", programs);
-    if (!programs[0])
-        return text_print("the machine was too busy");
-    return text_print("others ran on %s: %s", cpus_text(want, cpus, sizeof(cpus)), programs);
+        return has_users ? ARGUS_REASON_THROTTLED_USED : ARGUS_REASON_THROTTLED;
+    return has_users ? ARGUS_REASON_OTHERS_RAN : ARGUS_REASON_TOO_BUSY;
+}
+
+/* How much of the `wanted_ns` that thing held the thread back. */
+static uint64_t held_ns(const struct cpu_want *want, enum argus_reason_kind because,
+                        uint64_t wanted_ns)
+{
+    if (because == ARGUS_REASON_CPU_IDLE)
+        return want->idle_ns;
+    if (because == ARGUS_REASON_CPU_UNFAIR)
+        return want->unfair_ns;
+    return want->throttled_ns < wanted_ns ? want->throttled_ns : wanted_ns;
 }
 
 /* The vertex of `thread` that ran longest in the window. */
@@ -314,69 +255,74 @@ static struct argus_error *blame_taker(struct usage *usage, const struct program
                                        enum argus_cpu_lack lack, uint64_t wanted_ns)
 {
     struct diagnoser *d = usage->d;
-    char who[96], priority[64], whose[128], group[128], cpus[64], ran[32];
     uint32_t vertex = d->view.threads[program->lead].vertex_count
                           ? busiest_vertex(&d->view, program->lead, usage->window)
                           : ARGUS_NONE;
     if (vertex == ARGUS_NONE)
         return NULL;
-    unsigned share = percent(usage, program->ns);
-    program_text(usage, program, who, sizeof(who));
-    text_thread(&d->view, usage->thread, whose, sizeof(whose));
-    text_duration(program->ns, ran, sizeof(ran));
-    priority_text(usage, program->priority, priority, sizeof(priority));
-    char *why =
-        lack == ARGUS_CPU_QUOTA
-            ? text_print("%s used %u %% of the cpu quota of the control group %s, which %s needed",
-                         who, share, group_text(&usage->want, group, sizeof(group)), whose)
-            : text_print("%s ran for %s on %s while %s wanted it: %u %% of what others ran there%s",
-                         who, ran, cpus_text(&usage->want, cpus, sizeof(cpus)), whose, share,
-                         priority);
+    struct argus_reason_user user = user_of_program(usage, program);
+    struct argus_reason why = {.kind = lack == ARGUS_CPU_QUOTA ? ARGUS_REASON_TOOK_QUOTA
+                                                               : ARGUS_REASON_TOOK_CPU,
+                               .waiter = usage->thread,
+                               .ns = program->ns,
+                               .cpu = cpu_of(&usage->want),
+                               .users = &user,
+                               .user_count = 1};
     size_t before = d->culprits.length;
-    struct argus_error *error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING,
-                                                      usage->window, wanted_ns / 100 * share, why);
+    struct argus_error *error = diagnoser_add_culprit(
+        d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, wanted_ns / 100 * user.percent, &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack =
             lack == ARGUS_CPU_QUOTA ? ARGUS_CPU_TOOK_QUOTA : ARGUS_CPU_TOOK;
     return error;
 }
 
-static struct argus_error *blame_all(struct usage *usage, uint32_t vertex, uint64_t run_ns,
-                                     uint64_t runnable_ns, const char *normal)
+/* Blames the thread that got no CPU. */
+static struct argus_error *blame_lack(struct usage *usage, enum argus_cpu_lack lack,
+                                      const struct argus_reason *given)
 {
     struct diagnoser *d = usage->d;
-    enum argus_cpu_lack lack = lack_of(&usage->want);
-    char ran[32], wanted[32], whole[32];
-    usage->of_quota = lack == ARGUS_CPU_QUOTA;
-    if (!find_users(usage) || !make_programs(usage))
-        return argus_error_memory();
-    const struct program *program =
-        lack == ARGUS_CPU_PROBABLY_QUOTA ? NULL : taker(usage, runnable_ns);
-    struct argus_error *error = program ? blame_taker(usage, program, lack, runnable_ns) : NULL;
-    char *because = error ? NULL : reason(usage, lack, runnable_ns);
-    if (error || !because)
-        return error ? error : argus_error_memory();
-    char *why = text_print("wanted a cpu and had none for %s of the %s, and ran for %s: %s%s",
-                           text_duration(runnable_ns, wanted, sizeof(wanted)),
-                           text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole)),
-                           text_duration(run_ns, ran, sizeof(ran)), because, normal);
-    free(because);
+    struct argus_reason_user users[MOST_NAMED];
+    struct argus_reason why = *given;
+    why.because = (uint8_t)reason_of(usage, lack);
+    why.held_ns = held_ns(&usage->want, (enum argus_reason_kind)why.because, why.wanted_ns);
+    why.cpu = cpu_of(&usage->want);
+    why.users = users;
+    why.user_count = name_users(usage, users);
     size_t before = d->culprits.length;
-    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window,
-                                  run_ns + runnable_ns, why);
+    struct argus_error *error = diagnoser_add_culprit(
+        d, why.vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, why.run_ns + why.wanted_ns, &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].lack = (uint8_t)lack;
     return error;
 }
 
+static struct argus_error *blame_all(struct usage *usage, const struct argus_reason *why)
+{
+    enum argus_cpu_lack lack = lack_of(&usage->want);
+    usage->of_quota = lack == ARGUS_CPU_QUOTA;
+    if (!find_users(usage) || !make_programs(usage))
+        return argus_error_memory();
+    const struct program *program =
+        lack == ARGUS_CPU_PROBABLY_QUOTA ? NULL : taker(usage, why->wanted_ns);
+    struct argus_error *error = program ? blame_taker(usage, program, lack, why->wanted_ns) : NULL;
+    return error ? error : blame_lack(usage, lack, why);
+}
+
 struct argus_error *diagnoser_blame_no_cpu(struct diagnoser *d, uint32_t vertex, struct window part,
                                            uint64_t run_ns, uint64_t runnable_ns,
-                                           const char *normal)
+                                           const struct argus_reason_normal *normal)
 {
     struct usage usage = {.d = d, .thread = d->view.vertices[vertex].thread, .window = part};
     struct argus_error *error = cpu_want_read(d, usage.thread, part, &usage.want);
     if (!error)
-        error = blame_all(&usage, vertex, run_ns, runnable_ns, normal);
+        error =
+            blame_all(&usage, &(struct argus_reason){.kind = ARGUS_REASON_NO_CPU,
+                                                     .vertex = vertex,
+                                                     .run_ns = run_ns,
+                                                     .wanted_ns = runnable_ns,
+                                                     .whole_ns = d->hang.end_ns - d->hang.start_ns,
+                                                     .normal = *normal});
     cpu_want_deinit(&usage.want);
     vec_deinit(&usage.users);
     vec_deinit(&usage.programs);

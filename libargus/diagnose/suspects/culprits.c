@@ -1,12 +1,11 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/reasons.h"
 #include "diagnose/suspects/spin_loop.h"
-#include "diagnose/words.h"
 
 #define KNOWN_NS 200000000ull /* of a thread's life, to know its normal behaviour */
 
@@ -57,41 +56,45 @@ struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thr
     return examined;
 }
 
+static bool is_culprit(const struct diagnoser *d, uint32_t vertex)
+{
+    for (size_t i = 0; i < d->culprits.length; i++)
+        if (d->culprits.data[i].vertex == vertex)
+            return true;
+    return false;
+}
+
+void culprit_deinit(struct argus_culprit *culprit)
+{
+    culprit_deinit_functions(culprit);
+    code_loop_free(&culprit->loop);
+    reason_deinit(&culprit->why);
+}
+
 struct argus_error *diagnoser_add_culprit(struct diagnoser *d, uint32_t vertex,
                                           enum argus_vertex_type type, struct window part,
-                                          uint64_t ns, char *why)
+                                          uint64_t ns, const struct argus_reason *why)
 {
-    if (!why)
-        return argus_error_memory();
-    for (size_t i = 0; i < d->culprits.length; i++) {
-        if (d->culprits.data[i].vertex == vertex) {
-            free(why);
-            return NULL;
-        }
-    }
+    if (is_culprit(d, vertex))
+        return NULL;
     const struct argus_vertex *v = &d->view.vertices[vertex];
     uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
+    struct argus_error *error = NULL;
     struct argus_culprit culprit = {.vertex = vertex,
                                     .type = (uint8_t)type,
                                     .remote = ARGUS_NONE,
                                     .start_ns = part.start_ns,
                                     .end_ns = part.end_ns,
                                     .share = hang_ns ? (double)ns / (double)hang_ns : 0.0,
-                                    .stack = v->wait.user_stack,
-                                    .why = why};
-    if (type == ARGUS_TYPE_LONG_RUNNING) {
-        struct argus_error *error = costly_functions_find(d, v->thread, part, &culprit);
-        if (error) {
-            culprit_deinit_functions(&culprit);
-            free(why);
-            return error;
-        }
-    }
-    if (vec_push(&d->culprits, culprit))
+                                    .stack = v->wait.user_stack};
+    if (!reason_copy(why, &culprit.why))
+        return argus_error_memory();
+    if (type == ARGUS_TYPE_LONG_RUNNING)
+        error = costly_functions_find(d, v->thread, part, &culprit);
+    if (!error && vec_push(&d->culprits, culprit))
         return NULL;
-    free(why);
-    culprit_deinit_functions(&culprit);
-    return argus_error_memory();
+    culprit_deinit(&culprit);
+    return error ? error : argus_error_memory();
 }
 
 bool diagnoser_add_step(struct diagnoser *d, uint32_t vertex, uint32_t edge, bool expected)
@@ -108,67 +111,51 @@ long diagnoser_find_step(const struct diagnoser *d, uint32_t thread)
     return -1;
 }
 
-struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, char *text)
+struct argus_error *diagnoser_add_uncertain(struct diagnoser *d, const struct argus_reason *reason)
 {
-    if (text && vec_push(&d->uncertain, text))
+    struct argus_reason copy;
+    if (!reason_copy(reason, &copy))
+        return argus_error_memory();
+    if (vec_push(&d->uncertain, copy))
         return NULL;
-    free(text);
+    reason_deinit(&copy);
     return argus_error_memory();
 }
 
-/* "; normally, as in v12, 4 ms": how long the same work takes when it is quick; "" if that is not
- * known. */
-static struct argus_error *tell_normal(struct diagnoser *d, uint32_t vertex, uint64_t busy_ns,
-                                       char *buffer, size_t bytes)
+/* How long the same work takes when it is quick, if that is known. */
+static struct argus_error *find_normal(struct diagnoser *d, uint32_t vertex, uint64_t busy_ns,
+                                       struct argus_reason_normal *ret)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
     const struct argus_graph *graph;
     struct argus_similar similar;
-    char takes[32];
-    buffer[0] = '\0';
+    *ret = (struct argus_reason_normal){.is_known = false};
     if (v->run_ns + v->runnable_ns < busy_ns / 2) /* only a part of the work */
         return NULL;
     struct argus_error *error = diagnoser_find_baseline(d, vertex, &similar, &graph);
     if (!error && graph)
-        snprintf(buffer, bytes, "; normally, as in v%u%s, such a turn takes %s", similar.vertex,
-                 graph == d->view.graph ? "" : " of the other trace",
-                 text_duration(similar.busy_ns, takes, sizeof(takes)));
+        *ret = (struct argus_reason_normal){.is_known = true,
+                                            .is_of_other_trace = graph != d->view.graph,
+                                            .vertex = similar.vertex,
+                                            .ns = similar.busy_ns};
     return error;
 }
 
-/* "ran on a cpu for 2 s of the 2.1 s"; owned by the caller; NULL: no memory. */
-static char *text_ran(const struct diagnoser *d, uint64_t run_ns, uint64_t runnable_ns,
-                      const char *normal)
-{
-    char ran[32], wanted[32], whole[32];
-    text_duration(run_ns, ran, sizeof(ran));
-    text_duration(runnable_ns, wanted, sizeof(wanted));
-    text_duration(d->hang.end_ns - d->hang.start_ns, whole, sizeof(whole));
-    return runnable_ns > run_ns / 10
-               ? text_print("ran on a cpu for %s of the %s, and wanted one for another %s%s", ran,
-                            whole, wanted, normal)
-               : text_print("ran on a cpu for %s of the %s%s", ran, whole, normal);
-}
-
-/* Takes `ran` and what `loop` owns. */
-static struct argus_error *blame_busy(struct diagnoser *d, uint32_t vertex, struct window part,
-                                      uint64_t ns, char *ran, struct argus_code_loop *loop)
+/* Takes what `loop` owns. */
+static struct argus_error *blame_busy(struct diagnoser *d, struct window part,
+                                      struct argus_reason *why, struct argus_code_loop *loop)
 {
     size_t count = d->culprits.length;
-    char *polled = ran && loop->variable_count ? text_code_loop(d, loop) : NULL;
-    char *why = ran && loop->variable_count
-                    ? text_print("%s; it only polled a variable: %s", ran, polled ? polled : "")
-                    : ran;
-    if (why != ran)
-        free(ran);
-    free(polled);
-    struct argus_error *error =
-        diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, ns, why);
+    bool only_polled = loop->variable_count > 0;
+    why->more = only_polled ? ARGUS_REASON_ONLY_POLLED : ARGUS_REASON_NONE;
+    why->because = only_polled ? (uint8_t)code_loop_reason(loop) : ARGUS_REASON_NONE;
+    struct argus_error *error = diagnoser_add_culprit(d, why->vertex, ARGUS_TYPE_LONG_RUNNING, part,
+                                                      why->run_ns + why->wanted_ns, why);
     if (error || d->culprits.length == count) {
         code_loop_free(loop);
         return error;
     }
-    d->culprits.data[count].polled = loop->variable_count > 0;
+    d->culprits.data[count].polled = only_polled;
     d->culprits.data[count].loop = *loop;
     return NULL;
 }
@@ -177,7 +164,7 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
                                             struct window part, uint64_t run_ns,
                                             uint64_t runnable_ns)
 {
-    char normal[128];
+    struct argus_reason_normal normal;
     bool taken = false;
     struct argus_code_loop loop;
     struct argus_error *error =
@@ -186,7 +173,7 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
             : diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_RUNNING, part, &taken);
     if (error || taken)
         return error;
-    error = tell_normal(d, vertex, run_ns + runnable_ns, normal, sizeof(normal));
+    error = find_normal(d, vertex, run_ns + runnable_ns, &normal);
     if (error)
         return error;
     error = read_spin_loop(d, vertex, part, &loop);
@@ -197,7 +184,13 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
     if (error || taken)
         return error;
     if (runnable_ns > run_ns)
-        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, normal);
-    return blame_busy(d, vertex, part, run_ns + runnable_ns,
-                      text_ran(d, run_ns, runnable_ns, normal), &loop);
+        return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, &normal);
+    struct argus_reason why = {.kind = runnable_ns > run_ns / 10 ? ARGUS_REASON_RAN_AND_WANTED
+                                                                 : ARGUS_REASON_RAN,
+                               .vertex = vertex,
+                               .run_ns = run_ns,
+                               .wanted_ns = runnable_ns,
+                               .whole_ns = d->hang.end_ns - d->hang.start_ns,
+                               .normal = normal};
+    return blame_busy(d, part, &why, &loop);
 }

@@ -6,15 +6,11 @@
  */
 #include "diagnose/suspects/disk_users.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/lower_bound.h"
 #include "diagnose/suspects/disk_records.h"
-#include "diagnose/words.h"
-#include "graph/text/object_name.h"
 
 /* So many are named. */
 #define MOST_NAMED 3
@@ -154,66 +150,39 @@ static bool make_shares(struct shares *shares, const struct disk_use *use, struc
     return true;
 }
 
-/* --- in words --- */
+/* --- for the answer --- */
 
 static unsigned percent(const struct shares *shares, uint64_t bytes)
 {
     return shares->bytes ? (unsigned)(bytes * 100.0 / (double)shares->bytes + .5) : 0;
 }
 
-static const char *bytes_text(uint64_t bytes, char *buffer, size_t size)
+static struct argus_reason_user user_of_share(const struct shares *shares,
+                                              const struct share *share)
 {
-    if (bytes >= 10000000)
-        snprintf(buffer, size, "%" PRIu64 " MB", (bytes + 500000) / 1000000);
-    else
-        snprintf(buffer, size, "%" PRIu64 " kB", (bytes + 500) / 1000);
-    return buffer;
+    return (struct argus_reason_user){.thread = share->thread == ARGUS_NONE ? share->issuer
+                                                                            : share->thread,
+                                      .count = share->processes,
+                                      .percent = percent(shares, share->bytes),
+                                      .inode = share->inode,
+                                      .bytes = share->bytes,
+                                      .writes = share->writes};
 }
 
-/* " of /var/big"; "" without a file: direct I/O, a journal, metadata. */
-static const char *share_file(const struct shares *shares, const struct share *share, char *buffer,
-                              size_t size)
+/* Puts what the disk did into `why`; false without memory. */
+static bool add_users(const struct shares *shares, struct argus_reason *why)
 {
-    const char *path = file_path_of(shares->d->view.graph, share->inode,
-                                    share->thread == ARGUS_NONE ? share->issuer : share->thread);
-    buffer[0] = '\0';
-    if (path)
-        snprintf(buffer, size, " of %s", path);
-    else if (share->inode)
-        snprintf(buffer, size, " of the file with inode %" PRIu64, share->inode);
-    return buffer;
-}
-
-/* "95 % writes of /var/big by dd [12] (312 MB)". */
-static const char *share_text(const struct shares *shares, const struct share *share, char *buffer,
-                              size_t size)
-{
-    const struct view *view = &shares->d->view;
-    uint32_t thread = share->thread == ARGUS_NONE ? share->issuer : share->thread;
-    const struct argus_process *process =
-        thread == ARGUS_NONE ? NULL : &view->processes[view->threads[thread].process];
-    char file[300], bytes[32], more[32] = "";
-    if (share->processes > 1)
-        snprintf(more, sizeof(more), " and %" PRIu32 " more", share->processes - 1);
-    snprintf(buffer, size, "%u %% %s%s by %s [%" PRIu64 "]%s (%s)", percent(shares, share->bytes),
-             share->writes ? "writes" : "reads", share_file(shares, share, file, sizeof(file)),
-             process ? process->name : "an unknown thread", process ? process->pid : 0, more,
-             bytes_text(share->bytes, bytes, sizeof(bytes)));
-    return buffer;
-}
-
-static void shares_text(const struct shares *shares, char *buffer, size_t size)
-{
-    size_t length = 0;
-    char text[512];
-    buffer[0] = '\0';
-    for (size_t i = 0; i < shares->items.length && i < MOST_NAMED && length < size; i++) {
+    why->users = calloc(MOST_NAMED, sizeof(*why->users));
+    if (!why->users)
+        return false;
+    for (size_t i = 0; i < shares->items.length && i < MOST_NAMED; i++) {
         if (percent(shares, shares->items.data[i].bytes) < NAMED_PERCENT)
             break;
-        share_text(shares, &shares->items.data[i], text, sizeof(text));
-        int written = snprintf(buffer + length, size - length, "%s%s", i ? ", " : "", text);
-        length += written > 0 ? (size_t)written : 0;
+        why->users[why->user_count++] = user_of_share(shares, &shares->items.data[i]);
     }
+    if (why->user_count)
+        why->more = ARGUS_REASON_DISK_USERS;
+    return true;
 }
 
 /* --- the blame --- */
@@ -233,41 +202,36 @@ static struct argus_error *blame_taker(struct shares *shares, const struct share
                                        uint32_t vertex, struct window part, uint64_t wait_ns)
 {
     struct diagnoser *d = shares->d;
-    char file[300], whose[128], bytes[32];
     const struct argus_thread *thread = &d->view.threads[share->thread];
     uint32_t taken = timeline_before(&d->view, share->thread, part.end_ns);
     taken = taken == ARGUS_NONE ? thread->first_vertex : taken;
-    text_thread(&d->view, d->view.vertices[vertex].thread, whose, sizeof(whose));
+    struct argus_reason_user user = user_of_share(shares, share);
+    struct argus_reason why = {.kind = ARGUS_REASON_TOOK_DISK,
+                               .waiter = d->view.vertices[vertex].thread,
+                               .users = &user,
+                               .user_count = 1};
     size_t before = d->culprits.length;
-    struct argus_error *error = diagnoser_add_culprit(
-        d, taken, ARGUS_TYPE_LONG_WAIT, part, wait_ns / 100 * percent(shares, share->bytes),
-        text_print(
-            "the disk was busy with its %s%s while %s waited for the disk: %s, %u %% of what it "
-            "did then",
-            share->writes ? "writes" : "reads", share_file(shares, share, file, sizeof(file)),
-            whose, bytes_text(share->bytes, bytes, sizeof(bytes)), percent(shares, share->bytes)));
+    struct argus_error *error = diagnoser_add_culprit(d, taken, ARGUS_TYPE_LONG_WAIT, part,
+                                                      wait_ns / 100 * user.percent, &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].took_disk = true;
     return error;
 }
 
 struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struct window part,
-                                     uint64_t wait_ns, char **ret_text)
+                                     uint64_t wait_ns, struct argus_reason *why)
 {
     struct disk_use use;
-    char text[1200];
     struct shares shares = {.d = d,
                             .process = d->view.threads[d->view.vertices[vertex].thread].process};
     struct argus_error *error = disk_use_read(d, part, &use);
-    *ret_text = NULL;
     if (!error && !make_shares(&shares, &use, part))
         error = argus_error_memory();
     const struct share *first = error ? NULL : taker(&shares);
     if (first)
         error = blame_taker(&shares, first, vertex, part, wait_ns);
-    shares_text(&shares, text, sizeof(text));
-    if (!error && *text)
-        *ret_text = text_print(", of whose requests then were %s", text);
+    if (!error && !add_users(&shares, why))
+        error = argus_error_memory();
     vec_deinit(&shares.items);
     vec_deinit(&use.users);
     return error;

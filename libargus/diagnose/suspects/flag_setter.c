@@ -8,12 +8,9 @@
  *   - another thread is behind the setter's wait.
  * If the setter only waited meanwhile, the loop is blamed, as without the guess.
  */
-#include <stdio.h>
-
 #include "diagnose/diagnoser.h"
 #include "diagnose/suspects/flag_writers.h"
 #include "diagnose/suspects/setter_attempt.h"
-#include "diagnose/words.h"
 
 /* --- the thread --- */
 
@@ -55,21 +52,16 @@ static const struct argus_loop_variable *set_variable(const struct argus_code_lo
 static struct argus_error *note_guess(struct diagnoser *d, const struct setter_attempt *attempt)
 {
     const struct argus_code_loop *loop = attempt->context;
-    char who[128], whom[128], writers[512], name[512] = "", command[768] = "";
-    const struct argus_loop_variable *variable = set_variable(loop);
-    text_thread(&d->view, attempt->setter, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whom, sizeof(whom));
-    flag_writers_text(variable, writers, sizeof(writers));
-    append_loop_name(name, sizeof(name), variable);
-    if (variable->command[0])
-        append_loop_command(command, sizeof(command), variable->command);
-    return diagnoser_add_uncertain(
-        d,
-        text_print("that %s should have ended the loop of %s is a guess from the program's "
-                   "code: the loop in %s ends when %s changes; %s may set it; no other thread "
-                   "was seen in that code%s%s%s",
-                   who, whom, loop->place, name, writers, command[0] ? "; a recording with " : "",
-                   command, command[0] ? " makes it certain" : ""));
+    struct argus_loop_variable variable = *set_variable(loop);
+    struct argus_code_loop only = {
+        .place = loop->place, .variables = &variable, .variable_count = 1, .is_whole = true};
+    struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_BY_CODE,
+                                 .more = variable.command[0] ? ARGUS_REASON_RECORDING_TELLS
+                                                             : ARGUS_REASON_NONE,
+                                 .thread = attempt->setter,
+                                 .waiter = d->view.vertices[attempt->vertex].thread,
+                                 .loop = &only};
+    return diagnoser_add_uncertain(d, &guess);
 }
 
 /* A loop without sleep is only a part of its vertex: the longest in which the thread neither woke
@@ -103,13 +95,11 @@ struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, s
                                      .setter = only_setter(loop),
                                      .part = part_of_loop(&d->view, vertex, part),
                                      .name = name,
-                                     .last = "",
-                                     .doing = "setting",
-                                     .why = "by the program's code, it sets the variable",
+                                     .why = ARGUS_REASON_SETS_BY_CODE,
                                      .note = note_guess,
                                      .context = loop};
     if (attempt.setter != ARGUS_NONE && diagnoser_find_step(d, attempt.setter) < 0) {
-        append_loop_name(name, sizeof(name), set_variable(loop));
+        loop_variable_name(set_variable(loop), name, sizeof(name));
         error = setter_attempt_run(d, &attempt);
     }
     *ret_taken = !error && attempt.is_taken;

@@ -15,8 +15,7 @@
 #include "steps/loops/code_writers.h"
 
 enum {
-    MOST_NAMED = 3, /* in a sentence */
-    KNOWN = 1024,   /* stacks that are remembered to have none of the functions */
+    KNOWN = 1024, /* stacks that are remembered to have none of the functions */
     MOST_RANGES = 4 * (CODE_WRITERS_MAX + CODE_CALLERS_MAX),
 };
 
@@ -280,18 +279,4 @@ void flag_writers_free(struct argus_loop_variable *variable)
         free(variable->writers[i].place);
     free(variable->writers);
     free(variable->threads);
-}
-
-void flag_writers_text(const struct argus_loop_variable *variable, char *buffer, size_t bytes)
-{
-    size_t count = variable->writer_count, named = count > MOST_NAMED ? MOST_NAMED - 1 : count;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < named; i++) {
-        size_t length = strlen(buffer);
-        const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
-        snprintf(buffer + length, bytes - length, "%s%s", between, variable->writers[i].place);
-    }
-    size_t length = strlen(buffer);
-    if (named < count)
-        snprintf(buffer + length, bytes - length, " or %zu other functions", count - named);
 }

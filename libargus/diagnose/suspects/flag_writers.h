@@ -22,7 +22,5 @@ struct loop_stack {
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
                        const struct loop_flag *flag, struct argus_loop_variable *ret);
 void flag_writers_free(struct argus_loop_variable *variable);
-/* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions". */
-void flag_writers_text(const struct argus_loop_variable *variable, char *buffer, size_t bytes);
 
 #endif

@@ -6,13 +6,11 @@
  * request and forgot the variable, it was busy, or it waited for another thread. Otherwise the loop
  * is blamed, with the place of the last write.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/suspects/flag_records.h"
 #include "diagnose/suspects/setter_attempt.h"
-#include "diagnose/words.h"
 
 #define MAX_LOOK_BACK 100000 /* vertices, for the last time that the flag was set */
 
@@ -20,9 +18,9 @@
 struct former {
     struct flag_access_at access;
     uint32_t thread;
-    bool is_turn; /* the loop's thread had handed it over: turned_flag.c */
-    const char *name;
-    char last[640]; /* "; did_decode was last set 1.2 s before, in decode_done (decoder.c:88)" */
+    char *name; /* borrowed; NULL: not known */
+    struct argus_reason_write
+        write; /* is_turn: the loop's thread had handed it over: turned_flag.c */
 };
 
 /* A flag of which accesses are recorded, but none of this loop, is not the one that it waits for.
@@ -55,50 +53,43 @@ static struct former former_of(const struct view *view, uint32_t vertex, uint32_
 {
     const struct argus_edge *write = &view->edges[edge];
     bool is_turn = view->vertices[write->from].thread == view->vertices[vertex].thread;
-    struct former former = {.is_turn = is_turn, .name = "the data flag"};
+    struct former former = {.write = {.is_known = true, .is_turn = is_turn}};
     const struct argus_flag_entry *flag =
         argus_graph_edge_flag(view->graph, write, &former.access.address);
-    former.access.vertex = former.is_turn ? write->to : write->from;
-    former.access.time_ns = former.is_turn ? write->to_ns : write->from_ns;
+    former.access.vertex = is_turn ? write->to : write->from;
+    former.access.time_ns = is_turn ? write->to_ns : write->from_ns;
     former.thread = view->vertices[former.access.vertex].thread;
     if (view->threads[former.thread].process !=
         view->threads[view->vertices[write->to].thread].process)
         former.access.address =
             argus_graph_flag_address(view->graph, former.access.time_ns, former.thread);
     if (flag)
-        former.name = flag->label;
+        former.name = (char *)flag->label;
     return former;
 }
 
+/* The caller must free ret->write.place. */
 static struct argus_error *describe_former(struct diagnoser *d, uint32_t vertex, uint32_t edge,
                                            struct window part, struct former *ret)
 {
-    char *place, before[32];
     *ret = former_of(&d->view, vertex, edge);
-    struct argus_error *error = flag_record_place(d, &ret->access, &place);
-    if (error)
-        return error;
     uint64_t time_ns = ret->access.time_ns;
-    uint64_t ago_ns = part.start_ns > time_ns ? part.start_ns - time_ns : 0;
-    snprintf(ret->last, sizeof(ret->last), "; it was last %s %s before the loop%s%s",
-             ret->is_turn ? "changed" : "set", text_duration(ago_ns, before, sizeof(before)),
-             place ? ", in " : "", place ? place : "");
-    free(place);
-    return NULL;
+    ret->write.ago_ns = part.start_ns > time_ns ? part.start_ns - time_ns : 0;
+    return flag_record_place(d, &ret->access, &ret->write.place);
 }
 
 static struct argus_error *note_guess(struct diagnoser *d, const struct setter_attempt *attempt)
 {
     const struct former *former = attempt->context;
-    char who[128], whom[128];
-    text_thread(&d->view, attempt->setter, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whom, sizeof(whom));
-    return diagnoser_add_uncertain(
-        d, text_print("that %s should have %s %s for which %s polled is a guess: %s did so the "
-                      "last time, in v%u",
-                      who, former->is_turn ? "changed" : "set", former->name, whom,
-                      attempt->setter == former->thread ? "it" : "a thread of that name",
-                      former->access.vertex));
+    struct argus_reason guess = {.kind = attempt->setter == former->thread
+                                             ? ARGUS_REASON_GUESS_SETTER
+                                             : ARGUS_REASON_GUESS_SUCCESSOR,
+                                 .vertex = former->access.vertex,
+                                 .thread = attempt->setter,
+                                 .waiter = d->view.vertices[attempt->vertex].thread,
+                                 .name = former->name,
+                                 .write = former->write};
+    return diagnoser_add_uncertain(d, &guess);
 }
 
 /* --- a thread that has ended --- */
@@ -138,21 +129,20 @@ static struct argus_error *blame_ended(struct diagnoser *d, struct setter_attemp
 {
     const struct argus_thread *thread = &d->view.threads[attempt->setter];
     uint32_t vertex = thread->first_vertex + thread->vertex_count - 1;
-    char whose[128], lived[32];
+    struct argus_reason why = {.kind = ARGUS_REASON_ENDED,
+                               .waiter = d->view.vertices[attempt->vertex].thread,
+                               .ns = thread->end_ns - first_seen_ns(&d->view, attempt->setter),
+                               .name = attempt->name,
+                               .write = attempt->write};
     struct argus_error *error = attempt->note(d, attempt);
     if (error)
         return error;
     if (!diagnoser_add_step(d, vertex, ARGUS_NONE, true))
         return argus_error_memory();
     d->guessed = true;
-    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
     size_t before = d->culprits.length;
-    error = diagnoser_add_culprit(
-        d, vertex, ARGUS_TYPE_LONG_WAIT, attempt->part, window_ns(attempt->part),
-        text_print("was started for %s and ended after %s without %s %s%s", whose,
-                   text_duration(thread->end_ns - first_seen_ns(&d->view, attempt->setter), lived,
-                                 sizeof(lived)),
-                   attempt->doing, attempt->name, attempt->last));
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, attempt->part,
+                                  window_ns(attempt->part), &why);
     attempt->is_taken = !error && d->culprits.length > before;
     if (attempt->is_taken)
         d->culprits.data[before].silent = true;
@@ -161,17 +151,46 @@ static struct argus_error *blame_ended(struct diagnoser *d, struct setter_attemp
 
 /* --- all of it --- */
 
-char *text_former_write(struct diagnoser *d, uint32_t vertex, uint32_t edge, struct window part)
+struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint32_t edge,
+                                      struct window part, struct argus_reason *ret)
 {
     struct former former;
-    char who[128];
     struct argus_error *error = describe_former(d, vertex, edge, part, &former);
-    argus_error_destroy(error); /* without the place */
-    text_thread(&d->view, former.thread, who, sizeof(who));
+    former.write.is_known &= !error; /* else the answer has no place */
+    argus_error_destroy(error);
     bool has_ended = d->view.threads[former.thread].end_ns <= part.start_ns;
-    return text_print(
-        "it waits for %s, which no thread set meanwhile%s, by %s, %s", former.name, former.last,
-        who, has_ended ? "which had ended before the loop" : "which did nothing unusual meanwhile");
+    ret->because = has_ended ? ARGUS_REASON_FLAG_SETTER_ENDED : ARGUS_REASON_FLAG_SETTER_USUAL;
+    ret->thread = former.thread;
+    ret->write = former.write;
+    ret->name = former.name ? strdup(former.name) : NULL;
+    return former.name && !ret->name ? argus_error_memory() : NULL;
+}
+
+static struct argus_error *explain_by_former(struct diagnoser *d, uint32_t vertex,
+                                             struct window part, const struct former *former)
+{
+    bool has_ended = d->view.threads[former->thread].end_ns < part.end_ns;
+    uint32_t successor = has_ended ? find_successor(&d->view, former, part) : ARGUS_NONE;
+    struct setter_attempt attempt = {
+        .vertex = vertex,
+        .setter = successor != ARGUS_NONE ? successor : former->thread,
+        .part = part,
+        .name = former->name,
+        .write = former->write,
+        .why = ARGUS_REASON_SET_LAST,
+        .is_recorded = true,
+        .note = note_guess,
+        .context = former,
+    };
+    const struct argus_thread *setter = &d->view.threads[attempt.setter];
+    bool is_gone = setter->end_ns <= part.start_ns && attempt.setter != successor;
+    if (diagnoser_find_step(d, attempt.setter) >= 0 || is_gone)
+        return diagnoser_blame_yielding(d, vertex, part);
+    bool ended_early = setter->end_ns < part.start_ns + window_ns(part) / 2;
+    struct argus_error *error = ended_early && attempt.setter == successor
+                                    ? blame_ended(d, &attempt)
+                                    : setter_attempt_run(d, &attempt);
+    return error || attempt.is_taken ? error : diagnoser_blame_yielding(d, vertex, part);
 }
 
 struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
@@ -179,28 +198,8 @@ struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t ver
 {
     struct former former;
     struct argus_error *error = describe_former(d, vertex, write, part, &former);
-    if (error)
-        return error;
-    bool has_ended = d->view.threads[former.thread].end_ns < part.end_ns;
-    uint32_t successor = has_ended ? find_successor(&d->view, &former, part) : ARGUS_NONE;
-    struct setter_attempt attempt = {
-        .vertex = vertex,
-        .setter = successor != ARGUS_NONE ? successor : former.thread,
-        .part = part,
-        .name = former.name,
-        .last = former.last,
-        .doing = former.is_turn ? "changing" : "setting",
-        .why = "it set the variable the last time",
-        .is_recorded = true,
-        .note = note_guess,
-        .context = &former,
-    };
-    const struct argus_thread *setter = &d->view.threads[attempt.setter];
-    bool is_gone = setter->end_ns <= part.start_ns && attempt.setter != successor;
-    if (diagnoser_find_step(d, attempt.setter) >= 0 || is_gone)
-        return diagnoser_blame_yielding(d, vertex, part);
-    bool ended_early = setter->end_ns < part.start_ns + window_ns(part) / 2;
-    error = ended_early && attempt.setter == successor ? blame_ended(d, &attempt)
-                                                       : setter_attempt_run(d, &attempt);
-    return error || attempt.is_taken ? error : diagnoser_blame_yielding(d, vertex, part);
+    if (!error)
+        error = explain_by_former(d, vertex, part, &former);
+    free(former.write.place);
+    return error;
 }

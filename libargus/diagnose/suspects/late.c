@@ -5,7 +5,6 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
-#include "diagnose/words.h"
 
 #define NOTEWORTHY_SHARE 0.1
 #define MAX_CULPRITS     5
@@ -236,7 +235,6 @@ static bool is_pause_of_loop(const struct diagnoser *d, uint32_t vertex)
 
 static struct argus_error *blame_share(struct diagnoser *d, const struct late *late)
 {
-    char text[400], waited[32];
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
     bool explained = d->hang.type == ARGUS_TYPE_REPEATED_YIELD && v->thread == d->hang.thread;
     struct lock_tries tries;
@@ -249,12 +247,12 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
     if (!ended_by_itself(v) || was_idle(d, late) || is_pause_of_loop(d, late->vertex) ||
         (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
-    bool several = argus_vertex_wait_ns(v) < late->wait_ns / 2;
-    argus_wait_text(d->view.graph, late->vertex, text, sizeof(text));
+    struct argus_reason why = {.kind = ARGUS_REASON_WAITED_ALONE,
+                               .vertex = late->vertex,
+                               .ns = late->wait_ns,
+                               .many = argus_vertex_wait_ns(v) < late->wait_ns / 2};
     return diagnoser_add_culprit(d, late->vertex, ARGUS_TYPE_LONG_WAIT, late->part, late->wait_ns,
-                                 text_print("waited for %s%s (%s), which no other thread ended",
-                                            text_duration(late->wait_ns, waited, sizeof(waited)),
-                                            several ? " in many waits" : "", text));
+                                 &why);
 }
 
 struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)

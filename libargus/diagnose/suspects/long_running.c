@@ -2,7 +2,6 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/handed_on.h"
-#include "diagnose/words.h"
 
 /* Steps of a run's origin: more do not help the user. */
 #define MAX_ORIGIN 64
@@ -91,7 +90,7 @@ static struct argus_error *explain_unanswered(struct diagnoser *d)
         !handed_on_find(&d->view, d->hang.thread, asked, d->hang.end_ns, &handed))
         return NULL;
     d->guessed = true;
-    return diagnoser_explain_missing_message(d, &position, handed.thread, handed_on_why);
+    return diagnoser_explain_missing_message(d, &position, handed.thread, ARGUS_REASON_HANDED_ON);
 }
 
 /* Whether another thread explains the run, which only polled a variable. */

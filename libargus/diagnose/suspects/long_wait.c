@@ -14,7 +14,6 @@
 #include "diagnose/hangs/handed_on.h"
 #include "diagnose/suspects/disk_users.h"
 #include "diagnose/suspects/remotes.h"
-#include "diagnose/words.h"
 
 #define DEFAULT_MAX_DEPTH 16
 
@@ -43,48 +42,41 @@ struct window wait_window(const struct view *view, uint32_t vertex, struct windo
 }
 
 /* Why a wait that no other thread was expected to end took so long. */
-static const char *own_reason(const struct argus_wait *wait)
+static enum argus_reason_kind own_reason(const struct argus_wait *wait)
 {
     switch (wait->kind) {
     case ARGUS_WAIT_SLEEP:
-        return "it slept by its own clock";
+        return ARGUS_REASON_SLEPT;
     case ARGUS_WAIT_STOPPED:
-        return "it was stopped by a signal or a debugger";
+        return ARGUS_REASON_STOPPED;
     case ARGUS_WAIT_DISK:
     case ARGUS_WAIT_FAULT:
-        return "it waited for the disk";
+        return ARGUS_REASON_DISK;
     default:
-        return wait->by_device ? "it waited for a device or the network"
-                               : "no other thread is known to have ended it";
+        return wait->by_device ? ARGUS_REASON_DEVICE : ARGUS_REASON_NO_ENDER;
     }
 }
 
-/* Blames a wait that is itself the root cause, or `wait_ns` of many such waits of the thread in
- * `part`. `more` follows the reason. */
-static struct argus_error *blame_wait(struct diagnoser *d, uint32_t vertex, struct window part,
-                                      uint64_t wait_ns, const char *because, const char *more)
+/* The reason of a wait, or of `wait_ns` of many such waits of its thread. */
+static struct argus_reason wait_reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns,
+                                       enum argus_reason_kind because)
 {
-    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
-    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[400], name[300];
-    text_duration(wait_ns, lasted, sizeof(lasted));
-    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-                                 text_print("waited for %s%s (%s%s): %s%s", lasted,
-                                            several ? " in many waits" : "", text, name, because,
-                                            more));
+    return (struct argus_reason){.kind = ARGUS_REASON_WAITED,
+                                 .because = (uint8_t)because,
+                                 .vertex = vertex,
+                                 .ns = wait_ns,
+                                 .many =
+                                     argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2};
 }
 
-/* The same for a disk, and before it the program that kept the disk busy. */
-static struct argus_error *blame_disk_wait(struct diagnoser *d, uint32_t vertex, struct window part,
-                                           uint64_t wait_ns, const char *because)
+/* Blames a wait for a disk, and before it the program that kept the disk busy. */
+static struct argus_error *blame_disk_wait(struct diagnoser *d, struct window part,
+                                           uint64_t wait_ns, struct argus_reason why)
 {
-    char *others;
-    struct argus_error *error = disk_users_blame(d, vertex, part, wait_ns, &others);
+    struct argus_error *error = disk_users_blame(d, why.vertex, part, wait_ns, &why);
     if (!error)
-        error = blame_wait(d, vertex, part, wait_ns, because, others ? others : "");
-    free(others);
+        error = diagnoser_add_culprit(d, why.vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
+    free(why.users);
     return error;
 }
 
@@ -104,28 +96,34 @@ static bool may_lack_memory(const struct argus_wait *wait)
     }
 }
 
-static struct argus_error *blame_waits(struct diagnoser *d, uint32_t vertex, struct window part,
-                                       uint64_t wait_ns, const char *because)
+/* Blames waits that are themselves the root cause. */
+static struct argus_error *blame_waits(struct diagnoser *d, struct window part, uint64_t wait_ns,
+                                       struct argus_reason why)
 {
-    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
+    const struct argus_wait *wait = &d->view.vertices[why.vertex].wait;
     bool done = false;
     struct argus_error *error =
-        may_lack_memory(wait) ? diagnoser_blame_memory(d, vertex, ARGUS_TYPE_LONG_WAIT, part, &done)
-                              : NULL;
+        may_lack_memory(wait)
+            ? diagnoser_blame_memory(d, why.vertex, ARGUS_TYPE_LONG_WAIT, part, &done)
+            : NULL;
     if (error || done)
         return error;
     if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
-        return blame_disk_wait(d, vertex, part, wait_ns, because);
-    error = wait->by_device ? diagnoser_blame_remote(d, vertex, part, wait_ns, false, &done) : NULL;
+        return blame_disk_wait(d, part, wait_ns, why);
+    error =
+        wait->by_device ? diagnoser_blame_remote(d, why.vertex, part, wait_ns, false, &done) : NULL;
     if (error || done)
         return error;
-    return blame_wait(d, vertex, part, wait_ns, because, "");
+    return diagnoser_add_culprit(d, why.vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
 }
 
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
-                                            struct window part, const char *because)
+                                            struct window part, enum argus_reason_kind because,
+                                            uint32_t thread)
 {
-    return blame_waits(d, vertex, part, window_ns(part), because);
+    struct argus_reason why = wait_reason(d, vertex, window_ns(part), because);
+    why.thread = thread;
+    return blame_waits(d, part, window_ns(part), why);
 }
 
 /* --- a circle --- */
@@ -137,15 +135,14 @@ static struct argus_error *blame_member(struct diagnoser *d, size_t at, size_t f
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     struct window hang = {d->hang.start_ns, d->hang.end_ns};
     struct window part = wait_window(&d->view, vertex, hang);
-    char text[400], whom[128], lasted[32];
-    d->cycle_broken_by_timeout |= wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
-    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    text_thread(&d->view, d->view.vertices[d->path.data[next].vertex].thread, whom, sizeof(whom));
-    return diagnoser_add_culprit(
-        d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-        text_print("waited for %s (%s) for %s, which in turn waited for it%s",
-                   text_duration(window_ns(part), lasted, sizeof(lasted)), text, whom,
-                   wait->outcome == ARGUS_OUTCOME_TIMED_OUT ? "; its timeout ended it" : ""));
+    bool timed_out = wait->outcome == ARGUS_OUTCOME_TIMED_OUT;
+    struct argus_reason why = {.kind = ARGUS_REASON_CIRCLE,
+                               .more = timed_out ? ARGUS_REASON_TIMEOUT_ENDED : ARGUS_REASON_NONE,
+                               .vertex = vertex,
+                               .thread = d->view.vertices[d->path.data[next].vertex].thread,
+                               .ns = window_ns(part)};
+    d->cycle_broken_by_timeout |= timed_out;
+    return diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, window_ns(part), &why);
 }
 
 /* Kernel threads pass a wait on, they do not wait themselves. */
@@ -192,13 +189,14 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     struct window part = wait_window(&d->view, late->vertex, position->window);
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
-        return blame_waits(d, late->vertex, late->part, late->wait_ns, own_reason(&v->wait));
+        return blame_waits(d, late->part, late->wait_ns,
+                           wait_reason(d, late->vertex, late->wait_ns, own_reason(&v->wait)));
     /* A poll with a long share of its own was ended by another thread, but not for the sake of this
      * hang. */
     bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&
                       !was_not_ended(&d->view, late->vertex);
     if (!was_not_ended(&d->view, late->vertex) && !for_others)
-        return diagnoser_blame_waiting(d, late->vertex, part, own_reason(&v->wait));
+        return diagnoser_blame_waiting(d, late->vertex, part, own_reason(&v->wait), ARGUS_NONE);
     *position = (struct walk_position){
         .vertex = late->vertex, .window = for_others ? late->part : part, .requester = ARGUS_NONE};
     return diagnoser_explain_missing(d, position);
@@ -219,7 +217,7 @@ static struct argus_error *explain_late(struct diagnoser *d, struct walk_positio
     if (!error && late.vertex == ARGUS_NONE) {
         position->ended = true;
         error = diagnoser_blame_waiting(d, position->vertex, position->window,
-                                        "the records do not show for which thread");
+                                        ARGUS_REASON_NOT_SHOWN, ARGUS_NONE);
     } else if (!error) {
         error = take_late(d, &account, &late, position);
     }
@@ -245,7 +243,7 @@ static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position 
     }
     if (!error && !position->ended)
         error = diagnoser_blame_waiting(d, position->vertex, position->window,
-                                        "the search ends at this depth");
+                                        ARGUS_REASON_TOO_DEEP, ARGUS_NONE);
     return error;
 }
 
@@ -269,7 +267,7 @@ struct argus_error *diagnoser_explain_missing_write(struct diagnoser *d,
 
 struct argus_error *diagnoser_explain_missing_message(struct diagnoser *d,
                                                       struct walk_position *position,
-                                                      uint32_t thread, const char *why)
+                                                      uint32_t thread, enum argus_reason_kind why)
 {
     struct argus_error *error = diagnoser_explain_missing_from(d, position, thread, why);
     return error || position->ended ? error : walk_waits(d, position, max_depth(d), true);
@@ -320,10 +318,8 @@ struct argus_error *diagnoser_explain_hold(struct diagnoser *d, struct walk_posi
     position->window = (struct window){start_ns, hold->end_ns};
     uint32_t other = released_by(d, hold);
     if (other != ARGUS_NONE)
-        return diagnoser_explain_missing_message(
-            d, position, other, "the request was read only after it had sent something");
-    return diagnoser_explain_missing_message(
-        d, position, hold->thread, "it had the request for most of the time before the reply came");
+        return diagnoser_explain_missing_message(d, position, other, ARGUS_REASON_READ_AFTER_SENT);
+    return diagnoser_explain_missing_message(d, position, hold->thread, ARGUS_REASON_HAD_REQUEST);
 }
 
 /* Explains several waits, the last of which ended with the answer that all of them were for: by the
@@ -357,7 +353,7 @@ static struct argus_error *explain_handed_on(struct diagnoser *d, struct walk_po
     if (!*ret_done)
         return NULL;
     position->window = (struct window){handed.sent_ns, d->hang.end_ns};
-    return diagnoser_explain_missing_message(d, position, handed.thread, handed_on_why);
+    return diagnoser_explain_missing_message(d, position, handed.thread, ARGUS_REASON_HANDED_ON);
 }
 
 struct argus_error *diagnose_long_wait(struct diagnoser *d)

@@ -2,7 +2,6 @@
  * The process that took most of the memory is blamed before the thread itself. The result is
  * numbers; the report makes sentences of them (report/memory_words.c).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/diagnoser.h"
@@ -78,8 +77,9 @@ static struct argus_error *add(struct diagnoser *d, uint32_t vertex, uint8_t typ
                                const struct argus_memory_lack *lack)
 {
     size_t before = d->culprits.length;
+    struct argus_reason why = {.kind = ARGUS_REASON_MEMORY, .vertex = vertex};
     struct argus_error *error =
-        diagnoser_add_culprit(d, vertex, (enum argus_vertex_type)type, part, ns, strdup(""));
+        diagnoser_add_culprit(d, vertex, (enum argus_vertex_type)type, part, ns, &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].memory = *lack;
     return error;
@@ -111,7 +111,8 @@ struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex,
     struct memory_want want;
     uint32_t thread = d->view.vertices[vertex].thread;
     struct argus_error *error = memory_want_read(d, thread, part, &want);
-    *ret_done = !error && memory_want_stalled_ns(&want) >= window_ns(part) / 2;
+    uint64_t stalled_ns = error ? 0 : memory_want_stalled_ns(&want);
+    *ret_done = stalled_ns > 0 && stalled_ns >= window_ns(part) / 2;
     if (*ret_done) {
         struct argus_memory_lack lack = lack_of(&want);
         uint64_t most_ns = window_ns(part); /* a wait may be in a stall */

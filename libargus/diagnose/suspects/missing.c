@@ -3,12 +3,10 @@
  * wait, the wait for requests, did nothing unusual. But if it had taken the request and returned to
  * its home wait without an answer, it is to blame; and if it had handed the request on, the thread
  * that has the request now is examined, too. */
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/suspects/remotes.h"
 #include "diagnose/suspects/suspect_search.h"
-#include "diagnose/words.h"
 
 #define MAX_OUT   64
 #define MAX_LOOP  256 /* vertices from a loop back to its request */
@@ -33,11 +31,11 @@ struct search {
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
                                       const struct suspect *suspect)
 {
-    char who[128], whom[128];
-    text_thread(&d->view, d->view.vertices[waiter].thread, who, sizeof(who));
-    text_thread(&d->view, suspect->thread, whom, sizeof(whom));
-    return diagnoser_add_uncertain(
-        d, text_print("that %s should have woken %s is a guess: %s", whom, who, suspect->why));
+    struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_WAKER,
+                                 .because = (uint8_t)suspect->why,
+                                 .thread = suspect->thread,
+                                 .waiter = d->view.vertices[waiter].thread};
+    return diagnoser_add_uncertain(d, &guess);
 }
 
 /* --- a suspect that did something unusual --- */
@@ -144,7 +142,7 @@ static bool follow_edges(struct search *search, uint32_t taker, bool messages, b
             continue;
         *ret_passed_on = true;
         if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
-                                "the request was passed on to it"))
+                                ARGUS_REASON_PASSED_ON))
             return false;
         if (search->suspects.length > before) {
             search->suspects.data[before].via = taker;
@@ -220,9 +218,7 @@ static bool add_exclusive_client(struct search *search, uint32_t server)
     size_t before = search->suspects.length;
     if (client == ARGUS_NONE)
         return true;
-    if (!suspect_search_add(&search->shared, client,
-                            "it is the last client whose request was read; the waiting thread's "
-                            "request has been unread since then"))
+    if (!suspect_search_add(&search->shared, client, ARGUS_REASON_LAST_CLIENT))
         return false;
     if (search->suspects.length > before)
         search->suspects.data[before].guess = true;
@@ -282,20 +278,16 @@ static struct argus_error *follow_idle_suspect(struct search *search, const stru
 static struct argus_error *blame_silent(struct diagnoser *d, uint32_t taker,
                                         struct walk_position *position)
 {
-    char whose[128], text[400];
     struct window part = wait_window(&d->view, taker, position->window);
     position->ended = true;
-    argus_wait_text(d->view.graph, taker, text, sizeof(text));
     uint32_t requester = position->requester != ARGUS_NONE ? position->requester : position->vertex;
-    text_thread(&d->view, d->view.vertices[requester].thread, whose, sizeof(whose));
+    struct argus_reason why = {
+        .kind = ARGUS_REASON_SILENT, .vertex = taker, .waiter = d->view.vertices[requester].thread};
     if (!diagnoser_add_step(d, taker, ARGUS_NONE, true))
         return argus_error_memory();
     size_t before = d->culprits.length;
-    struct argus_error *error = diagnoser_add_culprit(
-        d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part),
-        text_print("took what %s had asked for and went back to its wait for requests "
-                   "(%s) without an answer",
-                   whose, text));
+    struct argus_error *error =
+        diagnoser_add_culprit(d, taker, ARGUS_TYPE_LONG_WAIT, part, window_ns(part), &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].silent = true;
     return error;
@@ -445,50 +437,38 @@ static bool slept(const struct diagnoser *d, uint32_t vertex)
            d->view.vertices[vertex].thread != d->hang.thread;
 }
 
+/* Blames the wait at the position itself. */
+static struct argus_error *blame_position(struct search *search, enum argus_reason_kind because,
+                                          uint32_t thread)
+{
+    return diagnoser_blame_waiting(search->shared.d, search->position->vertex,
+                                   search->position->window, because, thread);
+}
+
 static struct argus_error *blame_nobody(struct search *search)
 {
     struct diagnoser *d = search->shared.d;
     struct walk_position *position = search->position;
-    char whom[128], text[256];
+    bool is_slept = slept(d, position->vertex), done;
     position->ended = true;
     if (d->stopped)
-        return diagnoser_blame_waiting(d, position->vertex, position->window,
-                                       "an answer stopped the search here");
-    if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0) {
-        const struct argus_process *process =
-            &d->view.processes[d->view.threads[search->holder].process];
-        snprintf(text, sizeof(text), "%s [%llu] held the lock, and did nothing in this recording",
-                 process->name, (unsigned long long)process->pid);
-        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
-    }
+        return blame_position(search, ARGUS_REASON_ANSWER_STOPPED, ARGUS_NONE);
+    if (search->holder != ARGUS_NONE && d->view.threads[search->holder].vertex_count == 0)
+        return blame_position(search, ARGUS_REASON_HOLDER_ABSENT, search->holder);
     uint32_t opener = find_silent_opener(&d->view, position->vertex);
-    if (opener != ARGUS_NONE) {
-        const struct argus_process *process = &d->view.processes[d->view.threads[opener].process];
-        snprintf(text, sizeof(text),
-                 "%s [%llu] has the other end open, and did nothing in this recording",
-                 process->name, (unsigned long long)process->pid);
-        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
-    }
-    if (search->idle != ARGUS_NONE && !slept(d, position->vertex)) {
-        snprintf(text, sizeof(text),
-                 "%s, which should have ended it, was idle: it was not asked, or did not answer",
-                 text_thread(&d->view, search->idle, whom, sizeof(whom)));
-        return diagnoser_blame_waiting(d, position->vertex, position->window, text);
-    }
-    bool is_slept = slept(d, position->vertex), done;
+    if (opener != ARGUS_NONE)
+        return blame_position(search, ARGUS_REASON_OPENER_ABSENT, opener);
+    if (search->idle != ARGUS_NONE && !is_slept)
+        return blame_position(search, ARGUS_REASON_IDLE_SUSPECT, search->idle);
     struct argus_error *error = diagnoser_blame_remote(
         d, position->vertex, position->window, window_ns(position->window), !is_slept, &done);
     if (error || done)
         return error;
     if (is_slept)
-        return diagnoser_blame_waiting(
-            d, position->vertex, position->window,
-            "its own time-out ended it; no thread is known that should have ended it");
-    return diagnoser_blame_waiting(
-        d, position->vertex, position->window,
-        search->suspects.length > 0
-            ? "the threads that could have ended it did nothing unusual meanwhile"
-            : "no thread is known that could have ended it");
+        return blame_position(search, ARGUS_REASON_OWN_TIMEOUT, ARGUS_NONE);
+    return blame_position(
+        search, search->suspects.length > 0 ? ARGUS_REASON_USUAL_SUSPECTS : ARGUS_REASON_NO_SUSPECT,
+        ARGUS_NONE);
 }
 
 /* Examines the suspects of one row of evidence, as often as the row has more. */
@@ -537,7 +517,7 @@ static struct argus_error *end_search(struct search *search)
 
 struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
                                                    struct walk_position *position, uint32_t thread,
-                                                   const char *why)
+                                                   enum argus_reason_kind why)
 {
     struct search search = {
         .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};

@@ -52,9 +52,7 @@ struct argus_error *find_unanswered(struct suspect_search *search)
         uint32_t thread = view->vertices[edge->to].thread;
         size_t before = search->list->length;
         if (is_message(edge) && is_other_process(search, thread) && !has_answered(search, edge) &&
-            !suspect_search_add(search, thread,
-                                "it was sent a message before the first of these waits, and has "
-                                "sent nothing since"))
+            !suspect_search_add(search, thread, ARGUS_REASON_OWES_ANSWER))
             return argus_error_memory();
         if (search->list->length > before)
             search->list->data[before].owes = true;

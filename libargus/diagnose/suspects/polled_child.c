@@ -2,12 +2,6 @@
  * between: an editor that runs a command. It polls no data flag but waits for that child. */
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/habits.h"
-#include "diagnose/words.h"
-
-const char *text_polled_object(const struct view *view, uint32_t vertex)
-{
-    return asks_for_children(view, vertex) ? "the end of a child" : "a data flag";
-}
 
 /* How much of `part` the process lived. */
 static uint64_t lived_ns(const struct argus_process *process, struct window part)

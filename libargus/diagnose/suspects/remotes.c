@@ -10,10 +10,7 @@
  */
 #include "diagnose/suspects/remotes.h"
 
-#include <stdio.h>
-
 #include "diagnose/suspects/sent.h"
-#include "diagnose/words.h"
 #include "graph/text/object_name.h"
 #include "graph/text/object_text.h"
 
@@ -92,39 +89,11 @@ struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex
     return error;
 }
 
-const char *text_remote(const struct view *view, uint32_t remote, char *buffer, size_t bytes)
-{
-    const struct argus_remote *remotes;
-    char address[64];
-    argus_graph_remotes(view->graph, &remotes);
-    snprintf(buffer, bytes, "%s (%s)", remote_text(&remotes[remote], address, sizeof(address)),
-             remote_protocol_text(&remotes[remote]));
-    return buffer;
-}
-
-static char *reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns,
-                    const struct awaited_remote *awaited)
-{
-    const struct argus_wait *wait = &d->view.vertices[vertex].wait;
-    bool several = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2;
-    char lasted[32], text[400], name[300], address[80];
-    text_duration(wait_ns, lasted, sizeof(lasted));
-    text_remote(&d->view, awaited->remote, address, sizeof(address));
-    argus_wait_text(d->view.graph, vertex, text, sizeof(text));
-    text_callers(&d->view, d->symbols, vertex, wait->user_stack, name, sizeof(name));
-    return text_print("waited for %s%s (%s%s): %s %s", lasted, several ? " in many waits" : "",
-                      text, name, address,
-                      awaited->answered ? "answered only then" : "did not answer");
-}
-
 static struct argus_error *note_guess(struct diagnoser *d, const struct awaited_remote *awaited)
 {
-    char address[80];
+    struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_REMOTE, .remote = awaited->remote};
     d->guessed = true;
-    return diagnoser_add_uncertain(
-        d, text_print("that the wait was for %s is a guess: the thread had connected or sent to it "
-                      "just before",
-                      text_remote(&d->view, awaited->remote, address, sizeof(address))));
+    return diagnoser_add_uncertain(d, &guess);
 }
 
 struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
@@ -136,8 +105,14 @@ struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex,
     if (!*ret_done)
         return error;
     size_t before = d->culprits.length;
-    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns,
-                                  reason(d, vertex, wait_ns, &awaited));
+    struct argus_reason why = {
+        .kind = ARGUS_REASON_WAITED,
+        .because = awaited.answered ? ARGUS_REASON_REMOTE_LATE : ARGUS_REASON_REMOTE_SILENT,
+        .vertex = vertex,
+        .remote = awaited.remote,
+        .ns = wait_ns,
+        .many = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2};
+    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
     if (!error && d->culprits.length > before) {
         d->culprits.data[before].remote = awaited.remote;
         d->culprits.data[before].answered = awaited.answered;

@@ -20,7 +20,4 @@ struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex
 struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
                                            uint64_t wait_ns, bool may_guess, bool *ret_done);
 
-/* "192.0.2.1:53 (UDP)". Returns `buffer`. */
-const char *text_remote(const struct view *view, uint32_t remote, char *buffer, size_t bytes);
-
 #endif

@@ -5,9 +5,7 @@
  */
 #include "diagnose/suspects/setter_attempt.h"
 
-#include <stdlib.h>
-
-#include "diagnose/words.h"
+#include "diagnose/reasons.h"
 
 static struct attempt_mark mark_take(const struct diagnoser *d)
 {
@@ -16,19 +14,12 @@ static struct attempt_mark mark_take(const struct diagnoser *d)
                                  d->guessed,      d->cycle_broken_by_timeout};
 }
 
-static void culprit_free(struct argus_culprit *culprit)
-{
-    culprit_deinit_functions(culprit);
-    code_loop_free(&culprit->loop);
-    free(culprit->why);
-}
-
 static void mark_restore(const struct attempt_mark *mark, struct diagnoser *d)
 {
     while (d->culprits.length > mark->culprits)
-        culprit_free(&d->culprits.data[--d->culprits.length]);
+        culprit_deinit(&d->culprits.data[--d->culprits.length]);
     while (d->uncertain.length > mark->uncertain)
-        free(d->uncertain.data[--d->uncertain.length]);
+        reason_deinit(&d->uncertain.data[--d->uncertain.length]);
     d->path.length = mark->path;
     d->cycle.length = mark->cycle;
     d->guessed = mark->guessed;
@@ -67,17 +58,13 @@ static struct argus_error *explain_busy(struct diagnoser *d, struct setter_attem
 static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_attempt *attempt,
                                       struct argus_culprit *culprit)
 {
-    char whose[128], text[400];
-    argus_wait_text(d->view.graph, culprit->vertex, text, sizeof(text));
-    text_thread(&d->view, d->view.vertices[attempt->vertex].thread, whose, sizeof(whose));
-    char *why = text_print("took what %s had asked for and went back to its wait for requests "
-                           "(%s) without %s %s%s",
-                           whose, text, attempt->doing, attempt->name, attempt->last);
-    if (!why)
-        return argus_error_memory();
-    free(culprit->why);
-    culprit->why = why;
-    return NULL;
+    struct argus_reason forgot = {.kind = ARGUS_REASON_FORGOT,
+                                  .vertex = culprit->vertex,
+                                  .waiter = d->view.vertices[attempt->vertex].thread,
+                                  .name = attempt->name,
+                                  .write = attempt->write};
+    reason_deinit(&culprit->why);
+    return reason_copy(&forgot, &culprit->why) ? NULL : argus_error_memory();
 }
 
 /* A setter in its home wait: whether it took a request of the loop's thread and forgot the

@@ -14,10 +14,9 @@ struct attempt_mark {
 struct setter_attempt {
     uint32_t vertex, setter; /* the loop; the thread that should have ended it */
     struct window part;
-    const char *name;  /* borrowed; of the variable */
-    const char *last;  /* borrowed; "; it was last set in …", or "" */
-    const char *doing; /* static: "setting" */
-    const char *why;   /* static: why that thread should have set it */
+    char *name;                      /* borrowed; of the variable; NULL: not known */
+    struct argus_reason_write write; /* the last one; borrows its place */
+    enum argus_reason_kind why;      /* why that thread should have set it */
     /* The thread is recorded to have set the variable before. What it did instead is then taken
      * even if it only waited or waited in a circle, unless that was its wait for requests. */
     bool is_recorded;

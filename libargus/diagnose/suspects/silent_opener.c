@@ -68,8 +68,7 @@ struct argus_error *find_openers(struct suspect_search *search)
         return NULL;
     for (size_t i = 0; i < count; i++)
         if (could_end(wait, &ends[i]) && is_other_process(search, ends[i].thread) &&
-            !suspect_search_add(search, ends[i].thread,
-                                "it has the other end open of what was waited for"))
+            !suspect_search_add(search, ends[i].thread, ARGUS_REASON_HAS_OTHER_END))
             return argus_error_memory();
     return NULL;
 }

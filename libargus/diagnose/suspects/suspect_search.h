@@ -21,8 +21,8 @@ struct suspect_search {
 };
 
 /* Appends a suspect, unless it is in the list already, cannot be one, or is the waiter; false
- * without memory. `why` is static. */
-bool suspect_search_add(struct suspect_search *search, uint32_t thread, const char *why);
+ * without memory. */
+bool suspect_search_add(struct suspect_search *search, uint32_t thread, enum argus_reason_kind why);
 
 /* Whether thread `other` and the thread of `waiter` made each other run at least `times` times
  * before, not long ago. */

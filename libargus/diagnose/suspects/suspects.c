@@ -36,7 +36,7 @@ static uint32_t find_living(const struct view *view, uint32_t thread, uint64_t t
     return ARGUS_NONE;
 }
 
-bool suspect_search_add(struct suspect_search *search, uint32_t thread, const char *why)
+bool suspect_search_add(struct suspect_search *search, uint32_t thread, enum argus_reason_kind why)
 {
     const struct view *view = &search->d->view;
     const struct argus_vertex *waiter = &view->vertices[search->vertex];
@@ -63,10 +63,10 @@ static struct argus_error *find_holder(struct suspect_search *search)
     for (uint32_t i = 0; tid && i < view->thread_count; i++)
         if (view->threads[i].tid == tid &&
             find_living(view, i, view->vertices[search->vertex].end_ns) == i &&
-            !suspect_search_add(search, i, "it held the lock"))
+            !suspect_search_add(search, i, ARGUS_REASON_HELD_LOCK))
             return argus_error_memory();
     uint32_t holder = file_lock_find_holder(view, search->vertex);
-    if (holder == ARGUS_NONE || suspect_search_add(search, holder, "it held the lock on the file"))
+    if (holder == ARGUS_NONE || suspect_search_add(search, holder, ARGUS_REASON_HELD_FILE_LOCK))
         return NULL;
     return argus_error_memory();
 }
@@ -121,7 +121,7 @@ static struct argus_error *find_waker(struct suspect_search *search)
     bool satisfied =
         search->d->view.vertices[search->vertex].wait.outcome == ARGUS_OUTCOME_SATISFIED;
     if (!satisfied || waker == ARGUS_NONE ||
-        suspect_search_add(search, waker, "it ended the wait much later"))
+        suspect_search_add(search, waker, ARGUS_REASON_ENDED_LATER))
         return NULL;
     return argus_error_memory();
 }
@@ -142,8 +142,7 @@ static bool add_users(struct suspect_search *search, uint64_t inode, bool writer
     for (size_t i = first_use(uses, count, inode); inode && i < count && uses[i].inode == inode;
          i++)
         if ((uses[i].wrote || !writers_only) &&
-            !suspect_search_add(search, uses[i].thread,
-                                "it uses the other end of the channel that was waited for"))
+            !suspect_search_add(search, uses[i].thread, ARGUS_REASON_USES_OTHER_END))
             return false;
     return true;
 }
@@ -184,7 +183,7 @@ uint32_t first_piece(const struct suspect_search *search)
 }
 
 /* Adds the thread that `vertex` made run last. */
-static bool add_asked(struct suspect_search *search, uint32_t vertex, const char *why)
+static bool add_asked(struct suspect_search *search, uint32_t vertex, enum argus_reason_kind why)
 {
     const struct view *view = &search->d->view;
     const uint32_t *out;
@@ -203,7 +202,7 @@ static struct argus_error *find_last_asked(struct suspect_search *search)
 {
     uint32_t v = first_piece(search);
     for (unsigned i = 0; i < NEAR_VERTICES && v != ARGUS_NONE; i++) {
-        if (!add_asked(search, v, "the waiting thread had just caused it to run"))
+        if (!add_asked(search, v, ARGUS_REASON_JUST_CAUSED))
             return argus_error_memory();
         v = argus_graph_previous(search->d->view.graph, v);
     }
@@ -218,7 +217,7 @@ static struct argus_error *find_siblings(struct suspect_search *search)
     const struct argus_vertex *v = &view->vertices[search->vertex];
     for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_FUTEX && i < view->thread_count; i++)
         if (view->threads[i].process == view->threads[v->thread].process &&
-            !suspect_search_add(search, i, "it shares memory with the waiting thread"))
+            !suspect_search_add(search, i, ARGUS_REASON_SHARES_MEMORY))
             return argus_error_memory();
     return NULL;
 }
@@ -233,8 +232,7 @@ static struct argus_error *find_children(struct suspect_search *search)
     for (uint32_t i = 0; v->wait.kind == ARGUS_WAIT_CHILD && i < view->process_count; i++)
         if (view->processes[i].parent_pid == parent &&
             view->processes[i].main_thread != ARGUS_NONE &&
-            !suspect_search_add(search, view->processes[i].main_thread,
-                                "it is the child that was waited for"))
+            !suspect_search_add(search, view->processes[i].main_thread, ARGUS_REASON_IS_CHILD))
             return argus_error_memory();
     return NULL;
 }
@@ -289,9 +287,8 @@ static struct argus_error *find_inherited(struct suspect_search *search)
             (latest == ARGUS_NONE || child->start_ns > view->processes[latest].start_ns))
             latest = i;
     }
-    if (latest == ARGUS_NONE ||
-        suspect_search_add(search, view->processes[latest].main_thread,
-                           "it is a child process, and may hold the other end of the pipe"))
+    if (latest == ARGUS_NONE || suspect_search_add(search, view->processes[latest].main_thread,
+                                                   ARGUS_REASON_CHILD_HAS_PIPE))
         return NULL;
     return argus_error_memory();
 }
@@ -323,7 +320,7 @@ static bool add_partner(struct suspect_search *search, uint32_t vertex)
 {
     uint32_t other = search->d->view.vertices[vertex].thread;
     return !have_interacted(&search->d->view, search->vertex, other, MIN_INTERACTIONS) ||
-           suspect_search_add(search, other, "it communicated with the waiting thread before");
+           suspect_search_add(search, other, ARGUS_REASON_COMMUNICATED);
 }
 
 /* Finds threads that communicated with the waiter before: those that ended its waits or that it
@@ -363,8 +360,7 @@ static struct argus_error *find_requester(struct suspect_search *search)
             continue;
         uint32_t requester = view->vertices[view->edges[cause].from].thread;
         if (diagnoser_find_step(search->d, requester) >= 0 &&
-            !suspect_search_add(search, requester,
-                                "it is the only other thread that is known to interact with it"))
+            !suspect_search_add(search, requester, ARGUS_REASON_ONLY_OTHER))
             return argus_error_memory();
     }
     return NULL;

@@ -1,6 +1,5 @@
 /* Watched variables that cannot be what a loop waits for, or were not seen to be. */
 #include "diagnose/diagnoser.h"
-#include "diagnose/words.h"
 
 static bool touches(const struct view *view, uint32_t vertex, uint64_t address)
 {
@@ -48,17 +47,14 @@ static struct argus_error *note_flag(struct diagnoser *d, uint32_t vertex, struc
                                      const struct argus_flag_entry *flag)
 {
     uint32_t process = d->view.threads[d->view.vertices[vertex].thread].process;
+    struct argus_reason reason = {.kind = ARGUS_REASON_FLAG_UNTOUCHED, .name = (char *)flag->label};
     if (!was_touched(&d->view, process, flag->address))
-        return diagnoser_add_uncertain(
-            d, text_print("%s was watched, but no thread read or wrote it while it was: the loop "
-                          "waits for something else",
-                          flag->label));
+        return diagnoser_add_uncertain(d, &reason);
     if (flag->semantics != ARGUS_FLAG_VALUE || /* its reads are not recorded */
         was_touched_in_loop(&d->view, vertex, part, flag->address))
         return NULL;
-    return diagnoser_add_uncertain(
-        d, text_print("%s was watched, but the loop did not read it: it waits for something else",
-                      flag->label));
+    reason.kind = ARGUS_REASON_FLAG_UNREAD;
+    return diagnoser_add_uncertain(d, &reason);
 }
 
 struct argus_error *diagnoser_note_untouched_flags(struct diagnoser *d, uint32_t vertex,

@@ -15,14 +15,13 @@
  * on a file waits for the lock's holder (polled_lock.c). A loop that polls for the end of a child
  * waits for that child (polled_child.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/suspects/turned_flag.h"
-#include "diagnose/words.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
  * last of them or just after it. */
@@ -50,16 +49,6 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
         v = timeline_next(view, v);
     }
     return found;
-}
-
-/* Names the polling function and its program: "in wait_for_data of editor"; "" if unknown. */
-static void name_place(struct diagnoser *d, uint32_t vertex, uint32_t stack, char *buffer,
-                       size_t bytes)
-{
-    char function[128];
-    const char *name =
-        text_function(&d->view, d->symbols, vertex, stack, function, sizeof(function));
-    snprintf(buffer, bytes, "%s%s", name ? ", in " : "", name ? name : "");
 }
 
 /* How often the loop of `vertex` polled in `part`, in all of its vertices. */
@@ -96,51 +85,37 @@ static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint
     return NULL;
 }
 
-/* What the user should record to get further. */
-static char *text_next(struct diagnoser *d, uint32_t vertex, struct window part,
-                       const struct argus_code_loop *loop)
+/* Puts into `why` what is known of the flag, and so what the user should record to get further. The
+ * caller must free its `name` and `write.place`. */
+static struct argus_error *tell_flag(struct diagnoser *d, uint32_t vertex, struct window part,
+                                     const struct argus_code_loop *loop, struct argus_reason *why)
 {
     const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
     uint32_t former = find_former_write(&d->view, vertex, part);
     if (former == ARGUS_NONE)
         former = find_former_turn(&d->view, vertex, part);
     if (former != ARGUS_NONE)
-        return text_former_write(d, vertex, former, part);
-    if (flag)
-        return text_print("it waits for the data flag %s, which no thread set meanwhile, nor is "
-                          "known to have set before; "
-                          "a recording of a run without the hang shows which thread should set it",
-                          flag->label);
-    if (loop->variable_count)
-        return text_code_loop(d, loop);
-    return text_print(
-        "it waits for a data flag that another thread sets. To find the flag, run 'argus step %s "
-        "v%u --process PID -o good.steps' while the program works, the same with -o bad.steps "
-        "while it spins, and 'argus diverge good.steps bad.steps' (or 'argus diverge --spin "
-        "bad.steps' alone). It prints the command 'argus watchflag PID IMAGE VARIABLE', with which "
-        "a recording shows which thread should have set the flag",
-        argus_trace_path(argus_graph_trace(d->view.graph)), vertex);
+        return former_write_tell(d, vertex, former, part, why);
+    why->because = flag ? ARGUS_REASON_FLAG_NEVER_SET : (uint8_t)code_loop_reason(loop);
+    why->name = flag ? strdup(flag->label) : NULL;
+    return flag && !why->name ? argus_error_memory() : NULL;
 }
 
 struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                          struct argus_code_loop *loop)
 {
-    const struct argus_vertex *v = &d->view.vertices[vertex];
-    char call[400], place[160], lasted[32];
-    argus_wait_text(d->view.graph, vertex, call, sizeof(call));
     uint32_t stack = find_loop_stack(d, vertex, part);
-    name_place(d, vertex, stack, place, sizeof(place));
-    bool merged = v->flags & ARGUS_VERTEX_YIELDS;
-    char *next = text_next(d, vertex, part, loop);
-    char *why = text_print("polled and waited %llu times in a row (%s%s) for %s: %s",
-                           (unsigned long long)count_looks(&d->view, vertex, part),
-                           merged ? call : "sched_yield", place,
-                           text_duration(window_ns(part), lasted, sizeof(lasted)),
-                           next ? next : "it waits for a data flag");
-    free(next);
+    struct argus_reason why = {.kind = ARGUS_REASON_POLLED,
+                               .vertex = vertex,
+                               .stack = stack,
+                               .count = count_looks(&d->view, vertex, part),
+                               .ns = window_ns(part)};
     size_t count = d->culprits.length;
-    struct argus_error *error =
-        diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, window_ns(part), why);
+    struct argus_error *error = tell_flag(d, vertex, part, loop, &why);
+    if (!error)
+        error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_REPEATED_YIELD, part, why.ns, &why);
+    free(why.name);
+    free(why.write.place);
     if (error || d->culprits.length == count) {
         code_loop_free(loop);
         return error;
@@ -182,9 +157,9 @@ struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t ve
     return diagnoser_explain_missing_write(d, &position);
 }
 
-/* Explains a loop by `thread`, which should have ended it because of `why` (static). */
+/* Explains a loop by `thread`, which should have ended it because of `why`. */
 static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, struct window part,
-                                      uint32_t thread, const char *why)
+                                      uint32_t thread, enum argus_reason_kind why)
 {
     struct walk_position position = {.vertex = vertex, .window = part, .requester = vertex};
     if (diagnoser_find_step(d, thread) >= 0)
@@ -195,16 +170,13 @@ static struct argus_error *explain_by(struct diagnoser *d, uint32_t vertex, stru
 /* Reads of such flags are not recorded. */
 static struct argus_error *note_turn(struct diagnoser *d, uint32_t vertex, uint32_t turn)
 {
-    char who[128], whom[128];
     const struct argus_edge *edge = &d->view.edges[turn];
     const struct argus_flag_entry *flag = argus_graph_edge_flag(d->view.graph, edge, NULL);
-    text_thread(&d->view, d->view.vertices[edge->to].thread, who, sizeof(who));
-    text_thread(&d->view, d->view.vertices[vertex].thread, whom, sizeof(whom));
-    return diagnoser_add_uncertain(
-        d,
-        text_print("that the loop of %s waited until %s had changed %s is a guess: %s had set it "
-                   "just before, and the loop ended just after; the loop's looks are not recorded",
-                   whom, who, flag ? flag->label : "the data flag", whom));
+    struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_TURN,
+                                 .thread = d->view.vertices[edge->to].thread,
+                                 .waiter = d->view.vertices[vertex].thread,
+                                 .name = flag ? (char *)flag->label : NULL};
+    return diagnoser_add_uncertain(d, &guess);
 }
 
 /* Explains a loop by a flag that its thread handed over, or else by the program's code. */
@@ -240,7 +212,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
     if (told != ARGUS_NONE) /* the thread sets the flag itself upon a message */
         return explain_by(d, vertex, part, d->view.vertices[d->view.edges[told].from].thread,
-                          "the last time, its message made the waiting thread set the flag");
+                          ARGUS_REASON_MADE_SET);
     struct lock_tries tries;
     bool locks = edge == ARGUS_NONE && lock_tries_find(&d->view, d->view.vertices[vertex].thread,
                                                        part.start_ns, part.end_ns, &tries);
@@ -248,7 +220,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     uint32_t child = edge == ARGUS_NONE ? find_polled_child(&d->view, vertex, part) : ARGUS_NONE;
     if (child != ARGUS_NONE)
-        return explain_by(d, vertex, part, child, "it is a child, and the loop asks for its end");
+        return explain_by(d, vertex, part, child, ARGUS_REASON_IS_ASKED_CHILD);
     if (locks)
         return diagnoser_explain_polled_lock(d, vertex, part, &tries);
     if (edge == ARGUS_NONE)

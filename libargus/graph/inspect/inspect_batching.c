@@ -15,7 +15,7 @@ enum role { ROLE_NONE, ROLE_RELAY, ROLE_SUSPECT };
 enum { MOST_TOLD_APART = 64 };
 
 struct tally {
-    uint64_t vertices, hears, answers;
+    uint64_t vertices, caused_by_several, causes_in_several;
     uint32_t thread;
     uint32_t most;
 };
@@ -44,8 +44,8 @@ static void count_vertex(const struct inspector *inspector, uint32_t vertex, str
         return;
     struct tally *tally = &tallies[inspector->vertices[vertex].thread];
     tally->vertices++;
-    tally->hears += __builtin_popcount(peers.hears) > 1;
-    tally->answers += __builtin_popcount(peers.answers) > 1;
+    tally->caused_by_several += __builtin_popcount(peers.causes) > 1;
+    tally->causes_in_several += __builtin_popcount(peers.effects) > 1;
     if (tally->most < peers.count)
         tally->most = peers.count;
 }
@@ -129,8 +129,8 @@ static struct argus_batching describe(const struct inspector *inspector, const s
         gather_vertex(inspector, thread->first_vertex + i, &gathering);
     struct argus_batching batching = {
         .vertices = tally->vertices,
-        .hears = tally->hears,
-        .answers = tally->answers,
+        .caused_by_several = tally->caused_by_several,
+        .causes_in_several = tally->causes_in_several,
         .all = thread->vertex_count,
         .thread = tally->thread,
         .most = tally->most,

@@ -91,9 +91,9 @@ static bool is_mixed(const struct network *network, uint8_t skip, const uint32_t
         return false;
     uint32_t in = network->in_first[vertex], out = network->out_first[vertex];
     peers_clear(&peers);
-    peers.hears = peers_by(network, skip, applications, network->in + in,
-                           network->in_first[vertex + 1] - in, network->from, own, &peers);
-    peers.answers = peers_by(network, skip, applications, network->out + out,
+    peers.causes = peers_by(network, skip, applications, network->in + in,
+                            network->in_first[vertex + 1] - in, network->from, own, &peers);
+    peers.effects = peers_by(network, skip, applications, network->out + out,
                              network->out_first[vertex + 1] - out, network->to, own, &peers);
     return peers_are_mixed(&peers);
 }

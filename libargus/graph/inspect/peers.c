@@ -34,7 +34,7 @@ uint32_t peer_bit(struct peer_list *list, uint32_t application)
 
 bool peers_are_mixed(const struct peer_list *list)
 {
-    return __builtin_popcount(list->hears) > 1 || __builtin_popcount(list->answers) > 1;
+    return __builtin_popcount(list->causes) > 1 || __builtin_popcount(list->effects) > 1;
 }
 
 void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_list *ret)
@@ -48,12 +48,12 @@ void peers_of(const struct inspector *inspector, uint32_t vertex, struct peer_li
     for (size_t i = 0; i < in_count; i++) {
         uint32_t peer = inspector_application(inspector, in[i].from);
         if (peer != own && peer != ARGUS_NONE && peers_interact_by(&in[i]))
-            ret->hears |= peer_bit(ret, peer);
+            ret->causes |= peer_bit(ret, peer);
     }
     for (size_t i = 0; i < out_count; i++) {
         const struct argus_edge *edge = &inspector->edges[out[i]];
         uint32_t peer = inspector_application(inspector, edge->to);
         if (peer != own && peer != ARGUS_NONE && peers_interact_by(edge))
-            ret->answers |= peer_bit(ret, peer);
+            ret->effects |= peer_bit(ret, peer);
     }
 }

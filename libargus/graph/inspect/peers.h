@@ -8,14 +8,14 @@
 enum { MOST_PEERS = 32 };
 struct peer_list {
     uint32_t applications[MOST_PEERS];
-    uint32_t hears;   /* bits of peers that caused the vertex */
-    uint32_t answers; /* bits of peers in which the vertex caused something */
+    uint32_t causes;  /* bits of peers that caused the vertex */
+    uint32_t effects; /* bits of peers in which the vertex caused something */
     uint32_t count;
 };
 
 static inline void peers_clear(struct peer_list *list)
 {
-    list->count = list->hears = list->answers = 0;
+    list->count = list->causes = list->effects = 0;
 }
 
 /* The bit of `application`, which is added if it is not in the list; 0 if the list is full. */

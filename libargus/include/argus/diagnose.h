@@ -2,6 +2,7 @@
 #ifndef ARGUS_DIAGNOSE_H
 #define ARGUS_DIAGNOSE_H
 
+#include "argus/diagnosis_reason.h"
 #include "argus/hangs.h"
 #include "argus/slice.h"
 #include "argus/symbols.h"
@@ -145,8 +146,8 @@ struct argus_culprit {
     /* of a loop that polls: the culprit's own, or the one that it should have ended */
     struct argus_code_loop loop;
     bool polled; /* LongRunning: it did nothing but poll the variables of `loop` */
-    /* owned: one sentence; "" with `memory`, of which argus_culprit_why() makes one */
-    char *why;
+    /* ARGUS_REASON_MEMORY: `memory` says it. argus_culprit_why() makes a sentence of both. */
+    struct argus_reason why;
 };
 
 struct argus_path_step {
@@ -188,12 +189,9 @@ struct argus_diagnosis {
     size_t origin_count;
     struct argus_asked *asked;
     size_t asked_count;
-    /* sentences: lost records, weak edges followed, missing symbols, no baseline */
-    char **uncertain;
+    /* owned: lost records, guesses, weak edges followed, missing symbols, no baseline */
+    struct argus_reason *uncertain;
     size_t uncertain_count;
-    char *summary; /* one sentence that a non-expert understands */
-    /* the clause of the summary that gives the reason: "it waited for B, which slept" */
-    char *cause;
 };
 
 struct argus_diagnose_options {

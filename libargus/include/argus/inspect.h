@@ -90,10 +90,10 @@ struct argus_peer {
  * segment that one application caused, and that caused something in one other application, only
  * passes a request on and does not count. */
 struct argus_batching {
-    uint64_t vertices; /* such segments of this thread */
-    uint64_t hears;    /* of these: caused by two or more applications */
-    uint64_t answers;  /* of these: caused something in two or more applications */
-    uint64_t all;      /* all segments of the thread */
+    uint64_t vertices;          /* such segments of this thread */
+    uint64_t caused_by_several; /* of these: caused by two or more applications */
+    uint64_t causes_in_several; /* of these: caused something in two or more applications */
+    uint64_t all;               /* all segments of the thread */
     uint32_t thread;
     uint32_t most;                                /* the most applications in one segment */
     struct argus_peer peers[ARGUS_INSPECT_PEERS]; /* most frequent first */

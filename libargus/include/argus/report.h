@@ -43,9 +43,10 @@ struct argus_report_context {
 const char *argus_report_unnamed(const struct argus_symbols *symbols, char *buffer,
                                  size_t buffer_bytes);
 
-/* The sentence that says what a culprit did: its own, or one that is written into `buffer`. */
-const char *argus_culprit_why(const struct argus_graph *graph, const struct argus_culprit *culprit,
-                              char *buffer, size_t bytes);
+/* The sentence that says what a culprit did, without its end. Written into `buffer`, which is
+ * returned. */
+const char *argus_culprit_why(const struct argus_report_context *context,
+                              const struct argus_culprit *culprit, char *buffer, size_t bytes);
 
 /* In each pair, one function writes text for people and the other one JSON object for programs. */
 struct argus_error *argus_report_graph_summary(const struct argus_report_context *context,
@@ -94,6 +95,11 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
                                        const struct argus_slice *slice, bool json);
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis, bool json);
+/* The clause of the summary that gives the cause: "it waited for B, which slept". Written into
+ * `buffer`, which is returned. */
+const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
+                                       const struct argus_diagnosis *diagnosis, char *buffer,
+                                       size_t bytes);
 
 /* `normal` and `bad` are the arguments of argus_diverge(); `normal` NULL: `bad` alone. No graph is
  * needed. */

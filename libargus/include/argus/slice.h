@@ -18,6 +18,14 @@ extern "C" {
 
 #define ARGUS_SLICE_OTHERS 4
 
+/* Why an edge was followed. */
+enum argus_step_reason {
+    ARGUS_STEP_FIRST,     /* none was: the step begins the slice */
+    ARGUS_STEP_CONTINUES, /* the vertex continues what the previous one of its thread began */
+    ARGUS_STEP_ONLY,      /* it is the only known cause */
+    ARGUS_STEP_ANSWER,    /* chosen by the answer to a question */
+};
+
 /* One step of a slice: `vertex`, reached backward along `edge` (ARGUS_NONE for the first step). */
 struct argus_step {
     uint32_t vertex;
@@ -25,7 +33,7 @@ struct argus_step {
     uint32_t alternatives; /* how many other causes of this vertex were not followed … */
     /* … and the best of their edges, best first; the rest is ARGUS_NONE */
     uint32_t others[ARGUS_SLICE_OTHERS];
-    const char *why;      /* why `edge` was followed, static; NULL for the first step */
+    enum argus_step_reason why;
     uint64_t explains_ns; /* how much of the window this vertex covers */
     uint64_t waited_ns;   /* the wait in the previous step's vertex that `edge` ended; 0: none */
     uint64_t explains_wait_ns; /* how much of that wait this vertex worked until `edge` */
@@ -64,7 +72,6 @@ struct argus_error *argus_slice(const struct argus_graph *graph, uint32_t vertex
                                 const struct argus_slice_options *options, struct argus_asker asker,
                                 struct argus_slice *ret);
 void argus_slice_deinit(struct argus_slice *slice);
-const char *argus_slice_end_name(enum argus_slice_end end);
 
 enum argus_stretch_state {
     ARGUS_STRETCH_RUNNING,

@@ -1,11 +1,10 @@
-/* The first line of the answer, for readers who do not know Argus, and the list of what is
- * uncertain. */
+/* The first line of the answer, for readers who do not know Argus. */
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/diagnoser.h"
-#include "diagnose/suspects/remotes.h"
-#include "diagnose/words.h"
+#include "diagnose/file_locks.h"
+#include "report/diagnosis_words.h"
+#include "report/phrases.h"
 
 /* A sentence that is built piece by piece. */
 struct sentence {
@@ -291,111 +290,53 @@ static void sentence_add_cause(struct sentence *sentence, const struct argus_dia
     }
 }
 
-struct argus_error *diagnosis_summarize(struct argus_diagnosis *found, const struct view *view)
+static void sentence_finish_cause(struct sentence *cause, const struct argus_diagnosis *found,
+                                  const struct view *view)
 {
+    if (found->hang.nature == ARGUS_NATURE_IDLE)
+        sentence_add(cause, "it was idle and waited for input");
+    else
+        sentence_add_cause(cause, found, view);
+}
+
+const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
+                                       const struct argus_diagnosis *found, char *buffer,
+                                       size_t bytes)
+{
+    struct view view = view_of(graph);
+    struct sentence cause = {.length = 0};
+    bool is_guess = found->guessed && found->hang.nature != ARGUS_NATURE_IDLE;
+    sentence_finish_cause(&cause, found, &view);
+    snprintf(buffer, bytes, "%s%s", is_guess ? "probably " : "", cause.text);
+    return buffer;
+}
+
+/* Whether a question is open, so that the diagnosis has no answer yet. */
+static bool is_open(const struct argus_diagnosis *found)
+{
+    for (size_t i = 0; i < found->asked_count; i++)
+        if (found->asked[i].answer == ARGUS_ANSWER_OPEN)
+            return true;
+    return false;
+}
+
+const char *diagnosis_summary_text(const struct argus_graph *graph,
+                                   const struct argus_diagnosis *found, char *buffer, size_t bytes)
+{
+    struct view view = view_of(graph);
     struct sentence cause = {.length = 0};
     char name[128], lasted[32];
-    text_thread(view, found->hang.thread, name, sizeof(name));
-    text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted));
-    if (found->hang.nature == ARGUS_NATURE_IDLE) {
-        found->cause = strdup("it was idle and waited for input");
-        found->summary = text_print("%s did not hang: for %s it was idle and waited for input, and "
-                                    "none was pending.",
-                                    name, lasted);
-    } else {
-        sentence_add_cause(&cause, found, view);
-        found->cause = text_print("%s%s", found->guessed ? "probably " : "", cause.text);
-        found->summary = text_print("%s %s frozen for %s%s because %s.", name,
-                                    found->hang.ongoing ? "has been" : "was", lasted,
-                                    found->guessed ? ", probably" : "", cause.text);
-    }
-    return found->summary && found->cause ? NULL : argus_error_memory();
-}
-
-/* --- what is uncertain --- */
-
-static struct argus_error *note_lost_records(struct diagnoser *d)
-{
-    const struct argus_trace *trace = argus_graph_trace(d->view.graph);
-    uint64_t lost = trace ? argus_trace_lost_count(trace) : 0;
-    return lost == 0
-               ? NULL
-               : diagnoser_add_uncertain(d, text_print("%llu records were lost while recording",
-                                                       (unsigned long long)lost));
-}
-
-static struct argus_error *note_unknown_time(struct diagnoser *d)
-{
-    uint64_t unknown = 0;
-    char lasted[32];
-    for (size_t i = 0; i < d->accounting.count; i++) {
-        const struct argus_stretch *stretch = &d->accounting.stretches[i];
-        if (stretch->state == ARGUS_STRETCH_UNKNOWN)
-            unknown += stretch->end_ns - stretch->start_ns;
-    }
-    return unknown == 0 ? NULL
-                        : diagnoser_add_uncertain(
-                              d, text_print("%s of the hang are unknown: the records do not show "
-                                            "who ran then",
-                                            text_duration(unknown, lasted, sizeof(lasted))));
-}
-
-/* Even without lost records, a kernel may hide threads from its tracepoints (sandboxes do): the
- * thread that had the CPU before or after such a thread has a gap. */
-static struct argus_error *note_gap(struct diagnoser *d, uint32_t vertex)
-{
-    const struct argus_vertex *v = &d->view.vertices[vertex];
-    uint64_t lasted = v->end_ns - v->start_ns, known = v->run_ns + v->runnable_ns;
-    uint64_t gap = lasted > known && !(v->flags & ARGUS_VERTEX_YIELDS) ? lasted - known : 0;
-    char text[32];
-    if (!(v->flags & ARGUS_VERTEX_GAP) || gap * 100 < d->hang.end_ns - d->hang.start_ns)
+    if (is_open(found))
         return NULL;
-    return diagnoser_add_uncertain(
-        d, text_print("whether v%u ran for another %s is unknown: no record "
-                      "shows who had the cpu then",
-                      vertex, text_duration(gap, text, sizeof(text))));
-}
-
-static struct argus_error *note_weak_steps(struct diagnoser *d)
-{
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < d->path.length; i++) {
-        const struct argus_path_step *step = &d->path.data[i];
-        if (step->edge != ARGUS_NONE && !d->view.edges[step->edge].strong)
-            error = diagnoser_add_uncertain(
-                d, text_print("the step to v%u follows a weak edge: it ended the wait, but may "
-                              "not be the reason for it",
-                              step->vertex));
-        if (!error)
-            error = note_gap(d, step->vertex);
-    }
-    return error;
-}
-
-static struct argus_error *note_missing_samples(struct diagnoser *d)
-{
-    for (size_t i = 0; i < d->culprits.length; i++) {
-        const struct argus_culprit *culprit = &d->culprits.data[i];
-        if (culprit->type == ARGUS_TYPE_LONG_RUNNING && culprit->function_count == 0)
-            return diagnoser_add_uncertain(
-                d, text_print("there are no cpu samples of v%u: which of its "
-                              "functions were costly is not known",
-                              culprit->vertex));
-    }
-    return NULL;
-}
-
-struct argus_error *diagnoser_note_uncertain(struct diagnoser *d)
-{
-    static struct argus_error *(*const all[])(struct diagnoser *) = {
-        note_lost_records, note_unknown_time, note_weak_steps, note_missing_samples};
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < sizeof(all) / sizeof(all[0]); i++)
-        error = all[i](d);
-    bool compared = d->baseline != ARGUS_NONE || d->hang.nature == ARGUS_NATURE_IDLE;
-    if (!error && d->hang.type == ARGUS_TYPE_LONG_WAIT && !compared)
-        error = diagnoser_add_uncertain(
-            d, text_print("the trace has no similar wait that ended well to "
-                          "compare with"));
-    return error;
+    text_thread(&view, found->hang.thread, name, sizeof(name));
+    text_duration(found->hang.end_ns - found->hang.start_ns, lasted, sizeof(lasted));
+    sentence_finish_cause(&cause, found, &view);
+    if (found->hang.nature == ARGUS_NATURE_IDLE)
+        snprintf(buffer, bytes, "%s did not hang: for %s %s, and none was pending.", name, lasted,
+                 cause.text);
+    else
+        snprintf(buffer, bytes, "%s %s frozen for %s%s because %s.", name,
+                 found->hang.ongoing ? "has been" : "was", lasted,
+                 found->guessed ? ", probably" : "", cause.text);
+    return buffer;
 }
