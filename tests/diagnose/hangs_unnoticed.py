@@ -60,6 +60,38 @@ def worker_that_nobody_wants():
 
 
 @scene
+def worker_hangs_with_its_window():
+    """The editor waits for its own worker, which leaves a request of the editor, and in the second scene one of the keyboard, too."""
+    scenes = []
+    for other in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.thread(11, "worker", pid=s.editor)
+        for turn in range(6):
+            s.wait(11, "poll", fd=8)
+            s.type()
+            s.wake(s.keyboard, s.editor)
+            for tid in (s.keyboard, s.editor) if turn < 5 else ():
+                s.raw(tid, f"message channel={80 + tid} bytes=8 kind=pipe flags=sent position={8 * turn}")
+            s.rest()
+            s.wake(s.editor, 11)
+            for tid in (s.keyboard, s.editor) if turn < 5 else ():
+                s.raw(11, f"message channel={80 + tid} bytes=8 kind=pipe flags=received position={8 * turn}")
+            s.home() if turn < 5 else s.busy(10)
+        s.raw(s.editor, f"message channel={80 + s.editor} bytes=8 kind=pipe flags=sent position=40")
+        s.wait(s.editor, "read", fd=9)
+        s.type()
+        if other:
+            s.raw(s.keyboard, f"message channel={80 + s.keyboard} bytes=8 kind=pipe flags=sent position=40")
+        s.rest()
+        s.busy(3000)
+        s.type()
+        scenes.append(s)
+    window, worker = hang(type="LongWait"), hang()
+    return scenes, [([], [window]), ([], [worker, window])]
+
+
+@scene
 def polled_for_by_another():
     """Its polls are for replies, and its idle wait is on a condition, because another thread polls. It is a hang only if input is
     pending."""

@@ -4,7 +4,8 @@
  * as if something were pending for it: its own request is, at the server.
  *
  * A program that is started again while it is frozen hands its arguments to its first process and
- * waits for it. That is the same freeze, and is left out.
+ * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for which
+ * only its own process waits, if the process's main thread hangs meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +15,31 @@
 /* A start begins with the process, or with the program that it executes soon afterwards. */
 #define LATEST_START_NS 1000000000ull
 
-/* Whether a message of the thread of `window` was pending for the thread of `server`. */
-static bool keeps_waiting(const struct view *view, const struct argus_hang *server,
-                          const struct argus_hang *window)
+/* What was pending for a server's thread: messages of the thread of a window, and anything that
+ * another process sent, or that nobody is known to have sent. */
+struct waiting {
+    bool window, others;
+};
+
+static bool waiting_for(const struct view *view, const struct argus_hang *server,
+                        const struct argus_hang *window, struct waiting *ret)
 {
     struct argus_pendings pendings;
-    bool found = false;
+    uint32_t process = view->threads[server->thread].process;
+    *ret = (struct waiting){.window = false};
     struct argus_error *error = argus_pending_find(view->graph, server, &pendings);
     if (error) {
         argus_error_destroy(error);
         return false;
     }
-    for (size_t i = 0; i < pendings.count; i++)
-        found |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE &&
-                 pendings.items[i].sender == window->thread;
+    for (size_t i = 0; i < pendings.count; i++) {
+        uint32_t sender = pendings.items[i].sender;
+        ret->window |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE && sender == window->thread;
+        ret->others |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
+                       (sender == ARGUS_NONE || view->threads[sender].process != process);
+    }
     argus_pendings_deinit(&pendings);
-    return found;
+    return true;
 }
 
 static bool overlap(const struct argus_hang *a, const struct argus_hang *b)
@@ -40,10 +50,11 @@ static bool overlap(const struct argus_hang *a, const struct argus_hang *b)
 static void raise_if_server_hangs(const struct view *view, const hang_list *list,
                                   struct argus_hang *window)
 {
+    struct waiting waiting;
     for (size_t i = 0; i < list->length && window->urgency == ARGUS_URGENCY_WINDOW_SET_OFF; i++) {
         const struct argus_hang *server = &list->data[i];
         if (server->urgency == ARGUS_URGENCY_PENDING && overlap(server, window) &&
-            keeps_waiting(view, server, window))
+            waiting_for(view, server, window, &waiting) && waiting.window)
             window->urgency = ARGUS_URGENCY_WINDOW_PENDING;
     }
 }
@@ -93,18 +104,35 @@ static bool is_second_start(const struct view *view, const hang_list *list,
     return false;
 }
 
-static void leave_out_second_starts(const struct view *view, hang_list *list)
+/* Whether the main thread hangs, too, and only its own process waits for this thread. */
+static bool is_own_worker(const struct view *view, const hang_list *list,
+                          const struct argus_hang *hang)
+{
+    uint32_t process = view->threads[hang->thread].process;
+    uint32_t main_thread = view->processes[process].main_thread;
+    struct waiting waiting;
+    for (size_t i = 0; hang->thread != main_thread && i < list->length; i++) {
+        const struct argus_hang *main_hang = &list->data[i];
+        if (main_hang->thread == main_thread && overlap(main_hang, hang) &&
+            waiting_for(view, hang, main_hang, &waiting))
+            return waiting.window && !waiting.others;
+    }
+    return false;
+}
+
+static void leave_out_same_freezes(const struct view *view, hang_list *list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->length; i++)
-        if (!is_second_start(view, list, &list->data[i]))
+        if (!is_second_start(view, list, &list->data[i]) &&
+            !is_own_worker(view, list, &list->data[i]))
             list->data[kept++] = list->data[i];
     list->length = kept;
 }
 
 void hangs_order(const struct view *view, hang_list *list)
 {
-    leave_out_second_starts(view, list);
+    leave_out_same_freezes(view, list);
     for (size_t i = 0; i < list->length; i++)
         raise_if_server_hangs(view, list, &list->data[i]);
     if (list->length)
