@@ -92,7 +92,7 @@ class Live(unittest.TestCase):
 
     def test_a_write_behind_a_pointer(self):
         program = self.start("twice")
-        self.check_written(self.live(program.process.pid, "--wait=60s", act=program.write), "state->0xc")
+        self.check_written(self.live(program.process.pid, "--wait=60s", act=program.write), "state->is_done")
 
     def test_a_write_that_ends_a_busy_loop(self):
         program = self.start("spin")
