@@ -142,10 +142,12 @@ struct mem_cgroup {
     struct page_counter memory;
 };
 
-struct mm_rss_stat { /* before Linux 6.2 */
+/* An array does not match a structure, so the other kernels do not have the
+ * member. A type that they lack would be searched in their modules, which needs CAP_SYS_ADMIN. */
+struct mm_struct___before_6_2 {
     struct {
-        long counter;
-    } count[4];
+        long count[4];
+    } rss_stat;
 };
 
 struct task_struct {

@@ -56,12 +56,12 @@ struct {
 
 static __always_inline uint64_t size_of_kind(const void *mm, uint64_t kind)
 {
-    const void *first = kernel_place(mm_struct, mm, rss_stat);
     int64_t pages;
-    if (bpf_core_type_exists(struct mm_rss_stat))
-        pages = (int64_t)kernel_word(first + kind * 8);
+    if (bpf_core_field_exists(struct mm_struct___before_6_2, rss_stat))
+        pages = (int64_t)kernel_word(kernel_place(mm_struct___before_6_2, mm, rss_stat) + kind * 8);
     else
-        pages = (int64_t)kernel_word(first + kind * bpf_core_type_size(struct percpu_counter) +
+        pages = (int64_t)kernel_word(kernel_place(mm_struct, mm, rss_stat) +
+                                     kind * bpf_core_type_size(struct percpu_counter) +
                                      bpf_core_field_offset(struct percpu_counter, count));
     return pages > 0 ? (uint64_t)pages << (settings.page_shift & 31) : 0;
 }
