@@ -19,7 +19,7 @@
 #include "stacks_agree.h"
 
 #define ROUNDS 400
-#define TRIES  3
+#define TRIES  20
 #define DEPTHS 40 /* also deeper than one window, and than what is kept of a stack */
 
 /* exit codes; after AGAIN, another try is made */
@@ -151,9 +151,9 @@ static int judge(const struct agreement *found)
     bool enough = found->user > ROUNDS && found->user_frames > 10 * found->user;
     if (!enough || !is_recognised(found))
         fprintf(stderr, "stacks_agree: too little was compared or recognised to tell\n");
-    if (found->kernel_differs || found->user_differs || !enough)
+    if (found->kernel_differs || found->user_differs)
         return DIFFERS;
-    return is_recognised(found) ? AGREES : AGAIN;
+    return enough && is_recognised(found) ? AGREES : AGAIN;
 }
 
 static int compare(const char *path)
@@ -190,7 +190,9 @@ int main(int argc, char **argv)
         printf("skipped: needs root\n");
         return SKIPPED;
     }
-    for (int tries = 0; tries < TRIES && result == AGAIN; tries++)
+    for (int tries = 0; tries < TRIES && result == AGAIN; tries++) {
+        usleep(tries ? 300000 : 0);
         result = compare(argv[1]);
+    }
     return result;
 }
