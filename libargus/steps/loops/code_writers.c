@@ -443,7 +443,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
         return false;
     }
     struct search search = {
-        .library = code_library_create(decoder), .budget = {MOST_WORK}, .found = ret};
+        .library = code_library_create(decoder), .budget = {.left = MOST_WORK}, .found = ret};
     search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
     search.budget.library = search.library;
     if (search.image) {
