@@ -19,11 +19,7 @@
 #include "stacks_agree.h"
 
 #define ROUNDS 400
-#define TRIES  20
 #define DEPTHS 40 /* also deeper than one window, and than what is kept of a stack */
-
-/* exit codes; after AGAIN, another try is made */
-enum { AGREES = 0, DIFFERS = 1, AGAIN = 3, SKIPPED = 77 };
 
 static int ping[2], pong[2];
 
@@ -129,17 +125,6 @@ static struct bpf_object *load(const char *path)
     return NULL;
 }
 
-/* Whether most kernel stacks were recognised. If another program attaches to the tracepoint meanwhile,
- * or leaves it, the kernel calls ours from another place, and stacks are recognised anew. */
-static bool is_recognised(const struct agreement *found)
-{
-#if defined(__x86_64__)
-    return found->kernel > ROUNDS && found->kernel_recognised > found->kernel - found->kernel / 20;
-#else
-    return true;
-#endif
-}
-
 static int judge(const struct agreement *found)
 {
     printf("kernel stacks: %llu compared, %llu of them recognised, %llu differ\n"
@@ -149,50 +134,41 @@ static int judge(const struct agreement *found)
            (double)found->user_frames / (double)(found->user ? found->user : 1),
            (unsigned long long)found->user_differs);
     bool enough = found->user > ROUNDS && found->user_frames > 10 * found->user;
-    if (!enough || !is_recognised(found))
+#if defined(__x86_64__)
+    enough = enough && found->kernel > ROUNDS && found->kernel_recognised > found->kernel / 2;
+#endif
+    if (!enough)
         fprintf(stderr, "stacks_agree: too little was compared or recognised to tell\n");
-    if (found->kernel_differs || found->user_differs)
-        return DIFFERS;
-    return enough && is_recognised(found) ? AGREES : AGAIN;
+    return enough && !found->kernel_differs && !found->user_differs ? 0 : 1;
 }
 
-static int compare(const char *path)
+int main(int argc, char **argv)
 {
     pthread_t thread;
     struct agreement found = {0};
     uint32_t zero = 0;
-    struct bpf_object *object = load(path);
+    if (argc != 2)
+        return 2;
+    if (geteuid() != 0) {
+        printf("skipped: needs root\n");
+        return 77;
+    }
+    struct bpf_object *object = load(argv[1]);
     struct bpf_link *link =
         object ? bpf_program__attach(bpf_object__find_program_by_name(object, "on_switch")) : NULL;
     if (!link) {
         printf("skipped: this kernel does not let us attach a BPF program (%s)\n", strerror(errno));
-        return SKIPPED;
+        return 77;
     }
     if (pipe(ping) < 0 || pipe(pong) < 0 || pthread_create(&thread, NULL, answer, NULL) != 0)
-        return DIFFERS;
+        return 1;
     wait_often();
     bpf_link__destroy(link);
     close(ping[1]);
     pthread_join(thread, NULL);
     struct bpf_map *map = bpf_object__find_map_by_name(object, ".bss");
     if (!map || bpf_map_lookup_elem(bpf_map__fd(map), &zero, &found) < 0)
-        return DIFFERS;
+        return 1;
     bpf_object__close(object);
     return judge(&found);
-}
-
-int main(int argc, char **argv)
-{
-    int result = AGAIN;
-    if (argc != 2)
-        return 2;
-    if (geteuid() != 0) {
-        printf("skipped: needs root\n");
-        return SKIPPED;
-    }
-    for (int tries = 0; tries < TRIES && result == AGAIN; tries++) {
-        usleep(tries ? 300000 : 0);
-        result = compare(argv[1]);
-    }
-    return result;
 }
