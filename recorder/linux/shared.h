@@ -47,7 +47,6 @@ struct bpf_cpu {
     uint64_t entry_last;             /* (bpf/kernel_stack.h) */
     uint64_t caller_ids, caller_key; /* whose system calls these are: bpf/syscall.h */
     uint64_t late_tid;               /* the thread on this cpu, if its wait was long: bpf/late.h */
-    uint64_t sleeper;                /* the position of a frame: bpf/kernel_stack.h */
 } __attribute__((aligned(128)));
 
 /* The value of the stack table; the key is the 64-bit hash of the frames. */
@@ -56,25 +55,14 @@ struct bpf_stack {
     uint64_t frames[BPF_STACK_FRAMES]; /* innermost first */
 };
 
-/* bpf/kernel_stack.h: a kernel stack that was unwound, and the positions of its return addresses up to
- * the system call's entry, in words from the program's own frame. */
-struct bpf_known_stack {
-    uint64_t id;
-    uint64_t count;
-    uint16_t at[BPF_STACK_FRAMES];
-};
-
 /* Scratch: a part of a user's or of a kernel stack. Loop variables are volatile, in memory, because
  * the verifier does not track values through memory: otherwise it would analyse each value
  * separately, and give up. */
 struct bpf_window {
     uint64_t words[BPF_WINDOW_BYTES / 8];
-    volatile uint64_t address; /* of the first word */
-    volatile uint64_t end;     /* kernel_stack.h: of the stack */
+    volatile uint64_t address; /* user_stack.h: of the first word */
     volatile uint64_t bytes;   /* user_stack.h: bytes present; fewer at the end of the stack */
     volatile uint64_t found;   /* kernel_stack.h: frames */
-    volatile uint64_t left;    /* kernel_stack.h: frames */
-    struct bpf_known_stack known;
 };
 
 /* The value of the thread table; the key is the 32-bit thread id. */

@@ -6,11 +6,15 @@
 struct agreement agreement; /* read by stacks_agree.c */
 
 static __always_inline void compare_kernel(struct bpf_raw_tracepoint_args *ctx,
-                                           struct bpf_stack *stack)
+                                           struct bpf_stack *stack, struct bpf_window *window)
 {
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-    uint32_t depth = kernel_stack_copy_from(ctx, STACK_USER_SWITCH);
-    if (depth && kernel_stack_recognise(STACK_USER_SWITCH, arch_syscall_nr(regs), depth))
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (!state)
+        return;
+    struct entry entry = {state->entry_first, state->entry_last};
+    uint64_t name = kernel_stack_name(ctx, bpf_get_current_task_btf(), &entry, window->words);
+    if (name && bpf_map_lookup_elem(&known_stacks, &name))
         __sync_fetch_and_add(&agreement.kernel_recognised, 1);
     uint64_t id = stack_take_call(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
     __sync_fetch_and_add(&agreement.kernel, 1);
@@ -42,10 +46,12 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     uint32_t slot = STACK_USER_SWITCH;
     struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
-    if (!is_own(task) || ctx->args[0] || !task->__state || !arch_in_syscall(regs) || !stack)
+    struct bpf_window *window = bpf_map_lookup_elem(&windows, &slot);
+    if (!is_own(task) || ctx->args[0] || !task->__state || !arch_in_syscall(regs) || !stack ||
+        !window)
         return 0;
     if (KERNEL_STACK_HAS_NAME)
-        compare_kernel(ctx, stack);
+        compare_kernel(ctx, stack, window);
     compare_user(ctx, stack);
     return 0;
 }

@@ -13,13 +13,35 @@
 #include "late.h"
 #include "ring.h"
 #include "snapshot.h"
-#include "stack_maps.h"
 #include "user_stack.h"
 
 #define PF_KTHREAD 0x00200000
 
 /* The tracing's own frames on top of a kernel stack taken in a tracepoint. */
 #define STACK_SKIP_TRACING 3
+
+enum stack_user {
+    STACK_USER_SWITCH,
+    STACK_USER_WAKE,
+    STACK_USER_SAMPLE,
+    STACK_USER_FLAG,
+    STACK_USER_CALL,
+    STACK_USER_COUNT
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, STACK_USER_COUNT);
+    __type(key, uint32_t);
+    __type(value, struct bpf_stack);
+} scratch SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 65536);
+    __type(key, uint64_t);
+    __type(value, struct bpf_stack);
+} stacks SEC(".maps");
 
 static __always_inline void stack_count_lost(void)
 {
@@ -28,6 +50,14 @@ static __always_inline void stack_count_lost(void)
     if (state)
         __sync_fetch_and_add(&state->stacks_lost, 1);
 }
+
+/* Scratch data written while a stack is taken. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, STACK_USER_COUNT);
+    __type(key, uint32_t);
+    __type(value, struct bpf_window);
+} windows SEC(".maps");
 
 /* Never 0, which means "no stack". */
 static __always_inline uint64_t stack_hash(const struct bpf_stack *stack)
@@ -116,22 +146,21 @@ static __always_inline uint64_t stack_take_call(void *context, enum stack_user u
 {
     uint32_t slot = user, cpu;
     struct bpf_cpu *state = this_cpu(&cpu);
+    struct bpf_window *window = bpf_map_lookup_elem(&windows, &slot);
     struct bpf_stack *stack = bpf_map_lookup_elem(&scratch, &slot);
-    if (!state || !stack)
+    if (!state || !window || !stack)
         return 0;
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint32_t depth = kernel_stack_copy_from(context, slot);
-    uint64_t call = arch_syscall_nr(regs);
-    uint64_t id = depth ? kernel_stack_recognise(slot, call, depth) : 0;
-    if (id)
+    struct entry entry = {state->entry_first, state->entry_last};
+    uint64_t name = kernel_stack_name(context, bpf_get_current_task_btf(), &entry, window->words);
+    const uint64_t *known = name ? bpf_map_lookup_elem(&known_stacks, &name) : NULL;
+    uint64_t id = known ? *known : 0;
+    if (id && bpf_map_lookup_elem(&stacks, &id)) /* the table may have dropped it */
         return id;
     id = stack_by_helper(context, stack, skipped);
     if (!id)
         return 0;
-    if (depth)
-        kernel_stack_learn(slot, call, depth, id);
-    struct entry entry = {state->entry_first, state->entry_last};
+    if (name && kernel_stack_agrees(stack, &entry, window))
+        bpf_map_update_elem(&known_stacks, &name, &id, BPF_ANY);
     entry_learn(&entry, stack);
     state->entry_first = entry.first;
     state->entry_last = entry.last;
