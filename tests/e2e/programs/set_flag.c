@@ -46,6 +46,8 @@ static void *be_loader(void *context)
     unsigned ms;
     while (read(self->requests[0], &ms, sizeof(ms)) == sizeof(ms)) {
         bool hang = ms >= self->scene.hang_ms;
+        if (hang && scene_variant(&self->scene, "reset"))
+            return NULL;
         if (scene_variant(&self->scene, "locked")) {
             if (hang)
                 usleep(20000); /* the saver is first */
@@ -54,8 +56,6 @@ static void *be_loader(void *context)
         } else if (!hang || !forgets) {
             decode_picture(ms);
         }
-        if (hang && scene_variant(&self->scene, "reset"))
-            return NULL;
         if (!hang || !forgets)
             finish_loading();
     }
