@@ -8,6 +8,10 @@
  * record was delayed, and one of the four writes before that wrote this value is taken; if there is
  * none, the write is missing in the trace, and there is no edge.
  *
+ * Sequence numbers are given after the access, in the exception that reports it. So the exception
+ * of a read can overtake that of the write whose value it saw. Then nobody has yet written the
+ * value that was read, and the write with that value follows within moments.
+ *
  * A watchpoint for reads and writes does not tell which of the two happened. The recorder decides
  * by the value; here the instruction is examined (flag_code.c). An instruction that both reads and
  * writes counts as a write if it changed the value (it has read the previous write), else as a
@@ -26,6 +30,10 @@
 #include "graph/flag_code.h"
 #include "graph/rules/flag_state.h"
 #include "graph/rules/wakeup.h"
+
+/* A write's record comes at most so long after that of a read that saw the write. The exceptions
+ * begin at once; a virtual machine's cpu can stand still before one. */
+#define FLAG_MOST_OVERTAKEN_NS 10000000
 
 /* The latest write to a flag that a thread has seen; found by flag and thread. */
 struct flag_reader {
@@ -263,6 +271,17 @@ static void match_last(struct builder *builder, struct flag_state *flag,
         match(builder, flag, &flag->written[flag->writes % FLAG_REMEMBERED], access);
 }
 
+/* Whether the earlier record `read` saw `write`, before which the value was `before`. */
+static bool was_read(const struct flag_access *write, uint64_t before,
+                     const struct flag_access *read)
+{
+    bool same = read->by.slot != ARGUS_NONE && read->watch == write->watch && read->sequence &&
+                write->sequence && write->value == read->value;
+    bool overtaken =
+        before != write->value && write->by.since_ns - read->by.since_ns <= FLAG_MOST_OVERTAKEN_NS;
+    return same && (write->sequence < read->sequence || overtaken);
+}
+
 static void on_write(struct builder *builder, uint32_t thread, const struct argus_record *record,
                      bool reads_too)
 {
@@ -276,15 +295,14 @@ static void on_write(struct builder *builder, uint32_t thread, const struct argu
         match_last(builder, flag, &write);
     if (flag->semantics != ARGUS_FLAG_VALUE)
         rule_flag_turn(builder, flag, &write);
+    uint64_t before = flag->value;
     flag->value = write.value;
     write.number = ++flag->writes;
     flag->written[write.number % FLAG_REMEMBERED] = write;
     thread_at(builder, thread)->acted |= thread_at(builder, thread)->activity == THREAD_RUNNING;
     add_op(builder, thread, ARGUS_OP_FLAG_WRITE, write.address);
     const struct flag_access read = flag->unmatched;
-    bool fits = read.by.slot != ARGUS_NONE && read.watch == write.watch && read.sequence &&
-                write.sequence && write.sequence < read.sequence && write.value == read.value;
-    if (fits) {
+    if (was_read(&write, before, &read)) {
         flag->unmatched.by.slot = ARGUS_NONE;
         match(builder, flag, &write, &read);
     }

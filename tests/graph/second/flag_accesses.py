@@ -73,12 +73,17 @@ class FlagAccesses:
         cpu.thread.doing.acted = True
         if flag["semantics"] != "value":
             self.turn(flag, write)
-        flag["value"] = write["value"]
+        before, flag["value"] = flag["value"], write["value"]
         flag["writes"].append(write)
         read = flag["unmatched"]
-        if read and self.is_before(write, read) and write["value"] == read["value"]:
+        if read and write["value"] == read["value"] and self.was_seen(write, before, read):
             flag["unmatched"] = None
             self.seen(flag, len(flag["writes"]), read)
+
+    def was_seen(self, write, before, read):
+        """The exception of a read may overtake that of the write: then the value is new, and the write follows within 10 ms."""
+        order = self.is_before(write, read)
+        return order or order is False and before != write["value"] and self.now - read["by"].since <= 10_000_000
 
     def on_flag_read(self, cpu, record):
         """Finds the latest of the last four writes that came before the read and wrote the value that was read."""
