@@ -18,6 +18,8 @@ static const struct {
     [BUDGET_OTHERS] = {"others", "waits for others"},
     [BUDGET_IDLE] = {"idle", "timed out"},
     [BUDGET_SLEPT] = {"slept", "slept"},
+    [BUDGET_SCHEDULER] = {"scheduler",
+                          "in threads without a goroutine (blocked goroutines are not seen)"},
     [BUDGET_WANTED_CPU] = {"cpu", "waits for a CPU"},
     [BUDGET_BETWEEN] = {"between", "between stacks without a common function"},
     [BUDGET_UNSEEN + ARGUS_UNSEEN_EVER] = {"no_stack", "in threads without any stack"},
@@ -46,7 +48,7 @@ static void add_node(struct budget *budget, const struct argus_context_node *nod
     static const uint8_t part_of[ARGUS_WAITED_KINDS] = {
         [ARGUS_WAITED_OTHERS] = BUDGET_OTHERS, [ARGUS_WAITED_IDLE] = BUDGET_IDLE,
         [ARGUS_WAITED_SLEPT] = BUDGET_SLEPT,   [ARGUS_WAITED_CPU] = BUDGET_WANTED_CPU,
-        [ARGUS_WAITED_DEVICE] = BUDGET_DEVICE,
+        [ARGUS_WAITED_DEVICE] = BUDGET_DEVICE, [ARGUS_WAITED_SCHEDULER] = BUDGET_SCHEDULER,
     };
     double cpu = sign * (double)node_cpu_ns(node, estimate);
     budget->cpu_ns += cpu;

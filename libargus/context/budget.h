@@ -10,6 +10,7 @@ enum budget_part {
     BUDGET_OTHERS,
     BUDGET_IDLE,
     BUDGET_SLEPT,
+    BUDGET_SCHEDULER, /* threads that a language runtime's scheduler had no task for */
     BUDGET_WANTED_CPU,
     BUDGET_BETWEEN,                     /* between two stacks that have no function in common */
     BUDGET_UNSEEN = BUDGET_BETWEEN + 1, /* and one part for each enum argus_unseen */

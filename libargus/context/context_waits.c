@@ -5,6 +5,9 @@
  * file, counts as a sleep: an event loop may wait for such events for any time, but each wait
  * should not be longer than in the base.
  *
+ * A thread that a language runtime's scheduler has no task for waits for nobody: its tasks do, and
+ * which of them is not in the trace (stack_beginnings.c). Nor is that time own work.
+ *
  * There is one exception: a wait for a child process that was not chosen for the analysis counts as
  * own time. The parent does nothing else meanwhile, and the child's contexts are not in the tree.
  */
@@ -118,12 +121,22 @@ static void share_out(struct waits *waits, uint32_t thread, uint32_t node, uint3
     argus_account_deinit(&account);
 }
 
+/* A scheduler's thread without a task waits for any task: whoever ends that wait was not late. */
+static int kind_at(const struct argus_context_node *node, int kind)
+{
+    bool is_wait =
+        kind == ARGUS_WAITED_OTHERS || kind == ARGUS_WAITED_IDLE || kind == ARGUS_WAITED_SLEPT;
+    return is_wait && node->in_scheduler ? ARGUS_WAITED_SCHEDULER : kind;
+}
+
 static void note_ns(struct waits *waits, struct tree *tree, struct waits_place place, int kind,
                     uint64_t ns)
 {
     for (int k = 0; ns && k < ARGUS_ESTIMATES; k++) {
-        tree->nodes.data[place.node[k]].waited_ns[k][kind] += ns;
-        sleeps_note(&waits->sleeps[k], place.node[k], kind, ns);
+        struct argus_context_node *node = &tree->nodes.data[place.node[k]];
+        int kind_here = kind_at(node, kind);
+        node->waited_ns[k][kind_here] += ns;
+        sleeps_note(&waits->sleeps[k], place.node[k], kind_here, ns);
     }
 }
 
@@ -165,13 +178,17 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
     const struct argus_vertex *vertices;
     argus_graph_vertices(waits->graph, &vertices);
     uint32_t process = ended_by(waits, vertex);
+    bool in_scheduler = tree->nodes.data[place.node[ARGUS_CONSERVATIVE]].in_scheduler;
     int kind = kind_of_wait(waits, &vertices[vertex], process);
+    if (in_scheduler && vertices[vertex].wait.kind == ARGUS_WAIT_FUTEX)
+        kind = ARGUS_WAITED_SCHEDULER; /* also if nothing is known of its end */
     wait.woken_ns = vertices[vertex].wait.end_ns;
     if (wait.woken_ns < wait.from_ns || wait.woken_ns > wait.to_ns)
         wait.woken_ns = wait.to_ns;
     note_ns(waits, tree, place, kind, wait.woken_ns - wait.from_ns);
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, wait.to_ns - wait.woken_ns);
-    note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait);
+    if (!in_scheduler)
+        note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait);
 }
 
 /* An iteration in a yield run. The waits in the run, except the last one, are not waits of the

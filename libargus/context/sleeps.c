@@ -35,7 +35,7 @@ static void add(struct sleep_sum *sum, int kind, uint64_t ns)
 
 void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns)
 {
-    if (kind == ARGUS_WAITED_CPU)
+    if (kind == ARGUS_WAITED_CPU || kind == ARGUS_WAITED_SCHEDULER)
         return;
     uint32_t at = idmap_get(&sleeps->by_node, node);
     if (at == IDMAP_NONE) {

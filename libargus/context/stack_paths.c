@@ -35,12 +35,23 @@ static uint32_t space_key(struct frame_space space)
     return space.process << 1 | space.is_later;
 }
 
+static void mark_scheduler(struct paths *paths, size_t added)
+{
+    struct argus_context_node *nodes = paths->tree.nodes.data;
+    nodes[added].in_scheduler =
+        nodes[nodes[added].parent].in_scheduler ||
+        stack_schedules_in(paths->frames.functions.data[nodes[added].function].name);
+}
+
 static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
 {
     if (node == ARGUS_NONE || function == ARGUS_NONE)
         return ARGUS_NONE;
+    size_t before = paths->tree.nodes.length;
     uint32_t child = tree_child(&paths->tree, node, function);
     paths->frames.no_memory |= child == ARGUS_NONE;
+    if (paths->tree.nodes.length > before)
+        mark_scheduler(paths, before);
     return child;
 }
 

@@ -64,7 +64,7 @@ static json_t *node_json(const struct argus_contexts_report *report, uint32_t at
     static const char *const kinds[ARGUS_WAITED_KINDS] = {
         [ARGUS_WAITED_OTHERS] = "others", [ARGUS_WAITED_IDLE] = "idle",
         [ARGUS_WAITED_SLEPT] = "slept",   [ARGUS_WAITED_CPU] = "cpu",
-        [ARGUS_WAITED_DEVICE] = "device",
+        [ARGUS_WAITED_DEVICE] = "device", [ARGUS_WAITED_SCHEDULER] = "scheduler",
     };
     for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
         json_put(waited, kinds[i], number(node->waited_ns[report->options.estimate][i]));

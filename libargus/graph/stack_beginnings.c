@@ -6,42 +6,43 @@
 #include <stddef.h>
 #include <string.h>
 
-/* To add one: a row. `has_caller`: the function of another row calls it. */
-static const struct {
+/* To add one: a row. `has_caller`: the function of another row calls it. `schedules`: below it, a
+ * thread looks for a task that it could go on with; its waits are none of a task. */
+static const struct beginning {
     const char *function;
-    bool has_caller;
+    bool has_caller, schedules;
 } beginnings[] = {
     /* glibc, musl and the dynamic linker */
-    {"main", true},
-    {"__libc_start_main", true},
-    {"__libc_start_call_main", true},
-    {"start_thread", true},
-    {"start", true},
-    {"__clone_internal", true},
-    {"_start", false},
-    {"clone", false},
-    {"clone3", false},
-    {"__clone", false},
-    {"__clone3", false},
-    {"__GI___clone", false},
-    {"__GI___clone3", false},
-    {"_dl_start", true},
-    {"_dl_start_user", false},
+    {"main", .has_caller = true},
+    {"__libc_start_main", .has_caller = true},
+    {"__libc_start_call_main", .has_caller = true},
+    {"start_thread", .has_caller = true},
+    {"start", .has_caller = true},
+    {"__clone_internal", .has_caller = true},
+    {"_start", .has_caller = false},
+    {"clone", .has_caller = false},
+    {"clone3", .has_caller = false},
+    {"__clone", .has_caller = false},
+    {"__clone3", .has_caller = false},
+    {"__GI___clone", .has_caller = false},
+    {"__GI___clone3", .has_caller = false},
+    {"_dl_start", .has_caller = true},
+    {"_dl_start_user", .has_caller = false},
     /* Go's goroutines, its scheduler's own stacks, and its threads (runtime/stubs.go, runtime/traceback.go: topofstack()) */
-    {"runtime.goexit", false},
-    {"runtime.mcall", false},
-    {"runtime.mstart", true},
-    {"runtime.rt0_go", false},
-    {"runtime.clone", false},
-    {"runtime.morestack", false},
-    {"runtime.systemstack", false},
+    {"runtime.goexit", .has_caller = false},
+    {"runtime.mcall", .schedules = true},
+    {"runtime.mstart", .has_caller = true, .schedules = true},
+    {"runtime.rt0_go", .has_caller = false},
+    {"runtime.clone", .has_caller = false},
+    {"runtime.morestack", .has_caller = false},
+    {"runtime.systemstack", .has_caller = false},
 };
 
 /* Go's linker marks assembler functions by this suffix. */
 #define ASSEMBLER_MARK ".abi0"
 
-/* The row's has_caller; NULL: `function` is not in the table. */
-static const bool *find(const char *function)
+/* NULL: `function` is not in the table. */
+static const struct beginning *find(const char *function)
 {
     size_t length = function ? strlen(function) : 0, mark = strlen(ASSEMBLER_MARK);
     if (length > mark && strcmp(function + length - mark, ASSEMBLER_MARK) == 0)
@@ -49,7 +50,7 @@ static const bool *find(const char *function)
     for (size_t i = 0; length && i < sizeof(beginnings) / sizeof(*beginnings); i++)
         if (strlen(beginnings[i].function) == length &&
             strncmp(beginnings[i].function, function, length) == 0)
-            return &beginnings[i].has_caller;
+            return &beginnings[i];
     return NULL;
 }
 
@@ -58,13 +59,19 @@ bool stack_begins_in(const char *function)
     return find(function) != NULL;
 }
 
+bool stack_schedules_in(const char *function)
+{
+    const struct beginning *beginning = find(function);
+    return beginning && beginning->schedules;
+}
+
 bool stack_is_whole(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                     struct argus_stack stack)
 {
     if (!stack.count)
         return false;
     uint64_t last = stack.frames[stack.count - 1];
-    const bool *has_caller =
+    const struct beginning *beginning =
         find(argus_symbols_function(symbols, process, time_ns, last, stack.count > 1));
-    return has_caller && !*has_caller;
+    return beginning && !beginning->has_caller;
 }

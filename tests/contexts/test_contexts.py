@@ -217,6 +217,18 @@ def test_a_wait_is_charged_to_who_ended_it(setup):
     equal("the other one", blamed[0]["process"], "beta")
 
 
+def test_a_wait_in_a_scheduler_is_nobodys(setup):
+    """A thread of Go without a goroutine waits below runtime.mcall."""
+    trace = setup.make(WAIT + "image pid 100 start 0x5000 end 0x6000 path /opt/alpha\n"
+                              "name path /opt/alpha place 0x500 function runtime.mcall.abi0 source /go/runtime/asm.s line 3\n")
+    program = next(program for program in setup.json("--process=alpha", trace)["programs"] if program["process"] == "alpha")
+    equal("parts", [program["parts_ns"][part] for part in ("others", "scheduler", "cpu")], [0, 40_000_000, 1_000_000])
+    waiting = setup.json("--process=alpha", "--rank=total", trace)["contexts"][0]
+    equal("waits for others", whom(waiting), [])
+    text = setup.run("--process=alpha", trace).stdout
+    assert "40.0 ms in threads without a goroutine (blocked goroutines are not seen)" in text, text
+
+
 def test_sleeps_of_a_run_are_sleeps(setup):
     """The graph makes one vertex of ten turns. A turn runs for 1 ms, sleeps for 2 ms, and then waits 1 ms for a CPU."""
     scene = Scene()

@@ -62,6 +62,8 @@ enum argus_waited {
     /* all other waits: disk, device, page faults, stopped, a child that is not analyzed. They count
      * as own work. */
     ARGUS_WAITED_DEVICE,
+    /* in a language runtime's scheduler: the thread had no task. Which tasks waited is not seen. */
+    ARGUS_WAITED_SCHEDULER,
     ARGUS_WAITED_KINDS
 };
 
@@ -102,7 +104,8 @@ struct argus_context_node {
     uint64_t inferred_ns[ARGUS_ESTIMATES]; /* total by stacks alone, as in the paper */
     int64_t sampled_ns; /* part of the conservative own_ns that samples added or, < 0, took away */
     double variance;    /* of sampled_ns, in ns * ns: the number of samples depends on chance */
-    bool is_inlined; /* at least once, it was part of its caller's code instead of being called */
+    bool is_inlined;   /* at least once, it was part of its caller's code instead of being called */
+    bool in_scheduler; /* below the outermost function of a language runtime's scheduler */
 };
 
 struct argus_context_function {
