@@ -133,6 +133,35 @@ class Batching(Scene):
         self.gets_answer(self.beta, second_answer)
 
 
+PARK = ("syscall_start nr=368 arg1=0x40", ("bsd", 368, 300))
+PARK_ENDS = -2  # EJUSTRETURN: bsd/sys/errno.h:271; libpthread's kernel half ends the call so for a worker that has an item again
+
+
+class Workers(Scene):
+    """A server of libdispatch on stock Apple silicon: its workers wait in workq_kernreturn(), and receive requests there."""
+
+    def __init__(self):
+        super().__init__(False)
+        self.process(100, "alpha")
+        self.alpha = self.thread(1001)
+        self.process(300, "xpcd")
+        self.workers = [self.thread(3001), self.thread(3002)]
+        self.home(self.alpha)
+        for worker in self.workers:
+            self.block(worker, PARK)
+
+    def serve(self, worker, end):
+        self.request(self.alpha, 0x501, worker)
+        self.runs(worker)
+        self.end(worker, end)
+        self.work(10)
+        self.begin(worker, answer(0x1703))
+        self.wakes(worker, self.alpha)
+        self.end(worker)
+        self.block(worker, PARK)
+        self.gets_answer(self.alpha, 0)
+
+
 class WindowServer(Scene):
     """Its event loop sends the pending messages of the previous client in the call that receives from the next one: section 3.1, _gOutMsg.
     There are three clients in one wake-up."""

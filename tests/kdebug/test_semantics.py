@@ -67,6 +67,20 @@ class Semantics(unittest.TestCase):
             self.assertEqual(begun_by(graph, scene.alpha), [[scene.alpha]], ids)
             self.assertEqual(begun_by(graph, scene.beta)[-1], [scene.beta], ids)
 
+    def test_workers(self):
+        """A worker that is given an item ends its wait by EJUSTRETURN, and has received the request; a call that is to start again has not."""
+        scene = scenes.Workers()
+        for worker in (*scene.workers, scene.workers[0]):
+            scene.serve(worker, scenes.PARK_ENDS)
+        graph = Graph("workers", scene)
+        received = [cause for worker in scene.workers for vertex in graph.of(worker) for cause in vertex["causes"]
+                    if cause["message"] and cause["from"]["tid"] == scene.alpha]
+        self.assertEqual(len(received), 3)
+        again = scenes.Workers()
+        again.serve(again.workers[0], -1)
+        outcomes = [vertex["outcome"] for vertex in Graph("ends_again", again).of(again.workers[0]) if vertex["wait_on"] == "workq_kernreturn"]
+        self.assertEqual(outcomes[0], "interrupted")
+
     def test_window_server(self):
         for ids in (True, False):
             scene = scenes.WindowServer(ids)

@@ -36,21 +36,50 @@ static void end(struct darwin *darwin, const struct darwin_cpu *cpu,
     thread->turnstile = 0;
 }
 
+/* Ends of calls that are none of an error number (bsd/sys/errno.h), and what they are to the graph.
+ * The kernel sets the registers of a thread by itself where a call does not return to its caller:
+ * a worker that leaves workq_kernreturn() for its next item (libpthread's kernel half ends it by
+ * unix_syscall_return(), bsd/dev/arm/systemcalls.c:231), or sigreturn() (bsd/dev/arm/unix_signal.c:928,
+ * bsd/dev/i386/unix_signal.c:795). A call that is to start again has ended without a result. */
+static const struct {
+    int32_t says, means;
+} special_ends[] = {
+    {-2 /* EJUSTRETURN */, 0},
+    {-1 /* ERESTART */, 4 /* EINTR */},
+};
+
+static uint64_t error_of(const struct argus_record *record)
+{
+    for (size_t i = 0; i < sizeof(special_ends) / sizeof(*special_ends); i++)
+        if ((int32_t)record->arg[0] == special_ends[i].says)
+            return (uint64_t)special_ends[i].means;
+    return record->arg[0];
+}
+
 /* The end record has the error, two results, and the process. */
+static void end_bsd_call(struct darwin *darwin, const struct darwin_cpu *cpu,
+                         const struct argus_record *record)
+{
+    const uint64_t arg[4] = {error_of(record), record->arg[1], record->arg[2], record->arg[3]};
+    end(darwin, cpu, record, arg[0] != 0);
+    struct darwin_thread *thread = darwin_current(darwin, cpu);
+    if (thread && record->arg[3]) {
+        thread->pid = record->arg[3];
+        thread->has_pid = true;
+    }
+    darwin_emit(darwin, cpu, record, record->debugid, arg);
+}
+
 void darwin_on_bsd_call(struct darwin *darwin, struct darwin_cpu *cpu,
                         const struct argus_record *record)
 {
     uint32_t func = ARGUS_DEBUGID_FUNC(record->debugid);
-    if (func == ARGUS_FUNC_START) {
-        begin(darwin, cpu, record, ARGUS_DEBUGID_CODE(record->debugid));
-    } else if (func == ARGUS_FUNC_END) {
-        end(darwin, cpu, record, record->arg[0] != 0);
-        struct darwin_thread *thread = darwin_current(darwin, cpu);
-        if (thread && record->arg[3]) {
-            thread->pid = record->arg[3];
-            thread->has_pid = true;
-        }
+    if (func == ARGUS_FUNC_END) {
+        end_bsd_call(darwin, cpu, record);
+        return;
     }
+    if (func == ARGUS_FUNC_START)
+        begin(darwin, cpu, record, ARGUS_DEBUGID_CODE(record->debugid));
     darwin_emit(darwin, cpu, record, record->debugid, record->arg);
 }
 
