@@ -67,6 +67,19 @@ class Semantics(unittest.TestCase):
             self.assertEqual(begun_by(graph, scene.alpha), [[scene.alpha]], ids)
             self.assertEqual(begun_by(graph, scene.beta)[-1], [scene.beta], ids)
 
+    def test_network(self):
+        """Who waited for the network says so, and names the kernel's thread that passed the data on."""
+        scene = scenes.Network()
+        for ms in (3, 3, 3000, 3):
+            scene.fetch(ms)
+            scene.work(100)
+        graph = Graph("network", scene)
+        answer = json.loads(argus("diagnose", "--auto", "--json", graph.trace))
+        cause = answer["root_causes"][0]
+        self.assertEqual((cause["tid"], cause["type"]), (scene.loader, "LongWait"))
+        self.assertIn("for a device or the network, and thread dlil_input_en0 of kernel_task ended the wait", cause["why"])
+        self.assertIn("for a device or the network", answer["summary"])
+
     def test_workers(self):
         """A worker that is given an item ends its wait by EJUSTRETURN, and has received the request; a call that is to start again has not."""
         scene = scenes.Workers()

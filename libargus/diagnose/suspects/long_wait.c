@@ -57,11 +57,28 @@ static enum argus_reason_kind own_reason(const struct argus_wait *wait)
     }
 }
 
+/* The kernel's thread that ended the wait of `vertex` when its device had something for it;
+ * ARGUS_NONE: the interrupt itself did. */
+static uint32_t device_server(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t edge = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (edge == ARGUS_NONE || !timeline_is_kernel(view, view->edges[edge].from))
+        return ARGUS_NONE;
+    return view->vertices[view->edges[edge].from].thread;
+}
+
 /* The reason of a wait, or of `wait_ns` of many such waits of its thread. */
 static struct argus_reason wait_reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns,
-                                       enum argus_reason_kind because)
+                                       enum argus_reason_kind because, uint32_t thread)
 {
+    uint32_t server = because == ARGUS_REASON_DEVICE ? device_server(&d->view, vertex) : ARGUS_NONE;
+    if (server != ARGUS_NONE) {
+        because = ARGUS_REASON_DEVICE_SERVED;
+        thread = server;
+    }
     return (struct argus_reason){.kind = ARGUS_REASON_WAITED,
+                                 .thread = thread,
                                  .because = (uint8_t)because,
                                  .vertex = vertex,
                                  .ns = wait_ns,
@@ -121,9 +138,8 @@ struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex
                                             struct window part, enum argus_reason_kind because,
                                             uint32_t thread)
 {
-    struct argus_reason why = wait_reason(d, vertex, window_ns(part), because);
-    why.thread = thread;
-    return blame_waits(d, part, window_ns(part), why);
+    return blame_waits(d, part, window_ns(part),
+                       wait_reason(d, vertex, window_ns(part), because, thread));
 }
 
 /* --- a circle --- */
@@ -189,8 +205,9 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     struct window part = wait_window(&d->view, late->vertex, position->window);
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
-        return blame_waits(d, late->part, late->wait_ns,
-                           wait_reason(d, late->vertex, late->wait_ns, own_reason(&v->wait)));
+        return blame_waits(
+            d, late->part, late->wait_ns,
+            wait_reason(d, late->vertex, late->wait_ns, own_reason(&v->wait), ARGUS_NONE));
     /* A poll with a long share of its own was ended by another thread, but not for the sake of this
      * hang. */
     bool for_others = v->wait.kind == ARGUS_WAIT_POLL && !v->wait.by_device &&

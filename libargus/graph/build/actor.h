@@ -24,6 +24,7 @@ struct cause {
     bool known;             /* false: no edge, since the wake-up is culled or has no waker */
     bool by_waker;          /* the waker is the thread on the cpu, in its own code */
     bool by_timer, by_device;
+    bool by_clock; /* by_device, but the interrupt was none of a device (cpu_state.h) */
     /* woken by a timer that the thread armed in the same system call in which it waits */
     bool self_timed;
     uint8_t wake_flags; /* ARGUS_WAKE_*: what Darwin's record says about the wake-up */

@@ -23,6 +23,7 @@ struct cpu_state {
     uint64_t tid;    /* of that thread, valid if `known` */
     bool known;
     uint32_t hard_depth; /* of interrupts */
+    bool by_clock;       /* Darwin: the interrupt is one of a timer or of another cpu */
     uint64_t softirqs;   /* one bit for each vector that runs */
     /* the softirqs began at the end of an interrupt, not in the thread's own code */
     bool from_interrupt;

@@ -39,12 +39,17 @@ static void resume_thread(struct builder *builder, const struct cpu_state *cpu)
         state->since_ns = builder->now_ns;
 }
 
+/* What Darwin says of an interrupt: bsd/sys/kdebug.h, DBG_INTR_TYPE_…. Linux says 0. */
+enum { DARWIN_INTERRUPT_IPI = 1, DARWIN_INTERRUPT_TIMER = 2 };
+
 void graph_on_interrupt(struct builder *builder, struct cpu_state *cpu,
                         const struct argus_record *record)
 {
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_START) {
         pause_thread(builder, cpu);
         cpu->hard_depth++;
+        cpu->by_clock =
+            record->arg[3] == DARWIN_INTERRUPT_IPI || record->arg[3] == DARWIN_INTERRUPT_TIMER;
     } else if (cpu->hard_depth) {
         graph_block_allow_record(cpu);
         cpu->hard_depth--;

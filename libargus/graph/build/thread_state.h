@@ -54,7 +54,8 @@ struct thread_state {
     bool acted;         /* the vertex being built woke or created a thread */
     bool undo_early;    /* the vertex began through an early wake-up and has not run */
     bool exiting;
-    bool trapped; /* it got a SIGTRAP by its own action: rules/watchpoint.c */
+    bool by_device; /* a device ended its last wait, on Darwin also through kernel threads */
+    bool trapped;   /* it got a SIGTRAP by its own action: rules/watchpoint.c */
     /* `word` is the owner field after the futex that it waits for, from the record `lock` */
     bool has_word;
     uint32_t word;

@@ -138,6 +138,22 @@ static uint8_t outcome_of(const struct builder *builder, const struct argus_vert
     return timed ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
 }
 
+/* On Darwin, an interrupt wakes a kernel thread, and that one the thread that waits for the device:
+ * input of the network goes through the threads of osfmk's work loops (IOWorkLoop.cpp) and of
+ * bsd/net/dlil.c. Linux does that in the interrupt; its kernel threads work for a requester, whom
+ * other records tell. */
+static bool is_by_device(struct builder *builder, const struct cause *cause)
+{
+    const struct argus_thread *threads = builder->graph->machine.threads.data;
+    if (!cause || cause->by_device)
+        return cause != NULL;
+    if (builder->os != ARGUS_OS_DARWIN || !cause->known || !cause->by_waker)
+        return false;
+    uint32_t waker = slot_at(builder, cause->edge.from)->thread;
+    return builder->graph->machine.processes.data[threads[waker].process].kernel &&
+           thread_at(builder, waker)->by_device;
+}
+
 void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -146,7 +162,8 @@ void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const s
         return;
     vertex->wait.end_ns = now_ns;
     vertex->wait.by_timer = cause && cause->by_timer;
-    vertex->wait.by_device = cause && cause->by_device;
+    vertex->wait.by_device = is_by_device(builder, cause);
+    state->by_device = vertex->wait.by_device && !cause->by_clock;
     vertex->wait.no_wakeup = !cause;
     vertex->wait.outcome = outcome_of(builder, vertex, cause);
     vertex->flags &= ~VERTEX_SELF_TIMED;

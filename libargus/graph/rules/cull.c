@@ -63,6 +63,6 @@ bool match_device(const struct wakeup *wakeup)
 
 void act_device(const struct wakeup *wakeup, struct cause *ret)
 {
-    (void)wakeup;
     ret->by_device = true;
+    ret->by_clock = wakeup->cpu->by_clock;
 }
