@@ -15,7 +15,7 @@ bool take_string(struct cursor *cursor, const char **ret)
         return false;
     char *text = (char *)cursor->payload + cursor->at;
     cursor->at += length;
-    utf8_repair(text, length);
+    utf8_repair_name(text, length);
     uint32_t id;
     struct argus_error *error = strtab_intern(cursor->strings, text, length, &id);
     if (error) {
