@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "plugin/arguments.h"
 #include "plugin/command.h"
 #include "plugin/completion.h"
 #include "plugin/nearest.h"
+#include "plugin/shown_output.h"
 #include "plugin/trace_choice.h"
 
 /* How many words form `name`, which may consist of two; 0 if they do not. */
@@ -122,6 +124,21 @@ static struct argus_error *misspelt_member(const struct command *group, const ch
                         : NULL;
 }
 
+/* Everything that the command prints passes base/shown.h. */
+static struct argus_error *run_shown(struct session *session, const struct command *command,
+                                     int argc, const char *const *argv)
+{
+    FILE *out = session->out, *shown = shown_output_open(out, session->colour, false);
+    if (!shown)
+        return argus_error_memory();
+    session->out = shown;
+    struct argus_error *error = parse_and_run(session, command, argc, argv);
+    fclose(shown); /* a failure is an error of `out`, too */
+    session->out = out;
+    char *line = error ? shown_line(error->message) : NULL;
+    return line ? argus_error_replace(error, line) : error;
+}
+
 int command_run(struct session *session, const struct command *command, int argc,
                 const char *const *argv, struct argus_error **ret_error)
 {
@@ -130,7 +147,7 @@ int command_run(struct session *session, const struct command *command, int argc
     session->damage_seen = false;
     struct argus_error *error = argc ? misspelt_member(command, argv[0]) : NULL;
     if (!error)
-        error = parse_and_run(session, command, argc, argv);
+        error = run_shown(session, command, argc, argv);
     *ret_error = error;
     if (error)
         return exit_code_of(error);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "plugin/shown_output.h"
+
 static bool write_file(void *context, const char *text, size_t bytes)
 {
     return fwrite(text, 1, bytes, context) == bytes;
@@ -12,13 +14,19 @@ struct argus_error *output_file_open(const char *path, struct output_file *ret)
     struct argus_error *error = output_create(path, &ret->output);
     if (error)
         return error;
-    ret->file = fdopen(ret->output.fd, "w");
-    if (!ret->file) {
+    FILE *file = fdopen(ret->output.fd, "w");
+    if (!file) {
         error = argus_error_os(errno, "cannot write %s", path);
         output_deinit(&ret->output);
         return error;
     }
     ret->output.fd = -1; /* fclose() closes it */
+    ret->file = shown_output_open(file, false, true);
+    if (!ret->file) {
+        fclose(file);
+        output_deinit(&ret->output);
+        return argus_error_memory();
+    }
     ret->sink = (struct argus_sink){.write = write_file, .context = ret->file};
     return NULL;
 }

@@ -1,9 +1,11 @@
 #include "plugin/session.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/shown.h"
 #include "plugin/flags/flag_session.h"
 #include "plugin/session_trace.h"
 
@@ -67,7 +69,11 @@ static void remark(struct session *session, const char *level, const char *forma
 {
     char text[REMARK_BYTES];
     vsnprintf(text, sizeof(text), format, list);
-    session->host.remark(session->host.data, level, text);
+    char *line = shown_line(text);
+    if (session->out)
+        fflush(session->out); /* both can go to one place */
+    session->host.remark(session->host.data, level, line ? line : "out of memory");
+    free(line);
 }
 
 void session_note(struct session *session, const char *format, ...)

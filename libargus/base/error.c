@@ -86,6 +86,17 @@ struct argus_error *argus_error_context(struct argus_error *error, const char *f
     return error;
 }
 
+struct argus_error *argus_error_replace(struct argus_error *error, char *message)
+{
+    if (error == &out_of_memory) {
+        free(message);
+        return error;
+    }
+    free((char *)error->message);
+    error->message = message;
+    return error;
+}
+
 void argus_error_destroy(struct argus_error *error)
 {
     if (!error || error == &out_of_memory)

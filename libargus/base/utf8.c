@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/shown.h"
+
 /* The well-formed sequences of Unicode's table 3-7: range of the first byte, of the second, and the
  * length. Third and fourth bytes are always 80..bf. */
 static const struct sequence {
@@ -26,23 +28,47 @@ static bool matches(const struct sequence *sequence, const uint8_t *text, size_t
     return true;
 }
 
-/* Number of bytes of the well-formed sequence at the beginning of `text`; 0: there is none. */
-static size_t sequence_length(const uint8_t *text, size_t length)
+size_t utf8_length(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof(sequences) / sizeof(*sequences); i++)
-        if (matches(&sequences[i], text, length))
+        if (matches(&sequences[i], (const uint8_t *)text, length))
             return sequences[i].length;
     return 0;
+}
+
+bool utf8_is_begun(const char *text, size_t length)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    for (size_t i = 0; i < sizeof(sequences) / sizeof(*sequences); i++) {
+        const struct sequence *sequence = &sequences[i];
+        if (bytes[0] < sequence->first_low || bytes[0] > sequence->first_high)
+            continue;
+        bool second =
+            length < 2 || (bytes[1] >= sequence->second_low && bytes[1] <= sequence->second_high);
+        bool third = length < 3 || (bytes[2] & 0xc0) == 0x80;
+        return length < sequence->length && second && third;
+    }
+    return false;
 }
 
 void utf8_repair(char *text, size_t length)
 {
     for (size_t at = 0; at < length;) {
-        size_t step = sequence_length((const uint8_t *)text + at, length - at);
+        size_t step = utf8_length(text + at, length - at);
         if (!step) {
             text[at] = '?';
             step = 1;
         }
         at += step;
     }
+}
+
+void utf8_repair_name(char *text, size_t length)
+{
+    utf8_repair(text, length);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\n')
+            text[i] = SHOWN_NAME_NEWLINE;
+        else if (text[i] == '\t')
+            text[i] = SHOWN_NAME_TAB;
 }

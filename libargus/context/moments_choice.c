@@ -24,10 +24,13 @@ static struct argus_error *choose(struct moments *moments)
             !moments->options.process || is_wanted(&processes[i], moments->options.process);
         found += moments->chosen[i];
     }
-    return found ? NULL
-                 : argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
-                                      moments->options.process,
-                                      argus_trace_path(argus_graph_trace(moments->graph)));
+    const char *path = argus_trace_path(argus_graph_trace(moments->graph));
+    if (found)
+        return NULL;
+    return moments->options.process
+               ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
+                                    moments->options.process, path)
+               : argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no processes", path);
 }
 
 static void choose_window(struct moments *moments)

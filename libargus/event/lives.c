@@ -45,7 +45,7 @@ static struct argus_error *read_records(struct machine *machine, struct merge *m
         lives_follow(machine, record);
         bool taken = !reading->visit || reading->visit(reading->context, record);
         if (!taken || machine->no_memory)
-            return argus_error_memory();
+            return machine_memory_error(machine);
     }
 }
 
@@ -62,7 +62,7 @@ struct argus_error *lives_read_and_visit(struct machine *machine, const struct a
     if (error)
         return error;
     machine_finish(machine);
-    return machine->no_memory ? argus_error_memory() : NULL;
+    return machine->no_memory ? machine_memory_error(machine) : NULL;
 }
 
 struct argus_error *lives_read(struct machine *machine, const struct argus_trace *trace,

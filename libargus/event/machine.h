@@ -50,6 +50,9 @@ struct machine {
 struct argus_error *machine_init(struct machine *machine, const struct argus_trace *trace);
 void machine_deinit(struct machine *machine);
 
+/* The error behind `no_memory`: the file asks for more than it may, or there is no memory. */
+struct argus_error *machine_memory_error(const struct machine *machine);
+
 /* The current life of `tid`, created if needed. ARGUS_NONE for the idle thread (tid 0) and without
  * memory. */
 uint32_t machine_thread(struct machine *machine, uint64_t tid);

@@ -5,6 +5,8 @@
 
 #include "base/lower_bound.h"
 
+enum { CHECK_EVERY = 4096 }; /* rows between two checks of the memory */
+
 static int by_tid(const void *left, const void *right)
 {
     const struct machine_table_row *a = left, *b = right;
@@ -133,11 +135,35 @@ static void apply_row(struct machine *machine, const struct machine_table_row *r
         apply(machine, thread, entry, known);
 }
 
+/* NULL: the file does not ask for too much memory. Its records say where in it reading is. */
+static struct argus_error *check_bound(const struct machine *machine)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(machine->trace, &chunks);
+    return argus_trace_check_memory(machine->trace, count ? chunks[0].offset_bytes : 0);
+}
+
+/* A row is a thread, perhaps with a process, of which no record tells: so merge.h, where memory is
+ * checked, does not see them. */
+static bool is_too_much(const struct machine *machine)
+{
+    struct argus_error *error = machine->next_row % CHECK_EVERY ? NULL : check_bound(machine);
+    argus_error_destroy(error);
+    return error != NULL;
+}
+
 void machine_apply_tables(struct machine *machine, uint64_t now_ns)
 {
-    while (machine->next_row < machine->by_time.length &&
+    while (machine->next_row < machine->by_time.length && !machine->no_memory &&
            machine->by_time.data[machine->next_row].seen_ns <= now_ns) {
         apply_row(machine, &machine->by_time.data[machine->next_row++]);
         set_next_row(machine);
+        machine->no_memory |= is_too_much(machine);
     }
+}
+
+struct argus_error *machine_memory_error(const struct machine *machine)
+{
+    struct argus_error *error = check_bound(machine);
+    return error ? error : argus_error_memory();
 }

@@ -13,6 +13,9 @@
  * back. */
 enum { HELD_BACK = READ_AHEAD_MARGIN - 1 };
 
+/* Records between two checks of the memory that the reader of the records has taken. */
+enum { CHECK_MEMORY_EVERY = 1 << 13 };
+
 /* The chunks of one lane: of one cpu. */
 struct source {
     uint32_t lane;
@@ -37,6 +40,7 @@ struct merge {
     size_t ahead_count;
     uint64_t now_ns; /* time of the last emitted record */
     uint64_t position;
+    uint64_t taken; /* records and markers of losses */
 };
 
 static bool before(const struct source *a, const struct source *b)
@@ -176,11 +180,30 @@ static struct argus_error *settle_top(struct merge *merge)
     return NULL;
 }
 
+/* Where the records of `source` that were read last are in the file. */
+static uint64_t file_offset(const struct merge *merge, const struct source *source)
+{
+    size_t at = source->next_chunk ? source->next_chunk - 1 : 0;
+    return merge->chunks[source->chunks.data[at]].offset_bytes;
+}
+
+/* All that commands build grows with the records they take here: so here is the check. */
+static struct argus_error *check_memory(const struct merge *merge)
+{
+    return merge->taken % CHECK_MEMORY_EVERY
+               ? NULL
+               : argus_trace_check_memory(merge->trace, file_offset(merge, heap_at(merge, 0)));
+}
+
 static struct argus_error *next_raw(struct merge *merge, const struct argus_record **ret)
 {
     *ret = NULL;
     if (!merge->heap.length)
         return NULL;
+    merge->taken++;
+    struct argus_error *bound = check_memory(merge);
+    if (bound)
+        return bound;
     struct source *top = heap_at(merge, 0);
     bool first = top->position < top->ready;
     for (size_t i = 1; first && i <= 2 && i < merge->heap.length; i++)

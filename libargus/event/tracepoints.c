@@ -47,7 +47,7 @@ void tracepoint_name_bytes(const struct argus_record *record, char ret[33])
 {
     memcpy(ret, record->arg, 32);
     ret[32] = 0;
-    utf8_repair(ret, strlen(ret));
+    utf8_repair_name(ret, strlen(ret));
 }
 
 static void add_arguments(struct text *text, const struct tracepoint *row,
@@ -110,7 +110,7 @@ static void add_file_name(struct text *text, const struct argus_record *record)
 {
     char piece[sizeof(record->arg[0]) * 3 + 1] = "";
     memcpy(piece, &record->arg[1], sizeof(piece) - 1);
-    utf8_repair(piece, strlen(piece));
+    utf8_repair_name(piece, strlen(piece));
     text_add(text, " inode=%" PRIu64 " name=%s", record->arg[0], piece);
 }
 

@@ -15,7 +15,7 @@ static bool take_text(struct cursor *cursor, const char **ret)
         return false;
     char *text = (char *)cursor->payload + cursor->at;
     cursor->at += length;
-    utf8_repair(text, length);
+    utf8_repair_name(text, length);
     struct argus_error *error = strtab_intern(cursor->strings, text, length, &id);
     cursor->no_memory |= error != NULL;
     argus_error_destroy(error);

@@ -33,6 +33,11 @@ uint64_t argus_trace_file_bytes(const struct argus_trace *trace)
     return trace->file_bytes;
 }
 
+struct argus_error *argus_trace_check_memory(const struct argus_trace *trace, uint64_t offset_bytes)
+{
+    return file_bound_check_memory(&trace->bound, trace->path, trace->file_bytes, offset_bytes);
+}
+
 uint64_t argus_trace_identity(const struct argus_trace *trace)
 {
     return trace->identity;

@@ -28,7 +28,7 @@ static struct argus_error *add_line(struct argus_trace *trace, char *line)
     for (char *c = name; *c; c++) /* names are printed, also inside quotation marks */
         if ((unsigned char)*c <= 0x20 || *c == 0x7f || *c == '"' || *c == '\\')
             *c = '?';
-    utf8_repair(name, strlen(name));
+    utf8_repair_name(name, strlen(name));
     struct argus_error *error = strtab_intern(trace->strings, name, strlen(name), &id);
     struct trace_code code = {.event = ARGUS_DEBUGID_EVENT((uint32_t)event)};
     if (error)

@@ -23,7 +23,7 @@ static struct argus_error *add_entry(struct kdebug_file *file, const uint8_t *ra
     memcpy(name, raw + at + sizeof(valid), NAME_BYTES);
     if (valid <= 0 || !entry.tid)
         return NULL;
-    utf8_repair(name, strlen(name));
+    utf8_repair_name(name, strlen(name));
     uint32_t id;
     struct argus_error *error = strtab_intern(file->trace->strings, name, strlen(name), &id);
     if (error)

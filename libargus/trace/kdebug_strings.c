@@ -91,7 +91,7 @@ const struct kdebug_string *kdebug_strings_feed(struct kdebug_strings *strings,
     if (!whole && !lost)
         return NULL;
     string->text[string->length] = 0;
-    utf8_repair(string->text, string->length);
+    utf8_repair_name(string->text, string->length);
     give_back(strings, record->tid);
     return lost ? NULL : string;
 }

@@ -90,7 +90,7 @@ static struct pending *pending_of(struct kdebug_tables *tables, uint64_t tid)
 
 static bool intern(struct kdebug_tables *tables, char *text, size_t length, uint32_t *ret)
 {
-    utf8_repair(text, length);
+    utf8_repair_name(text, length);
     struct argus_error *error = strtab_intern(tables->trace->strings, text, length, ret);
     argus_error_destroy(error);
     return !error;

@@ -112,7 +112,10 @@ static struct argus_error *add_chunk(struct argus_trace *trace, const struct wal
     struct argus_chunk chunk = chunk_from_disk(step);
     bool records = chunk.kind == ARGUS_CHUNK_RECORDS;
     bool added = records ? vec_push(&trace->chunks, chunk) : vec_push(tables, chunk);
-    return added ? NULL : argus_error_memory();
+    trace->record_count += records ? chunk.count : 0;
+    return !added ? argus_error_memory()
+                  : file_bound_check_records(&trace->bound, trace->path, trace->file_bytes,
+                                             chunk.offset_bytes, trace->record_count);
 }
 
 static int compare_chunks(const void *left, const void *right)
@@ -233,14 +236,15 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static void add_to_range(struct argus_trace *trace, const struct argus_chunk *chunk)
+static void add_to_range(struct argus_trace *trace, const struct argus_chunk *chunk,
+                         uint64_t *records)
 {
-    bool first = trace->record_count == 0;
+    bool first = *records == 0;
     if (first || chunk->first_ticks < trace->first_ticks)
         trace->first_ticks = chunk->first_ticks;
     if (first || chunk->last_ticks > trace->last_ticks)
         trace->last_ticks = chunk->last_ticks;
-    trace->record_count += chunk->count;
+    *records += chunk->count;
 }
 
 /* `last_ticks` has an element for each CPU, and one more for chunks of several CPUs. */
@@ -260,6 +264,7 @@ static struct argus_error *add_up(struct argus_trace *trace)
 {
     uint32_t cpus = trace->header.cpu_count;
     uint64_t *last_ticks = calloc(cpus + 1, sizeof(*last_ticks));
+    uint64_t records = 0;
     bool added = last_ticks != NULL;
     for (size_t i = 0; i < trace->chunks.length && added; i++) {
         const struct argus_chunk *chunk = &trace->chunks.data[i];
@@ -267,7 +272,7 @@ static struct argus_error *add_up(struct argus_trace *trace)
         if (chunk->lost)
             added = add_loss(trace, chunk, last);
         if (chunk->count)
-            add_to_range(trace, chunk);
+            add_to_range(trace, chunk, &records);
         *last = chunk->last_ticks;
     }
     free(last_ticks);
@@ -290,6 +295,7 @@ static struct argus_error *check_file(struct argus_trace *trace)
         return argus_error_create(ARGUS_ERROR_FORMAT, "%s is empty: not an Argus trace",
                                   trace->path);
     trace->file_bytes = (uint64_t)status.st_size;
+    file_bound_init(&trace->bound, trace->file_bytes);
     return identify_file(trace, &status);
 }
 

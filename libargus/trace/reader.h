@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "trace/file_bound.h"
 
 struct trace_stack {
     uint64_t id;
@@ -67,6 +68,7 @@ struct argus_trace {
     char *path; /* owned */
     uint64_t file_bytes;
     uint64_t identity; /* argus_trace_identity() */
+    struct file_bound bound;
     struct argus_trace_header header;
     struct strtab *strings;         /* owned: names, paths, reasons */
     VEC(struct argus_chunk) chunks; /* of records, by sequence */

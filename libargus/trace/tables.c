@@ -15,7 +15,7 @@ bool take_string(struct cursor *cursor, const char **ret)
         return false;
     char *text = (char *)cursor->payload + cursor->at;
     cursor->at += length;
-    utf8_repair(text, length);
+    utf8_repair_name(text, length);
     uint32_t id;
     struct argus_error *error = strtab_intern(cursor->strings, text, length, &id);
     if (error) {
@@ -195,13 +195,23 @@ static const struct table_kind {
 
 /* --- one chunk --- */
 
-static const char *take_entries(const struct table_kind *kind, const struct argus_chunk *chunk,
-                                struct cursor *cursor, struct trace_tables *tables)
+enum { CHECK_EVERY = 4096 }; /* entries between two checks of the memory */
+
+static struct argus_error *take_entries(const struct table_kind *kind,
+                                        const struct argus_chunk *chunk, struct cursor *cursor,
+                                        struct argus_trace *trace)
 {
-    for (uint32_t i = 0; i < chunk->count; i++)
-        if (!kind->take(cursor, tables))
-            return cursor->no_memory ? REASON_MEMORY : "an entry of its table is wrong or cut off";
-    return cursor->at == cursor->end ? NULL : "bytes are left over after its table";
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        struct argus_error *error =
+            i % CHECK_EVERY ? NULL : argus_trace_check_memory(trace, chunk->offset_bytes);
+        if (error)
+            return error;
+        if (!kind->take(cursor, &trace->tables))
+            return reason_to_error(cursor->no_memory ? REASON_MEMORY
+                                                     : "an entry of its table is wrong or cut off");
+    }
+    return cursor->at == cursor->end ? NULL
+                                     : reason_to_error("bytes are left over after its table");
 }
 
 /* Drops a stack whose ID is known (a ring contains stacks repeatedly) and moves the frames of the
@@ -273,13 +283,13 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
     if (error)
         return error;
     const struct trace_tables before = trace->tables;
-    const char *reason = take_entries(kind, chunk, &cursor, &trace->tables);
+    error = take_entries(kind, chunk, &cursor, trace);
     free(cursor.payload);
-    if (reason)
+    if (error)
         take_back(&trace->tables, &before);
     else if (!tables_index_stacks(&trace->tables, before.stacks.length))
-        reason = REASON_MEMORY;
-    return reason_to_error(reason);
+        error = argus_error_memory();
+    return error;
 }
 
 void tables_deinit(struct trace_tables *tables)

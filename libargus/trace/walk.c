@@ -81,7 +81,7 @@ static struct argus_trace_header header_from_disk(const struct layout_header *di
     };
     memcpy(header.boot_id, disk->boot_id, sizeof(header.boot_id));
     memcpy(header.host, disk->host, sizeof(disk->host));
-    utf8_repair(header.host, strlen(header.host));
+    utf8_repair_name(header.host, strlen(header.host));
     return header;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/answers/answers.h"
+#include "plugin/shown_output.h"
 
 enum { LINE_BYTES = 128 };
 
@@ -13,13 +14,16 @@ enum { LINE_BYTES = 128 };
 struct page {
     char *text; /* owned */
     size_t length;
-    FILE *out; /* writes to `text` */
+    FILE *out; /* writes to `text`, as base/shown.h says */
 };
 
 static bool page_open(struct page *page)
 {
     *page = (struct page){0};
-    page->out = open_memstream(&page->text, &page->length);
+    FILE *text = open_memstream(&page->text, &page->length);
+    page->out = text ? shown_output_open(text, true, true) : NULL;
+    if (text && !page->out)
+        fclose(text);
     return page->out != NULL;
 }
 
@@ -107,6 +111,7 @@ static int understand(const struct analysis *analysis, const struct argus_questi
 static bool read_line(struct session *session, struct page *page, const char *prompt, char *line)
 {
     fclose(page->out);
+    fflush(session->out); /* what was printed before the question */
     bool read = page->text &&
                 session->host.read_line(session->host.data, page->text, prompt, line, LINE_BYTES);
     free(page->text);

@@ -54,6 +54,19 @@ static char *quoted_command(const char *command, const char *path)
     return text;
 }
 
+/* LLDB takes each line of a command as a command of its own, and no quotes protect a line break. */
+static struct argus_error *check_path(const char *path)
+{
+    for (const char *c = path; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return argus_error_create(
+                ARGUS_ERROR_USAGE,
+                "debug: LLDB cannot be given the path %s, which has a control "
+                "character in it: rename the file",
+                path);
+    return NULL;
+}
+
 static bool push_command(word_list *words, const char *command, const char *path)
 {
     char *text = quoted_command(command, path);
@@ -94,7 +107,11 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error && access(arguments_word(arguments, 0), R_OK))
         error = argus_error_os(errno, "%s", arguments_word(arguments, 0));
     if (!error)
+        error = check_path(arguments_word(arguments, 0));
+    if (!error)
         error = find(&lldb, &plugin);
+    if (!error)
+        error = check_path(plugin);
     if (!error && !build(arguments, lldb, plugin, &words))
         error = argus_error_memory();
     if (!error && lldb && words.data) {

@@ -8,6 +8,7 @@
 #include "argus/page.h"
 #include "base/vec.h"
 #include "plugin/hang_options.h"
+#include "plugin/shown_output.h"
 #include "recorder/client/output.h"
 
 static const struct command_option options[] = {
@@ -231,14 +232,18 @@ static struct argus_error *save_page(struct page_maker *maker, const char *path)
     struct argus_error *error = output_create(path, &output);
     if (error)
         return error;
-    FILE *file = fdopen(output.fd, "w");
-    if (file) {
+    FILE *page = fdopen(output.fd, "w");
+    FILE *file = page ? shown_output_open(page, false, true) : NULL;
+    if (page)
         output.fd = -1; /* fclose() closes it */
+    if (file) {
         error = write_page(maker, file, path);
         if (fclose(file) && !error)
             error = argus_error_os(errno, "cannot write %s", path);
     } else {
         error = argus_error_os(errno, "cannot write %s", path);
+        if (page)
+            fclose(page);
     }
     session_end_progress(maker->analysis.session);
     if (!error)

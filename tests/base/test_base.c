@@ -12,6 +12,7 @@
 #include "argus/error.h"
 #include "base/foreign_format.h"
 #include "base/idmap.h"
+#include "base/shown.h"
 #include "base/strtab.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -33,6 +34,59 @@ static void ids_are_found_again(void **state)
     assert_int_equal(idmap_get(&map, 0), IDMAP_NONE);
     assert_int_equal(map.count, 0);
     idmap_deinit(&map);
+}
+
+static bool append(void *context, const char *text, size_t bytes)
+{
+    strncat(context, text, bytes);
+    return true;
+}
+
+/* The text as it is shown, passed on in pieces of `piece` bytes. */
+static void assert_shown(struct shown shown, const char *text, size_t piece, const char *wanted)
+{
+    char got[512] = "";
+    for (size_t at = 0; at < strlen(text); at += piece) {
+        size_t left = strlen(text) - at;
+        assert_true(shown_put(&shown, text + at, left < piece ? left : piece, append, got));
+    }
+    assert_true(shown_end(&shown, append, got));
+    assert_string_equal(got, wanted);
+}
+
+static void what_terminals_obey_is_escaped(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"plain, Grüße, 日本, \xf0\x9f\x98\x80", "plain, Grüße, 日本, \xf0\x9f\x98\x80"},
+        {"\033]0;title\007", "\\u001b]0;title\\u0007"},
+        {"a\rb\bc\177", "a\\u000db\\u0008c\\u007f"},
+        {"\xc2\x9b"
+         "2J",
+         "\\u009b2J"},
+        {"\xe2\x80\xae"
+         "cod.exe",
+         "\\u202ecod.exe"},
+        {"\xe2\x81\xa6\xef\xbb\xbf", "\\u2066\\ufeff"},
+        {"\xff\xc0\x80 \xe2\x80", "\\xff\\xc0\\x80 \\xe2\\x80"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"name\vline\ftab", "name\\u000aline\\u0009tab"},
+        {"\033[1m", "\\u001b[1m"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        for (size_t piece = 1; piece < 6; piece++)
+            assert_shown((struct shown){0}, rows[i].text, piece, rows[i].shown);
+    for (size_t piece = 1; piece < 6; piece++) {
+        assert_shown((struct shown){.lines = true}, "a\n\tb", piece, "a\n\tb");
+        assert_shown((struct shown){0}, "a\n\tb", piece, "a\\u000a\\u0009b");
+        assert_shown((struct shown){.colours = true}, "\033[1mA\033[0m\033[8m\033[", piece,
+                     "\033[1mA\033[0m\\u001b[8m\\u001b[");
+    }
+    char name[] = "a\nb\tc\xff";
+    utf8_repair_name(name, strlen(name));
+    assert_string_equal(name, "a\vb\fc?");
 }
 
 static void broken_utf8_is_repaired(void **state)
@@ -176,9 +230,13 @@ static void foreign_files_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_found_again),     cmocka_unit_test(broken_utf8_is_repaired),
-        cmocka_unit_test(strings_are_kept_once),   cmocka_unit_test(vectors_grow),
-        cmocka_unit_test(errors_say_what_and_why), cmocka_unit_test(foreign_files_are_named),
+        cmocka_unit_test(ids_are_found_again),
+        cmocka_unit_test(broken_utf8_is_repaired),
+        cmocka_unit_test(what_terminals_obey_is_escaped),
+        cmocka_unit_test(strings_are_kept_once),
+        cmocka_unit_test(vectors_grow),
+        cmocka_unit_test(errors_say_what_and_why),
+        cmocka_unit_test(foreign_files_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

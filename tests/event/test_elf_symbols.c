@@ -7,11 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "event/binary/elf_file.h"
 #include "event/binary/elf_symbols.h"
 
 #define CODE_BYTES 16
@@ -81,12 +85,37 @@ static void test_no_library(void **state)
     assert_false(wanted.found);
 }
 
+/* Opening a FIFO wakes its writer, and opening a device can start something: neither is opened, but
+ * looked at, of which inotify(7) reports nothing. */
+static void test_only_files_are_opened(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/argus-test-XXXXXX", fifo[64], event[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(notify >= 0);
+    assert_true(inotify_add_watch(notify, fifo, IN_OPEN) >= 0);
+    assert_int_equal(elf_open_regular(fifo, 0), -1);
+    assert_int_equal(read(notify, event, sizeof(event)), -1);
+    assert_int_equal(elf_open_regular("/proc/self/maps", 0), -1);
+    assert_int_equal(elf_open_regular(folder, 0), -1);
+    int fd = elf_open_regular(library, 0);
+    assert_true(fd >= 0);
+    close(fd);
+    close(notify);
+    unlink(fifo);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_what_is_no_function),
         cmocka_unit_test(test_no_library),
+        cmocka_unit_test(test_only_files_are_opened),
     };
     if (argc != 2)
         return 2;

@@ -250,6 +250,21 @@ static void test_every_cut_is_seen(void **state)
     expect_refusal("too short");
 }
 
+/* A mapped file would end the process by SIGBUS. */
+static void test_a_later_cut_does_no_harm(void **state)
+{
+    (void)state;
+    char buffer[200];
+    save();
+    struct argus_trace *trace = open_trace();
+    struct argus_graph *graph;
+    expect_done(argus_graph_load(trace, NULL, graph_path, &graph));
+    assert_int_equal(truncate(graph_path, 0), 0);
+    assert_null(graph_check(graph, buffer, sizeof(buffer)));
+    argus_graph_destroy(graph);
+    argus_trace_close(trace);
+}
+
 /* One flipped bit in the header or in any array. */
 static void test_damage_is_seen(void **state)
 {
@@ -405,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_a_copy_of_the_trace_is_another_one),
         cmocka_unit_test(test_other_builds_and_rules),
         cmocka_unit_test(test_every_cut_is_seen),
+        cmocka_unit_test(test_a_later_cut_does_no_harm),
         cmocka_unit_test(test_damage_is_seen),
         cmocka_unit_test(test_forged_elements_are_refused),
         cmocka_unit_test(test_building_and_saving_can_be_stopped),

@@ -59,10 +59,14 @@ class Setup:
 
     def trace(self, name, text):
         """Makes `name`.argus from mktrace's text."""
-        program = next(self.build.rglob("mktrace"), None)
-        expect(program is not None, "mktrace is not built")
         source, path = self.folder / f"{name}.trace", self.folder / f"{name}.argus"
         source.write_text(text)
+        return self.trace_of(source, path)
+
+    def trace_of(self, source, path):
+        """Makes the trace `path` from the file `source`."""
+        program = next(self.build.rglob("mktrace"), None)
+        expect(program is not None, "mktrace is not built")
         subprocess.run([str(program), str(source), str(path)], check=True, timeout=60)
         return path
 

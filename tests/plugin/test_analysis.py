@@ -274,4 +274,22 @@ def test_graph_export_into_a_file(setup):
     expect_in("no/such/file: No such file", done.stderr)
 
 
+def test_contexts_of_no_process(setup):
+    path = setup.trace("nobody", 'cpus 1\nnote "nothing was recorded"\n')
+    done = setup.run("contexts", path, code=1)
+    expect_equal("error", done.stderr, f"argus: {path} has no processes\n")
+
+
+def test_a_claim_of_too_many_records(setup):
+    lines = ["cpus 1", *[f"{1000 * i} cpu0 t10 switch state=S next={11 + i}" for i in range(400000)]]
+    path = setup.trace("claim", "\n".join(lines) + "\n")
+    for words in (["info"], ["dump"], ["hangs"], ["diagnose", "--auto"], ["contexts"], ["graph"], ["messages"]):
+        done = setup.run(*words, path, code=1, ARGUS_MEMORY="")
+        expect(done.stderr.startswith(f"argus: {path}: offset "), done.stderr)
+        expect_in("set ARGUS_MEMORY (such as 8G) if you trust this file", done.stderr)
+    setup.run("info", path, code=0, ARGUS_MEMORY="4G")
+    done = setup.run("graph", "--no-cache", path, code=1, ARGUS_MEMORY="64M")
+    expect_in("this file needs more memory than the 67 MB of ARGUS_MEMORY", done.stderr)
+
+
 main()

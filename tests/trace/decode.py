@@ -116,9 +116,9 @@ class Bytes:
 
 
 def readable(data):
-    """The text up to a NUL; a `?` for each byte that is not valid UTF-8."""
+    """The text up to a NUL; a `?` for each byte that is not valid UTF-8, and a name has no line breaks or tabs."""
     text = data.decode("utf-8", "surrogateescape").split("\0")[0]
-    return "".join("?" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text).encode()
+    return "".join("?" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text.translate({10: 11, 9: 12})).encode()
 
 
 class Chunk:

@@ -286,6 +286,64 @@ static void a_file_that_shrinks_is_an_error(void **state)
     argus_trace_close(trace);
 }
 
+/* Records that compress to nothing: each chunk takes a few hundred bytes of the file. */
+static void write_many(const struct fixture *fixture, size_t chunks)
+{
+    struct argus_trace_header header = fixture_header(0);
+    struct argus_writer *writer = NULL;
+    enum { COUNT = ARGUS_CHUNK_MAX_RECORDS };
+    struct argus_record *records = calloc(COUNT, sizeof(*records));
+    assert_non_null(records);
+    for (size_t i = 0; i < COUNT; i++)
+        records[i] = (struct argus_record){.timestamp = 1000, .tid = 12, .debugid = 4};
+    assert_ok(argus_writer_create(fixture->fd, &header, &writer));
+    for (size_t i = 0; i < chunks; i++)
+        assert_ok(argus_writer_records(writer, 0, records, COUNT, 0));
+    assert_ok(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    free(records);
+}
+
+static void more_records_than_such_a_file_has_are_refused(void **state)
+{
+    struct argus_trace *trace = NULL;
+    unsetenv("ARGUS_MEMORY");
+    write_many(*state, 8);
+    struct argus_error *error = argus_trace_open(((struct fixture *)*state)->path, &trace);
+    assert_error(error, ARGUS_ERROR_FORMAT, "set ARGUS_MEMORY (such as 8G)");
+    error = argus_trace_open(((struct fixture *)*state)->path, &trace);
+    assert_error(error, ARGUS_ERROR_FORMAT, ": offset ");
+    assert_null(trace);
+}
+
+static void the_user_can_lift_the_bound(void **state)
+{
+    write_many(*state, 8);
+    setenv("ARGUS_MEMORY", "8G", 1);
+    struct argus_trace *trace = open_fixture(*state);
+    assert_int_equal(argus_trace_record_count(trace), 8 * ARGUS_CHUNK_MAX_RECORDS);
+    assert_ok(argus_trace_check_memory(trace, 4096));
+    argus_trace_close(trace);
+    unsetenv("ARGUS_MEMORY");
+}
+
+static void memory_beyond_the_bound_is_an_error(void **state)
+{
+    enum { BYTES = 8 << 20 };
+    fixture_write_small(*state);
+    setenv("ARGUS_MEMORY", "4M", 1);
+    struct argus_trace *trace = open_fixture(*state);
+    unsetenv("ARGUS_MEMORY");
+    assert_ok(argus_trace_check_memory(trace, 4096));
+    char *taken = malloc(BYTES);
+    assert_non_null(taken);
+    memset(taken, 1, BYTES);
+    struct argus_error *error = argus_trace_check_memory(trace, 4096);
+    free(taken);
+    assert_error(error, ARGUS_ERROR_MEMORY, "offset 4096: this file needs more memory than");
+    argus_trace_close(trace);
+}
+
 int main(void)
 {
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
@@ -302,6 +360,9 @@ int main(void)
         FILE_TEST(a_hole_is_walked_around),
         FILE_TEST(a_damaged_chunk_names_its_offset),
         FILE_TEST(a_file_that_shrinks_is_an_error),
+        FILE_TEST(more_records_than_such_a_file_has_are_refused),
+        FILE_TEST(the_user_can_lift_the_bound),
+        FILE_TEST(memory_beyond_the_bound_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

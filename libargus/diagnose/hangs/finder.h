@@ -24,6 +24,10 @@ struct finder {
     VEC(struct frozen) frozen;
     hang_list found;
     bool sees_pending; /* the trace shows what was pending for threads */
+    /* The last answer of thread_has_windows(), which looks at all vertices of a thread: a thread can
+     * have as many hangs as vertices. */
+    uint32_t asked_next; /* that thread + 1; 0: none yet */
+    bool has_windows;
 };
 
 /* How long a stretch must be to be a hang: the threshold plus the time for which the machine was

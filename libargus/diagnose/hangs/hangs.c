@@ -114,15 +114,23 @@ bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang 
     return own && (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT);
 }
 
-static enum argus_urgency urgency_of(const struct view *view, const struct argus_hang *hang,
+static bool has_windows(struct finder *finder, uint32_t thread)
+{
+    if (finder->asked_next != thread + 1)
+        finder->has_windows = thread_has_windows(finder->view, thread);
+    finder->asked_next = thread + 1;
+    return finder->has_windows;
+}
+
+static enum argus_urgency urgency_of(struct finder *finder, const struct argus_hang *hang,
                                      const struct argus_pendings *pendings)
 {
-    bool has_windows = thread_has_windows(view, hang->thread);
+    bool windows = has_windows(finder, hang->thread);
     if (pendings_any(pendings, 0))
-        return has_windows ? ARGUS_URGENCY_WINDOW_PENDING : ARGUS_URGENCY_PENDING;
-    if (pendings->count == 0 && hang_is_set_off_by_itself(view, hang))
+        return windows ? ARGUS_URGENCY_WINDOW_PENDING : ARGUS_URGENCY_PENDING;
+    if (pendings->count == 0 && hang_is_set_off_by_itself(finder->view, hang))
         return ARGUS_URGENCY_NOBODY;
-    return has_windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
+    return windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
 }
 
 bool finder_add(struct finder *finder, struct argus_hang *hang)
@@ -135,7 +143,7 @@ bool finder_add(struct finder *finder, struct argus_hang *hang)
         argus_error_destroy(error);
         return false;
     }
-    hang->urgency = (uint8_t)urgency_of(finder->view, hang, &pendings);
+    hang->urgency = (uint8_t)urgency_of(finder, hang, &pendings);
     hang->indicators |= 1u << hang->indicator;
     argus_pendings_deinit(&pendings);
     return vec_push(&finder->found, *hang);

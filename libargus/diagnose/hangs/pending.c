@@ -37,6 +37,7 @@ struct search {
     const struct argus_hang *hang;
     pending_list found;
     bool no_memory;
+    bool is_looked, takes; /* takes_messages() was asked, and its answer */
 };
 
 static bool is_same(const struct argus_pending *a, const struct argus_pending *b)
@@ -184,17 +185,20 @@ static bool has_messages(const struct search *search)
 }
 
 /* Whether the trace shows messages that the thread took: then those of this machine are edges. */
-static bool takes_messages(const struct view *view, uint32_t thread)
+static bool takes_messages(struct search *search)
 {
-    const struct argus_thread *t = &view->threads[thread];
-    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+    const struct view *view = &search->view;
+    const struct argus_thread *t = &view->threads[search->hang->thread];
+    for (uint32_t v = t->first_vertex; !search->is_looked && v < t->first_vertex + t->vertex_count;
+         v++) {
         const struct argus_edge *edges;
         size_t count = argus_graph_in_edges(view->graph, v, &edges);
         for (size_t i = 0; i < count; i++)
-            if (edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE)
-                return true;
+            search->takes |= edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE;
+        search->is_looked = search->takes;
     }
-    return false;
+    search->is_looked = true;
+    return search->takes;
 }
 
 /* Descriptors that carry messages: their senders are already listed if they are known, and if none
@@ -211,12 +215,17 @@ static void add_arrivals(struct search *search)
     const struct argus_arrival *arrivals;
     const struct argus_hang *hang = search->hang;
     size_t count = argus_graph_arrivals(search->view.graph, &arrivals);
-    bool messages = has_messages(search), takes = takes_messages(&search->view, hang->thread);
+    bool messages = has_messages(search);
     size_t first;
-    LOWER_BOUND(first, count, arrivals[first].thread < hang->thread);
-    for (size_t i = first; i < count && arrivals[i].thread == hang->thread; i++) {
-        if (arrivals[i].time_ns <= hang->start_ns || arrivals[i].time_ns > hang->end_ns ||
-            ((messages || (takes && arrivals[i].peer)) && carries_messages(arrivals[i].type)))
+    LOWER_BOUND(
+        first, count,
+        arrivals[first].thread < hang->thread ||
+            (arrivals[first].thread == hang->thread && arrivals[first].time_ns <= hang->start_ns));
+    for (size_t i = first;
+         i < count && arrivals[i].thread == hang->thread && arrivals[i].time_ns <= hang->end_ns;
+         i++) {
+        if (carries_messages(arrivals[i].type) &&
+            (messages || (arrivals[i].peer && takes_messages(search))))
             continue;
         add(search, (struct argus_pending){.first_ns = arrivals[i].time_ns,
                                            .sender = ARGUS_NONE,

@@ -1,6 +1,7 @@
 #include "event/binary/elf_file.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,9 +48,30 @@ static const Dwfl_Callbacks callbacks = {
     .find_debuginfo = debug_file_find,
 };
 
+/* A trace can name any path. To open a device can start something (/dev/watchdog), and so can a file
+ * of /proc; so it is looked at first. Those of /proc say that they are empty. */
+static int open_looked_at(const char *path)
+{
+    enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+#ifdef __linux__
+    char same[32];
+    struct stat status;
+    int place = open(path, O_PATH | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    snprintf(same, sizeof(same), "/proc/self/fd/%d", place);
+    bool good = !fstat(place, &status) && S_ISREG(status.st_mode) && status.st_size > 0;
+    int fd = good ? open(same, FLAGS) : -1;
+    close(place);
+    return fd;
+#else
+    return open(path, FLAGS);
+#endif
+}
+
 int elf_open_regular(const char *path, uint64_t unchanged_since_ns)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_looked_at(path);
     struct stat status;
     if (fd < 0)
         return -1;

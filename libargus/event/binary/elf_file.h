@@ -118,8 +118,8 @@ static inline uint64_t elf_changed_ns(const struct stat *status)
     return (uint64_t)status->st_ctim.tv_sec * 1000000000u + (uint64_t)status->st_ctim.tv_nsec;
 }
 
-/* For debug_file.c: opens a regular file for reading, without blocking on FIFOs and the like; -1 if
- * it is not a regular file. */
+/* For debug_file.c: opens a regular file for reading; -1 if it is not one. Devices, FIFOs and files of
+ * /proc are not opened at all. */
 int elf_open_regular(const char *path, uint64_t unchanged_since_ns);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "event/names/demangle.h"
 
 void readable_names_deinit(struct readable_names *names)
@@ -18,11 +19,13 @@ const char *readable_name(struct readable_names *names, const char *name)
     if (id != IDMAP_NONE)
         return strtab_get(names->names, id);
     char *demangled = demangle(name);
-    const char *text = demangled ? demangled : name;
     /* A versioned symbol, memcpy@@GLIBC_2.14, is found by its plain name. */
-    size_t length = demangled ? strlen(text) : strcspn(text, "@");
-    struct argus_error *error = strtab_intern(names->names, text, length, &id);
-    free(demangled);
+    char *text = demangled ? demangled : strndup(name, strcspn(name, "@"));
+    if (!text)
+        return name;
+    utf8_repair_name(text, strlen(text));
+    struct argus_error *error = strtab_intern(names->names, text, strlen(text), &id);
+    free(text);
     if (error) {
         argus_error_destroy(error);
         return name;

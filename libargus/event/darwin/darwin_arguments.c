@@ -106,7 +106,7 @@ static void add_string(struct text *text, const struct argus_record *record)
     else if (skipped)
         text_add(text, " for=0x%" PRIx64 " string=0x%" PRIx64, record->arg[0], record->arg[1]);
     memcpy(string, (const char *)record->arg + skipped, 32 - skipped);
-    utf8_repair(string, strlen(string));
+    utf8_repair_name(string, strlen(string));
     text_add(text, is_path(event) ? " path=%s" : " name=%s", string);
 }
 

@@ -146,7 +146,7 @@ uint32_t part_unlink(struct pairing *pairing, struct part_list *list, uint32_t b
 
 bool pairing_may_walk(struct pairing *pairing)
 {
-    enum { SURE_STEPS = 1 << 20, STEPS_OF_A_MESSAGE = 10000 };
+    enum { SURE_STEPS = 1 << 20, STEPS_OF_A_MESSAGE = 256 };
     return pairing->walked++ < SURE_STEPS + STEPS_OF_A_MESSAGE * pairing->fed;
 }
 

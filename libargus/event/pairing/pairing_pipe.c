@@ -179,7 +179,8 @@ enum order_match pipe_compare(const struct order *order, uint64_t axis, uint64_t
 bool pipe_axis(const struct order *order, uint64_t position, uint64_t *ret, bool *ret_sure)
 {
     const struct part *parts = order->pairing->parts.data;
-    for (uint32_t i = order->state->line[SIDE_SEND].open.head; i != ARGUS_NONE; i = parts[i].next) {
+    uint32_t i = order->state->line[SIDE_SEND].open.head;
+    for (; i != ARGUS_NONE && pairing_may_walk(order->pairing); i = parts[i].next) {
         const struct part *send = &parts[i];
         uint64_t next = send->next == ARGUS_NONE ? NOT_KNOWN : parts[send->next].place;
         if (position > send->place && !is_used_up(send->place, next, position))

@@ -118,7 +118,7 @@ static struct argus_error *check_state(const struct builder *builder)
     const struct argus_graph *graph = builder->graph;
     if (builder->no_memory || builder->cut_points->pairing.no_memory || graph->machine.no_memory ||
         graph->stacks.no_memory)
-        return argus_error_memory();
+        return machine_memory_error(&graph->machine);
     if (builder->full)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "%s: the graph needs more than 2^32 vertices, edges or samples",

@@ -49,7 +49,7 @@ static const struct {
 uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result)
 {
     bool is_trap = DARWIN_IS_TRAP(wait->syscall);
-    int64_t error = result < 0 ? -result : 0;
+    int64_t error = result < 0 && result != INT64_MIN ? -result : 0;
     if (!is_trap && !error && (int32_t)result < 0) /* ulock_wait() with ULF_NO_ERRNO */
         error = -(int64_t)(int32_t)result;
     for (size_t i = 0; error && i < sizeof(endings) / sizeof(*endings); i++)

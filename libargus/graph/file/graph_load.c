@@ -1,4 +1,8 @@
-/* Mapping a saved graph.
+/* Loading a saved graph.
+ *
+ * The file is read, not mapped: a mapped file that another process cuts off (or whose server goes
+ * away) ends this process by SIGBUS, and this process can be the user's debugger. What was read
+ * cannot change after it was checked either.
  *
  * The whole file is checked once: its checksums (is it damaged?) and every element (could
  * argus_graph_save() have written it? graph_valid.c). Both checks go block by block, so that the
@@ -20,6 +24,7 @@
 #include "base/parallel.h"
 #include "graph/file/graph_arrays.h"
 #include "graph/known_code.h"
+#include "trace/file.h"
 
 #define FAULT(path, ...) argus_error_context(argus_error_create(__VA_ARGS__), "%s", path)
 
@@ -36,11 +41,19 @@ static struct argus_error *map_fd(int fd, const char *path, void **ret, size_t *
         return FAULT(path, ARGUS_ERROR_PERMISSION, "it belongs to another user");
     if ((uint64_t)status.st_size < sizeof(struct graph_file_header))
         return FAULT(path, ARGUS_ERROR_FORMAT, "it is too short");
-    void *mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    size_t bytes = (size_t)status.st_size;
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
-        return argus_error_os(errno, "cannot map %s", path);
+        return argus_error_memory();
+    int failed = file_read(fd, mapped, bytes, 0);
+    if (failed) {
+        munmap(mapped, bytes);
+        return failed == ENODATA ? FAULT(path, ARGUS_ERROR_FORMAT, "it became shorter meanwhile")
+                                 : argus_error_os(failed, "cannot read %s", path);
+    }
     *ret = mapped;
-    *ret_bytes = (size_t)status.st_size;
+    *ret_bytes = bytes;
     return NULL;
 }
 

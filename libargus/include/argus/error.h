@@ -50,6 +50,10 @@ struct argus_error *argus_error_memory(void);
 struct argus_error *argus_error_context(struct argus_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Gives an error from argus_error_create() another message, from malloc(). Takes ownership of both,
+ * and returns `error`. The static error keeps its own. */
+struct argus_error *argus_error_replace(struct argus_error *error, char *message);
+
 /* Frees `error`; NULL is fine. */
 void argus_error_destroy(struct argus_error *error);
 

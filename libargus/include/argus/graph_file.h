@@ -19,9 +19,8 @@ extern "C" {
  * The arguments are those of argus_graph_build(). ARGUS_ERROR_NOT_FOUND: there is no such file. Any
  * other error says why the file cannot be used.
  *
- * The file stays mapped until argus_graph_destroy(). Argus never writes to a saved file, it only
- * replaces it. The file must belong to the user who loads it, so that no other user can truncate it
- * while it is mapped. */
+ * The file is read, so that a later change of it does no harm. It must belong to the user who loads
+ * it. */
 struct argus_error *argus_graph_load(const struct argus_trace *trace,
                                      const struct argus_graph_options *options, const char *path,
                                      struct argus_graph **ret);

@@ -283,6 +283,11 @@ const char *argus_trace_format(const struct argus_trace *trace, char *buffer, si
 bool argus_trace_is_kdebug(const struct argus_trace *trace);
 const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace);
 uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
+/* The error if the process has taken more memory since the trace was opened than a file of this size
+ * may ask for (ARGUS_MEMORY in argus(1)). `offset_bytes`: what the file has there is being read. To
+ * be called where memory grows with the content; it costs about a microsecond. Any thread. */
+struct argus_error *argus_trace_check_memory(const struct argus_trace *trace,
+                                             uint64_t offset_bytes);
 /* A number that changes with any change of the file: a hash of its size, its modification and
  * status-change times, and the headers of all its chunks. A copy of the file has another number. */
 uint64_t argus_trace_identity(const struct argus_trace *trace);

@@ -1,0 +1,90 @@
+"""Names that a stranger chose: escapes, marks of writing direction, HTML and 64 KB length, through every command."""
+import json
+import re
+
+from harness import expect, expect_in, freezes, main
+
+LONG = "L" * 65000
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202eexe.\u2066\x7f\r\x08\u0085"
+HTML = "<script>alert(1)</script><img src=x onerror=y>&quot;]]>'`"
+NAMES = {"editor0": EVIL + "editor", "helper0": HTML + EVIL, "input0": LONG + EVIL}
+
+# What no terminal may get. Line breaks and tabs are output; colours are off, because this is no terminal.
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]")
+
+COMMANDS = (
+    ["info"], ["info", "--json"], ["verify"], ["dump"], ["dump", "--json"], ["dump", "--raw"], ["hangs"], ["hangs", "--json"],
+    ["diagnose", "--auto"], ["diagnose", "--auto", "--json"], ["contexts"], ["contexts", "--every", "--json"],
+    ["contexts", "--format=folded"], ["contexts", "--format=speedscope"], ["graph"], ["graph", "--json"],
+    ["graph", "show", "v3"], ["graph", "find"], ["graph", "check"], ["graph", "check", "--json"], ["graph", "stats"],
+    ["graph", "export"], ["graph", "export", "--format=dot"], ["slice", "v9", "--auto"], ["slice", "v9", "--auto", "--json"],
+    ["similar", "v9"], ["messages"], ["messages", "--json"], ["schema"], ["answers"],
+)
+
+
+def trace(setup):
+    lines = freezes(3000).splitlines()
+    for old, new in NAMES.items():
+        lines = [line.replace(f"name {old}", f'name "{new}"') for line in lines]
+    # 32 bytes of a record: a line break, a tab, a byte that is no UTF-8 (little-endian numbers)
+    record = [int.from_bytes(part, "little") for part in (b"a\nargus:", b"\x1b[31m\txx", b"\xff\xfe\xe2\x80", b"\xe2\x80\xaeend\x00")]
+    numbers = " ".join(f"arg{i + 1}={number}" for i, number in enumerate(record))
+    lines += [f"4000000000 cpu0 t100 name_thread {numbers}", f"4000001000 cpu0 t100 call_path {numbers}",
+              f'image pid 100 start 0x400000 end 0x500000 path "/tmp/{EVIL}{HTML}"',
+              f'name path "/tmp/{EVIL}" place 16 function "f{EVIL}{HTML}" source "{EVIL}{LONG}"',
+              "stack 1 0x400010 0x400020", "4000002000 cpu0 t100 stack user=1 why=call",
+              f'ksym 0xffffffff81000000 "{EVIL}" "{HTML}"', f'note "{EVIL}{HTML}"', f'note "{LONG}"', f'counter "{EVIL}" 7']
+    source, path = setup.folder / "names.trace", setup.folder / "names.argus"
+    source.write_bytes("\n".join(lines).encode() + b"\n")
+    return setup.trace_of(source, path)
+
+
+def check(what, text):
+    found = FORBIDDEN.search(text)
+    expect(not found, f"{what}: {text[max(0, (found and found.start() or 0) - 60):][:120]!r}")
+
+
+def test_every_command_escapes_names(setup):
+    path = trace(setup)
+    shown = 0
+    for words in COMMANDS:
+        done = setup.run(*words, path)
+        expect(done.returncode in (0, 1, 3, 4), f"argus {' '.join(words)} ended with {done.returncode}: {done.stderr[:300]}")
+        check(f"argus {' '.join(words)}", done.stdout)
+        check(f"errors of argus {' '.join(words)}", done.stderr)
+        shown += "\\u001b" in done.stdout
+        if words[-1] == "--json" and words[0] != "dump" and done.stdout:
+            json.loads(done.stdout)
+        for line in (done.stdout + done.stderr).splitlines():
+            expect(not line.startswith("argus:\x1b") and line != "argus:[31m", f"a name began the line {line!r}")
+    expect(shown > 5, f"only {shown} commands showed the names")
+
+
+def test_files_escape_names(setup):
+    path = trace(setup)
+    for words in (["report"], ["graph", "export"], ["graph", "export", "--format=dot"]):
+        out = setup.folder / "out"
+        setup.run(*words, path, "-o", out, code=0)
+        check(" ".join(words), out.read_bytes().decode())
+    page = setup.folder / "page.html"
+    setup.run("report", path, "-o", page, code=0)
+    text = page.read_bytes().decode()
+    expect("<script>alert" not in text and "<img src=x" not in text, "a name became HTML")
+    expect_in("&lt;script&gt;alert", text)
+
+
+def test_names_of_files(setup):
+    name = setup.folder / "a\x1b[2J\u202e\nargus: all is well"
+    done = setup.run("info", f"{name}.argus", code=1)
+    check("the error", done.stderr)
+    expect(done.stderr.count("\n") == 1, f"the error has lines of the name: {done.stderr!r}")
+
+
+def test_debug_takes_no_line_break(setup):
+    path = setup.folder / "x\nscript print(1).argus"
+    path.write_bytes(trace(setup).read_bytes())
+    done = setup.run("debug", "--batch", path, code=2)
+    expect_in("which has a control character in it", done.stderr)
+
+
+main()
