@@ -237,6 +237,9 @@ enum evidence_flags {
     EVIDENCE_SURE = 8,
     /* Also used if the wait is for a lock on a file whose holder is known. */
     EVIDENCE_OF_LOCK = 16,
+    /* It shows what the wait was for: a lock, a request, a child. Other evidence makes an edge of a
+     * circular wait only if the waiter had asked for something. */
+    EVIDENCE_OWED = 32,
 };
 
 /* A kind of evidence: appends the threads that should have ended a wait. May ask the user. */

@@ -8,6 +8,7 @@
 Times are milliseconds; events at one time happen in the order of the calls, a microsecond apart.
 """
 
+FUTEX_WAIT_BITSET = 9  # how glibc waits at conditions
 POLLED = ("poll", "select", "epoll_wait")
 TIMEOUT_RESULT = {"poll": 0, "select": 0, "epoll_wait": 0, "recvfrom": -11, "clock_nanosleep": 0, "nanosleep": 0,
                   "futex": -110}
@@ -38,12 +39,12 @@ class Scene:
             self.tables.append(f"stack {self.stacks[frames]} {' '.join(hex(frame) for frame in frames)}")
         return self.stacks[frames]
 
-    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False, frames=None, mode="socket"):
-        """Blocks in a system call, at `frames`. With `timeout`, timer() may end it."""
+    def wait(self, tid, call, fd=5, inode=0, peer=0, timeout=False, frames=None, mode="socket", condition=False):
+        """Blocks in a system call, at `frames`. With `timeout`, timer() may end it. `condition`: a futex is no mutex."""
         cpu = self.cpus[tid]
         self.calls[tid] = call
-        nfds = " arg2=1" if call in POLLED else ""
-        self._record(cpu, tid, f"syscall_start nr={call} arg1={fd}{nfds}")
+        second = " arg2=1" if call in POLLED else f" arg2={FUTEX_WAIT_BITSET}" if condition else ""
+        self._record(cpu, tid, f"syscall_start nr={call} arg1={fd}{second}")
         if timeout:
             self._record(cpu, tid, f"timer_armed timer={0x1000 + tid} function=1 expiry={self.now}")
         if inode:

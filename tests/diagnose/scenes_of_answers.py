@@ -263,14 +263,17 @@ def request_passed_on_to_an_open_end():
     return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED
 
 
-def passed_on_and_forgotten(receivers, worker):
+WORKER = (0x408000, 0x401000)
+
+
+def passed_on_and_forgotten(receivers, worker, next_condition=0xa000):
     """The server sends something to the receivers, which take it and go back to their idle waits. The server may also wake a worker, which
     then waits at a condition."""
     s = Loop(frames=AT_HOME)
     s.thread(SERVER, "server")
     s.thread(31, "idler", pid=SERVER)
     idles(s)
-    s.wait(31, "futex", fd=0x9000)
+    s.wait(31, "futex", fd=0x9000, frames=WORKER)
     for tid, name in receivers:
         s.thread(tid, name)
         s.wait(tid, "read")
@@ -283,7 +286,7 @@ def passed_on_and_forgotten(receivers, worker):
     takes(s, SERVER, ASKS, 6)
     if worker:
         s.wake(SERVER, 31, call="futex", result=0)
-        s.wait(31, "futex", fd=0xa000)
+        s.wait(31, "futex", fd=next_condition, frames=WORKER)
     for channel, (tid, _) in enumerate(receivers, FORWARDS):
         sends(s, SERVER, channel, 3000 + tid)
         s.wake(SERVER, tid)
@@ -301,6 +304,13 @@ def request_passed_on_and_forgotten():
     return passed_on_and_forgotten([(STORE, "store")], True), "editor", {
         "type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "path": ["editor", "server", "store"],
         "why": "without an answer"}
+
+
+@scene
+def request_passed_on_beside_a_worker():
+    """The worker went back to its wait for work, too; but nothing was sent to it."""
+    return passed_on_and_forgotten([(STORE, "store")], True, 0x9000), "editor", {
+        "type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "path": ["editor", "server", "store"]}
 
 
 @scene

@@ -68,3 +68,37 @@ def circle_of_three_at_first_contact():
     s.wait(b, "read")
     s.sleep(a, 20)
     return s, "ask", {"type": "LongWait", "root": ("ask", "LongWait"), "cycle": {"ask", "serve", "store"}}
+
+
+# The places of waits: a worker's wait for work, and a client's wait for what it asked of a worker.
+FOR_WORK, FOR_RESULT = (0x403000, 0x402000, 0x401000), (0x406000, 0x405000, 0x401000)
+
+
+def begin_pools():
+    """An app with a worker, and a service whose main thread and worker wait for work at the same place in the program."""
+    s = Scene()
+    s.thread(10, "app")
+    s.thread(20, "service")
+    s.thread(21, "pool", pid=20)
+    for tid, condition in (20, 0x7000), (21, 0x8000):
+        s.wait(tid, "futex", fd=condition, frames=FOR_WORK, condition=True)
+    return s
+
+
+@scene
+def idle_threads_are_no_circle():
+    """The service's worker answered the app before, and waits for work since. Its main thread never got any. The app waits for something
+    of which nobody knows: none of the three waits for another one."""
+    s = begin_pools()
+    for _ in range(2):
+        s.at(s.now / 1e6 + 50)
+        s.wake(10, 21, call="futex")
+        s.wait(10, "futex", fd=0x9000, frames=FOR_RESULT, condition=True)
+        s.at(s.now / 1e6 + 1)
+        s.wake(21, 10, call="futex")
+        s.wait(21, "futex", fd=0x8000, frames=FOR_WORK, condition=True)
+        s.sleep(10, 20)
+    s.wait(10, "futex", fd=0x9000, frames=FOR_RESULT, condition=True)
+    s.at(s.now / 1e6 + 4000)
+    s.thread(90, "idler")
+    return s, "app", {"type": "LongWait", "root": ("app", "LongWait"), "only": {"app"}, "path": ["app"]}

@@ -140,6 +140,34 @@ def quota_used_up():
 
 
 @scene
+def quota_used_up_twice():
+    """The editor gets no CPU, then waits for a worker, which gets none for a shorter time. Both are causes, the larger one first."""
+    s = Shared("worker")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    s.for_ms(5)
+    s.limits(EDITOR, group=77)
+    s.run(0)
+    s.for_ms(1010)
+    s.run(EDITOR)
+    s._record(0, EDITOR, "syscall_start nr=read arg1=9")
+    s.run(0, "S")
+    s.for_ms(80)
+    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={HOG} context=task")
+    s.run(HOG)
+    s.for_ms(5)
+    s.limits(HOG, group=77)
+    s.run(0)
+    s.for_ms(970)
+    s.run(HOG)
+    s._record(0, HOG, f"make_runnable thread={EDITOR} context=task")
+    s.run(EDITOR, "S")
+    s._record(0, EDITOR, "syscall_end nr=read result=1")
+    return s.end(), "editor", {"type": "LongWait", "root": ("editor", "LongRunning"), "only": {"editor", "worker"}}
+
+
+@scene
 def quota_taken():
     """The quota is used up by two threads of one name in its group. The bystander, in another group, runs longest."""
     s = Shared("hog", "hog")

@@ -7,6 +7,7 @@
 #include "diagnose/hangs/habits.h"
 
 #define NOTEWORTHY_SHARE 0.1
+#define BUSY_SHARE       0.2 /* of a hang that is mostly waiting */
 #define MAX_CULPRITS     5
 
 /* What one vertex has of an account. */
@@ -255,12 +256,37 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
                                  &why);
 }
 
+/* Whether the hung thread mostly waited, but also ran or wanted a CPU for so long that this is a
+ * cause of its own. */
+static bool is_also_busy(const struct diagnoser *d)
+{
+    uint64_t busy_ns = d->hang.run_ns + d->hang.runnable_ns;
+    return d->hang.type == ARGUS_TYPE_LONG_WAIT &&
+           (double)busy_ns >= BUSY_SHARE * (double)(d->hang.end_ns - d->hang.start_ns);
+}
+
+/* The hung thread's own share comes first, if it is larger than that of the wait's culprit. */
+static void order_own_share(struct diagnoser *d, size_t before)
+{
+    struct argus_culprit *all = d->culprits.data;
+    for (size_t i = before; before > 0 && i < d->culprits.length; i++) {
+        struct argus_culprit own = all[i];
+        if (d->view.vertices[own.vertex].thread != d->hang.thread || own.share <= all[0].share)
+            continue;
+        memmove(&all[1], &all[0], i * sizeof(*all));
+        all[0] = own;
+        return;
+    }
+}
+
 struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)
 {
     late_list sums = {0};
     uint64_t hang_ns = d->hang.end_ns - d->hang.start_ns;
+    size_t before = d->culprits.length;
+    uint32_t only_waits = is_also_busy(d) ? ARGUS_NONE : d->hang.thread;
     struct argus_error *error =
-        sum_threads(d, &d->accounting, d->hang.thread, &sums) ? NULL : argus_error_memory();
+        sum_threads(d, &d->accounting, only_waits, &sums) ? NULL : argus_error_memory();
     for (size_t i = 0; !error && i < sums.length && d->culprits.length < MAX_CULPRITS; i++) {
         if ((double)total(&sums.data[i]) < NOTEWORTHY_SHARE * (double)hang_ns)
             break;
@@ -268,6 +294,8 @@ struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)
             (d->view.vertices[sums.data[i].vertex].thread == d->hang.thread && !d->cycle.length))
             error = blame_share(d, &sums.data[i]);
     }
+    if (!error && is_also_busy(d))
+        order_own_share(d, before);
     vec_deinit(&sums);
     return error;
 }

@@ -3,9 +3,8 @@
  * wait, the wait for requests, did nothing unusual. But if it had taken the request and returned to
  * its home wait without an answer, it is to blame; and if it had handed the request on, the thread
  * that has the request now is examined, too. */
-#include <string.h>
-
 #include "diagnose/suspects/remotes.h"
+#include "diagnose/suspects/request_made.h"
 #include "diagnose/suspects/suspect_search.h"
 
 #define MAX_OUT   64
@@ -21,9 +20,12 @@ struct search {
     uint32_t silent;      /* the vertex that took the request and did not answer; ARGUS_NONE */
     struct suspect owing; /* the suspect of `silent`, if it owes an answer (no_answer.c) */
     /* the same for suspects to which another thread passed something on, perhaps not the request */
-    uint32_t passed_silent;
-    unsigned passed_silents;
-    struct suspect passed; /* the suspect of `passed_silent` */
+    struct passed_silent {
+        uint32_t taker;
+        unsigned count;
+        struct suspect suspect;
+    } sent, woken;         /* by a message, or without one */
+    struct suspect client; /* on the path: gives work for which the searched wait is */
     bool decided;
     uint32_t holder; /* of the lock on a file for which the thread waits; ARGUS_NONE */
 };
@@ -47,16 +49,27 @@ static bool is_vague(const struct evidence *row)
     return row && row->flags & EVIDENCE_VAGUE && !(row->flags & EVIDENCE_SURE);
 }
 
-static struct argus_error *take_suspect(struct diagnoser *d, const struct suspect *suspect,
-                                        const struct examined *examined,
-                                        struct walk_position *position, const struct evidence *row)
+/* Whether the searched wait can be an edge of a circular wait that leads to `suspect`. */
+static bool makes_edge(const struct search *search, const struct suspect *suspect,
+                       const struct evidence *row)
 {
+    if (!row || suspect->via != ARGUS_NONE || row->flags & EVIDENCE_OWED)
+        return true;
+    return !is_vague(row) && request_was_made(&search->shared, suspect->thread);
+}
+
+static struct argus_error *take_suspect(struct search *search, const struct suspect *suspect,
+                                        const struct examined *examined, const struct evidence *row)
+{
+    struct diagnoser *d = search->shared.d;
+    struct walk_position *position = search->position;
+    bool edge = makes_edge(search, suspect, row);
     const struct argus_hang *figures = &examined->figures;
     bool on_path =
         suspect->via == ARGUS_NONE || diagnoser_add_step(d, suspect->via, ARGUS_NONE, true);
     if (!on_path || !diagnoser_add_step(d, figures->vertex, ARGUS_NONE, true))
         return argus_error_memory();
-    d->path.data[d->path.length - 1].vague = is_vague(row);
+    d->path.data[d->path.length - 1].vague = !edge;
     position->ended = figures->type != ARGUS_TYPE_LONG_WAIT;
     if (figures->type == ARGUS_TYPE_LONG_RUNNING)
         return diagnoser_blame_running(d, figures->vertex, position->window, figures->run_ns,
@@ -73,42 +86,27 @@ static struct argus_error *take_suspect(struct diagnoser *d, const struct suspec
 
 /* --- a suspect in its home wait --- */
 
-/* The vertex of `thread` that took the last request of `waiter` before `until_ns`; ARGUS_NONE: none
- * is known. */
-static uint32_t find_taker_of(const struct view *view, uint32_t waiter, uint32_t thread,
-                              uint64_t until_ns)
-{
-    const uint32_t *out;
-    size_t count = argus_graph_out_edges(view->graph, waiter, &out);
-    for (size_t i = count; i > 0 && count - i < MAX_OUT; i--) {
-        const struct argus_edge *edge = &view->edges[out[i - 1]];
-        if ((edge->kind == ARGUS_EDGE_WAKE || edge->kind == ARGUS_EDGE_MESSAGE) &&
-            edge->from_ns < until_ns && view->vertices[edge->to].thread == thread)
-            return edge->to;
-    }
-    return ARGUS_NONE;
-}
-
-/* The same for the searched wait, or for the vertex on whose behalf it is. A loop that polls a flag
+/* The vertex of `thread` that took the last request of the searched wait, or of the vertex on whose
+ * behalf it is; ARGUS_NONE. A loop that polls a flag
  * is some vertices behind its request, but both are in the hang. */
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;
     uint64_t until_ns = search->position->window.end_ns;
-    uint32_t taker =
-        find_taker_of(view, timeline_wait_begin(view, search->position->vertex), thread, until_ns);
+    uint32_t taker = request_find_taker(view, timeline_wait_begin(view, search->position->vertex),
+                                        thread, until_ns);
     uint32_t requester = search->position->requester, asker = first_piece(&search->shared);
     uint64_t since_ns = search->shared.d->hang.start_ns;
     for (int i = 0; taker == ARGUS_NONE && asker != ARGUS_NONE && i < NEAR_VERTICES &&
                     view->vertices[asker].end_ns >= since_ns;
          i++) {
-        taker = find_taker_of(view, asker, thread, until_ns);
+        taker = request_find_taker(view, asker, thread, until_ns);
         asker = argus_graph_previous(view->graph, asker);
     }
     for (int i = 0; taker == ARGUS_NONE && requester != ARGUS_NONE && i < MAX_LOOP &&
                     (i < NEAR_VERTICES || view->vertices[requester].end_ns >= since_ns);
          i++) {
-        taker = find_taker_of(view, requester, thread, until_ns);
+        taker = request_find_taker(view, requester, thread, until_ns);
         requester = argus_graph_previous(view->graph, requester);
     }
     return taker;
@@ -120,8 +118,8 @@ static uint32_t find_taker_in(const struct search *search, const struct suspect 
 {
     uint32_t taker = ARGUS_NONE;
     if (suspect->via != ARGUS_NONE)
-        taker = find_taker_of(&search->shared.d->view, suspect->via, suspect->thread,
-                              search->position->window.end_ns);
+        taker = request_find_taker(&search->shared.d->view, suspect->via, suspect->thread,
+                                   search->position->window.end_ns);
     return taker != ARGUS_NONE ? taker : find_taker(search, suspect->thread);
 }
 
@@ -168,31 +166,9 @@ static struct argus_error *follow_unread(struct search *search, uint32_t taker)
     return error;
 }
 
-/* Whether `thread` sent anything in the vertices from `first` to `last`. */
-static bool has_sent(const struct view *view, uint32_t first, uint32_t last)
-{
-    const struct argus_unread *unread;
-    size_t unread_count = argus_graph_unread(view->graph, &unread);
-    for (uint32_t v = first; v <= last; v++) {
-        const uint32_t *out;
-        size_t count = argus_graph_out_edges(view->graph, v, &out);
-        for (size_t i = 0; i < count; i++) {
-            uint8_t kind = view->edges[out[i]].kind;
-            if (kind != ARGUS_EDGE_SEQUENCE && kind != ARGUS_EDGE_TIMER)
-                return true;
-        }
-    }
-    for (size_t i = 0; i < unread_count; i++)
-        if (unread[i].sender == view->vertices[first].thread &&
-            unread[i].sent_ns >= view->vertices[first].start_ns &&
-            unread[i].sent_ns <= view->vertices[last].end_ns)
-            return true;
-    return false;
-}
-
 /* Whether a suspect's wait at `vertex` is its wait for requests although it is too rare to be known
- * as its home: the request of the searched wait ended such a wait, and the suspect went back to it
- * without having sent anything. */
+ * as its home: the request of the searched wait ended such a wait, and the suspect went back to it.
+ * It must not have sent anything, because it could wait for the answer on the same channel. */
 static bool came_back(const struct search *search, const struct suspect *suspect, uint32_t vertex)
 {
     const struct view *view = &search->shared.d->view;
@@ -202,9 +178,13 @@ static bool came_back(const struct search *search, const struct suspect *suspect
         return false;
     const struct argus_wait *first = &view->vertices[before].wait,
                             *second = &view->vertices[vertex].wait;
+    if (first->syscall != second->syscall)
+        return false;
+    if (waits_for_work_again(view, before, vertex))
+        return true;
     bool is_open = second->kind == ARGUS_WAIT_READ || second->kind == ARGUS_WAIT_POLL;
-    return is_open && first->syscall == second->syscall && first->object == second->object &&
-           first->inode == second->inode && !has_sent(view, taker, vertex);
+    return is_open && first->object == second->object && first->inode == second->inode &&
+           !has_sent_anything(view, taker, vertex);
 }
 
 /* Adds the client that occupies an idle `server`, so that the server left the request unread; false
@@ -234,9 +214,16 @@ static void note_silent(struct search *search, const struct suspect *suspect, ui
         search->silent = search->silent == ARGUS_NONE ? taker : search->silent;
         return;
     }
-    search->passed_silent = taker;
-    search->passed = *suspect;
-    search->passed_silents++;
+    struct passed_silent *passed = suspect->woken ? &search->woken : &search->sent;
+    *passed = (struct passed_silent){taker, passed->count + 1, *suspect};
+}
+
+/* The only suspect to which something was passed on and that did not answer; NULL. What was sent
+ * shows where the request is, and not what was woken. */
+static const struct passed_silent *only_passed(const struct search *search)
+{
+    const struct passed_silent *passed = search->sent.count > 0 ? &search->sent : &search->woken;
+    return passed->count == 1 ? passed : NULL;
 }
 
 /* The vertex that took the request and did not answer; ARGUS_NONE. If something was passed on to
@@ -245,7 +232,8 @@ static uint32_t find_silent(const struct search *search)
 {
     if (search->silent != ARGUS_NONE)
         return search->silent;
-    return search->passed_silents == 1 ? search->passed_silent : ARGUS_NONE;
+    const struct passed_silent *passed = only_passed(search);
+    return passed ? passed->taker : ARGUS_NONE;
 }
 
 static struct argus_error *follow_idle_suspect(struct search *search, const struct suspect *suspect)
@@ -304,20 +292,11 @@ static bool is_enough(const struct search *search)
            (search->position->requester != ARGUS_NONE || search->owing.owes);
 }
 
-static bool is_epoll(const struct view *view, const struct argus_wait *wait)
-{
-    char buffer[32];
-    const struct argus_trace *trace = argus_graph_trace(view->graph);
-    return wait->kind == ARGUS_WAIT_POLL && wait->syscall != ARGUS_NO_SYSCALL &&
-           strncmp(argus_syscall_name(trace, wait->syscall, buffer, sizeof(buffer)), "epoll", 5) ==
-               0;
-}
-
 /* Whether the wait may have been ended by a timer in its set of descriptors: a set is waited on for
  * many things. */
 static bool is_timer_of_set(const struct diagnoser *d, const struct argus_wait *wait)
 {
-    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && is_epoll(&d->view, wait);
+    return wait->outcome == ARGUS_OUTCOME_TIMED_OUT && wait_is_epoll(&d->view, wait);
 }
 
 /* Whether a thread was already waiting for whatever may come when the wait at the position began:
@@ -328,6 +307,18 @@ static bool was_home_already(const struct search *search, const struct argus_ver
     bool is_open = kind == ARGUS_WAIT_POLL || kind == ARGUS_WAIT_SIGNAL;
     return is_open &&
            waiter->end_ns < search->shared.d->view.vertices[search->position->vertex].end_ns;
+}
+
+/* Whether a suspect that no request leads to was waiting for work, at a condition or in a poll: its
+ * wait had begun before the searched one, and it had asked for nothing. */
+static bool had_no_work(const struct search *search, const struct evidence *row,
+                        const struct examined *examined)
+{
+    const struct view *view = &search->shared.d->view;
+    if (!row || row->flags & EVIDENCE_OWED || examined->figures.type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    return waits_for_work(view, examined->figures.vertex,
+                          view->vertices[search->position->vertex].end_ns);
 }
 
 /* Whether a suspect of `row` only waited for a thread on the path. That another thread could have
@@ -368,12 +359,14 @@ static struct argus_error *take_idle_holder(struct search *search, const struct 
                                        wait_window(&d->view, vertex, search->position->window));
 }
 
-/* Whether the path from index `first` on, and evidence of `row` after it, show that the threads
- * waited for each other. They do not if one of the threads could only have been waited for: so
- * could a thread that is merely idle. */
-static bool is_circle(const struct diagnoser *d, size_t first, const struct evidence *row)
+/* Whether the path from index `first` on, and evidence of `row` for `suspect` after it, show that
+ * the threads waited for each other. They do not if one of the threads could only have been waited
+ * for: so could a thread that is merely idle. */
+static bool is_circle(const struct search *search, size_t first, const struct suspect *suspect,
+                      const struct evidence *row)
 {
-    bool vague = is_vague(row);
+    const struct diagnoser *d = search->shared.d;
+    bool vague = !makes_edge(search, suspect, row);
     for (size_t i = first + 1; !vague && i < d->path.length; i++)
         vague = d->path.data[i].vague;
     return !vague;
@@ -384,6 +377,18 @@ static bool is_circle(const struct diagnoser *d, size_t first, const struct evid
 static bool is_outdone(const struct search *search, const struct suspect *suspect)
 {
     return suspect->woken && find_silent(search) != ARGUS_NONE;
+}
+
+/* Notes that the searched wait is for work from a thread on the path. The other suspects of the same
+ * evidence are behind that thread. */
+static void note_worker(struct search *search, const struct suspect *suspect,
+                        const struct evidence *row)
+{
+    if (search->client.thread != ARGUS_NONE || is_vague(row) || makes_edge(search, suspect, row))
+        return;
+    search->client = *suspect;
+    search->tried = search->suspects.length;
+    search->shared.again = false;
 }
 
 /* Examines the new suspects, from `row` of the evidence; NULL: from other evidence. */
@@ -399,7 +404,8 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (examined.in_pieces && d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD)
             examined.abnormal = true; /* it is the child, whatever it does */
         if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
-            examined.idle = came_back(search, &suspect, examined.figures.vertex);
+            examined.idle = came_back(search, &suspect, examined.figures.vertex) ||
+                            had_no_work(search, row, &examined);
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
         if (suspect.thread == search->holder) /* … or the holder */
@@ -410,8 +416,10 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
             only_waited(search, row, suspect.thread, &examined))
             continue;
         long at = diagnoser_find_step(d, suspect.thread);
-        if (at >= 0 && !is_circle(d, (size_t)at, row))
+        if (at >= 0 && !is_circle(search, (size_t)at, &suspect, row)) {
+            note_worker(search, &suspect, row);
             continue;
+        }
         search->decided = true;
         bool sure = row && row->flags & EVIDENCE_SURE && !suspect.guess;
         d->guessed |= row && !sure;
@@ -419,7 +427,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (error)
             return error;
         if (at < 0)
-            return take_suspect(d, &suspect, &examined, position, row);
+            return take_suspect(search, &suspect, &examined, row);
         position->ended = true;
         return diagnoser_close_circle(d, (size_t)at);
     }
@@ -433,7 +441,7 @@ static bool slept(const struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_wait *wait = &d->view.vertices[vertex].wait;
     return wait->outcome == ARGUS_OUTCOME_TIMED_OUT &&
-           (wait->kind == ARGUS_WAIT_FUTEX || is_epoll(&d->view, wait)) &&
+           (wait->kind == ARGUS_WAIT_FUTEX || wait_is_epoll(&d->view, wait)) &&
            d->view.vertices[vertex].thread != d->hang.thread;
 }
 
@@ -443,6 +451,15 @@ static struct argus_error *blame_position(struct search *search, enum argus_reas
 {
     return diagnoser_blame_waiting(search->shared.d, search->position->vertex,
                                    search->position->window, because, thread);
+}
+
+/* Blames the wait of a thread that waits for work from a thread on the path, which is a guess. */
+static struct argus_error *blame_worker(struct search *search)
+{
+    struct diagnoser *d = search->shared.d;
+    d->guessed = true;
+    struct argus_error *error = note_guess(d, search->position->vertex, &search->client);
+    return error ? error : blame_position(search, ARGUS_REASON_USUAL_SUSPECTS, ARGUS_NONE);
 }
 
 static struct argus_error *blame_nobody(struct search *search)
@@ -458,6 +475,8 @@ static struct argus_error *blame_nobody(struct search *search)
     uint32_t opener = find_silent_opener(&d->view, position->vertex);
     if (opener != ARGUS_NONE)
         return blame_position(search, ARGUS_REASON_OPENER_ABSENT, opener);
+    if (search->client.thread != ARGUS_NONE)
+        return blame_worker(search);
     if (search->idle != ARGUS_NONE && !is_slept)
         return blame_position(search, ARGUS_REASON_IDLE_SUSPECT, search->idle);
     struct argus_error *error = diagnoser_blame_remote(
@@ -495,9 +514,10 @@ static struct argus_error *note_silence(struct search *search)
     d->guessed = true;
     if (search->silent != ARGUS_NONE)
         return note_guess(d, search->position->vertex, &search->owing);
-    if (!diagnoser_add_step(d, search->passed.via, ARGUS_NONE, true))
+    const struct suspect *passed = &only_passed(search)->suspect;
+    if (!diagnoser_add_step(d, passed->via, ARGUS_NONE, true))
         return argus_error_memory();
-    return note_guess(d, search->position->vertex, &search->passed);
+    return note_guess(d, search->position->vertex, passed);
 }
 
 static struct argus_error *end_search(struct search *search)
@@ -519,8 +539,11 @@ struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
                                                    struct walk_position *position, uint32_t thread,
                                                    enum argus_reason_kind why)
 {
-    struct search search = {
-        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+    struct search search = {.position = position,
+                            .idle = ARGUS_NONE,
+                            .silent = ARGUS_NONE,
+                            .holder = ARGUS_NONE,
+                            .client.thread = ARGUS_NONE};
     search.shared = (struct suspect_search){.d = d,
                                             .vertex = position->vertex,
                                             .list = &search.suspects,
@@ -547,15 +570,18 @@ static bool applies(const struct search *search, const struct evidence *row)
 
 struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
-    struct search search = {
-        .position = position, .idle = ARGUS_NONE, .silent = ARGUS_NONE, .holder = ARGUS_NONE};
+    struct search search = {.position = position,
+                            .idle = ARGUS_NONE,
+                            .silent = ARGUS_NONE,
+                            .holder = ARGUS_NONE,
+                            .client.thread = ARGUS_NONE};
     struct argus_error *error = NULL;
     search.holder = file_lock_find_holder(&d->view, position->vertex);
     search.shared =
         (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && find_silent(&search) != ARGUS_NONE) ||
-            is_enough(&search))
+        bool is_known = find_silent(&search) != ARGUS_NONE || search.client.thread != ARGUS_NONE;
+        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && is_known) || is_enough(&search))
             break;
         if (applies(&search, &all_evidence[i]))
             error = look_at_row(&search, &all_evidence[i]);

@@ -32,9 +32,10 @@ static bool tells_more(const struct diagnoser *d, const struct setter_attempt *a
 {
     bool has_circle = d->cycle.length > attempt->mark.cycle;
     /* the attempt itself is one guess; with another one, the setter may have waited for anything */
-    if (has_circle && d->uncertain.length > attempt->mark.uncertain + 1)
+    bool is_sure = d->uncertain.length <= attempt->mark.uncertain + 1;
+    if (has_circle && !is_sure)
         return false;
-    bool may_wait = attempt->is_recorded && !is_idle;
+    bool may_wait = attempt->is_recorded && !is_idle && is_sure;
     if (has_circle || d->culprits.length == attempt->mark.culprits)
         return has_circle && may_wait;
     const struct argus_culprit *root = &d->culprits.data[attempt->mark.culprits];

@@ -370,17 +370,18 @@ static struct argus_error *find_requester(struct suspect_search *search)
  * only shows which threads could have ended the wait. If the wait's own time-out ended it, rows
  * with EVIDENCE_COULD_ONLY are skipped: the wait may have been for no thread at all. */
 const struct evidence all_evidence[] = {
-    {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK},
+    {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK | EVIDENCE_OWED},
     {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},
-    {find_asked, EVIDENCE_SURE},
-    {find_unanswered, 0},
+    {find_asked, EVIDENCE_SURE | EVIDENCE_OWED},
+    {find_unanswered, EVIDENCE_OWED},
     {find_baseline, 0},
     {find_object_users, EVIDENCE_SURE | EVIDENCE_COULD_ONLY},
     {find_openers, EVIDENCE_COULD_ONLY},
     {find_inherited, EVIDENCE_COULD_ONLY},
     {find_last_asked, EVIDENCE_COULD_ONLY},
     {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
-    {find_children, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY | EVIDENCE_OF_CHILD | EVIDENCE_SURE},
+    {find_children,
+     EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY | EVIDENCE_OF_CHILD | EVIDENCE_SURE | EVIDENCE_OWED},
     {find_partners, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
     {find_requester, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},
 };
