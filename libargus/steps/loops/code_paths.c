@@ -14,6 +14,7 @@ enum pointer_kind {
     POINTER_FOREIGN, /* the address of a variable of another file */
     POINTER_STACK,   /* `value` bytes above where register `reg` points to */
     POINTER_LOADED,  /* what is at `path`, plus `value` */
+    POINTER_MAPPED,  /* `value` bytes behind the beginning of memory that may be shared */
     POINTER_ERRNO,
 };
 
@@ -126,6 +127,10 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
             append_link(ret, offset);
         }
         break;
+    case POINTER_MAPPED:
+        ret->root = CODE_MAPPED;
+        ret->address = (uint64_t)offset;
+        break;
     case POINTER_ERRNO:
         ret->root = CODE_ERRNO;
         break;
@@ -159,6 +164,9 @@ static const struct code_function *called_function(const struct finder *finder,
     return function && function->start == target->address ? function : NULL;
 }
 
+static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        struct pointer *ret);
+
 /* The pointer that all ways through a function return. */
 static void find_returned(struct finder *finder, const struct code_scope *called,
                           struct pointer *ret)
@@ -171,7 +179,9 @@ static void find_returned(struct finder *finder, const struct code_scope *called
                      (at->flow == FLOW_JUMP && called->function->next[i][0] == CODE_NONE);
         if (at->flow != FLOW_RETURN && !jumps)
             continue;
-        if (!jumps)
+        if (jumps)
+            take_result(finder, called, i, &pointer);
+        else
             find_pointer(finder, called, i, 0, &pointer);
         bool is_own = pointer.kind == POINTER_STACK && pointer.function == called->function;
         if (pointer.kind == POINTER_UNKNOWN || is_own ||
@@ -184,6 +194,20 @@ static void find_returned(struct finder *finder, const struct code_scope *called
     }
 }
 
+/* Memory that the call maps, unless the code says that it is the process's own (MAP_PRIVATE). */
+static void take_mapping(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         const struct code_target *target, struct pointer *ret)
+{
+    enum { KIND = 3, PRIVATE = 2, ARM64_FLAGS = 3 };
+    struct pointer flags = {0};
+    bool has_flags = strncmp(target->name, "mmap", 4) == 0;
+    if (has_flags)
+        find_pointer(finder, scope, node, scope->function->is_arm64 ? ARM64_FLAGS : REGISTER_RCX,
+                     &flags);
+    if (flags.kind != POINTER_ADDRESS || (flags.value & KIND) != PRIVATE)
+        *ret = (struct pointer){.kind = POINTER_MAPPED, .image = scope->function->image};
+}
+
 /* What a called function returned. */
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret)
@@ -193,6 +217,10 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
         return;
     if (target.name && strcmp(target.name, "__errno_location") == 0) {
         ret->kind = POINTER_ERRNO;
+        return;
+    }
+    if (code_is_mapping(target.name)) {
+        take_mapping(finder, scope, node, &target, ret);
         return;
     }
     const struct code_function *function = called_function(finder, scope, &target);
@@ -340,6 +368,21 @@ void code_path_find(struct code_budget *budget, const struct code_scope *scope, 
 {
     struct finder finder = {.budget = budget};
     find_path(&finder, scope, node, operand, ret);
+}
+
+bool code_path_find_stored(struct code_budget *budget, const struct code_scope *scope,
+                           uint32_t node, struct code_path *ret)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    uint64_t values = at->reads;
+    if (!at->is_move || at->memory_count != 1 || !at->memory[0].writes ||
+        at->memory[0].size_bytes != 8)
+        return false;
+    uint8_t reg = lone_register(values);
+    if (reg == REGISTER_NONE)
+        return false;
+    code_path_find_pointed(budget, scope, node, reg, ret);
+    return ret->root != CODE_UNKNOWN;
 }
 
 void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,

@@ -55,6 +55,8 @@ OWN volatile long decoded;
 OWN __thread volatile char arrived;
 int poll_device(void);
 
+#include "shared_shapes.h"
+
 /* --- a variable of the program --- */
 
 APART void wait_global(void)
