@@ -55,6 +55,7 @@ static const struct shape {
     {"both", false, "is_first or is_second"},
     {"or_device", false, "is_first?"},
     {"own_thread", false, "arrived"},
+    {"static_thread", false, "has_come"},
     {"mapped", false, "shared memory+0x8"},
     {"private_mapping", false, NULL},
     {"board", false, "board->0x8"},
@@ -161,13 +162,11 @@ static bool is_arm64(const struct elf_file *file)
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
 }
 
-/* A library finds its thread-local variables by calling the dynamic linker. Those of arm64 programs
- * are not read, either. */
+/* Thread-local variables of arm64 are not read. */
 static const char *expected_of(struct elf_file *file, const struct shape *shape)
 {
-    bool is_thread_local = strcmp(shape->name, "own_thread") == 0;
-    bool is_read = elf_file_is_program(file) && !is_arm64(file);
-    return is_thread_local && !is_read ? NULL : shape->expected;
+    bool is_thread_local = strstr(shape->name, "_thread") != NULL;
+    return is_thread_local && is_arm64(file) ? NULL : shape->expected;
 }
 
 /* `names` has the symbols, `code` the code. */

@@ -15,6 +15,7 @@ enum pointer_kind {
     POINTER_STACK,   /* `value` bytes above where register `reg` points to */
     POINTER_LOADED,  /* what is at `path`, plus `value` */
     POINTER_MAPPED,  /* `value` bytes behind the beginning of memory that may be shared */
+    POINTER_THREAD,  /* `value` bytes behind where the thread's pointer leads */
     POINTER_ERRNO,
 };
 
@@ -127,6 +128,10 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
             append_link(ret, offset);
         }
         break;
+    case POINTER_THREAD:
+        ret->root = CODE_THREAD;
+        ret->address = (uint64_t)offset;
+        break;
     case POINTER_MAPPED:
         ret->root = CODE_MAPPED;
         ret->address = (uint64_t)offset;
@@ -208,6 +213,31 @@ static void take_mapping(struct finder *finder, const struct code_scope *scope, 
         *ret = (struct pointer){.kind = POINTER_MAPPED, .image = scope->function->image};
 }
 
+/* A variable of the thread, which a library asks the dynamic linker for ("ELF Handling For Thread-Local
+ * Storage", general and local dynamic model, x86-64). The argument points to two words; the second
+ * one is the offset in the file's block, in the file itself if the variable has no symbol. */
+static void take_thread_local(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                              struct pointer *ret)
+{
+    struct pointer words = {0};
+    uint64_t offset, value;
+    const struct code_image *image = scope->function->image;
+    struct elf_file *file = image->file;
+    if (!scope->function->is_arm64)
+        find_pointer(finder, scope, node, REGISTER_RDI, &words);
+    if (words.kind != POINTER_ADDRESS)
+        return;
+    const struct elf_slot *slot = elf_slots_find(&image->slots, (uint64_t)words.value);
+    if (slot && slot->is_thread_local && slot->is_defined)
+        value = slot->value;
+    else if (slot || !elf_file_offset(file, (uint64_t)words.value + sizeof(value), &offset) ||
+             !elf_file_read(file, offset, sizeof(value), &value))
+        return;
+    *ret = (struct pointer){.kind = POINTER_THREAD,
+                            .value = (int64_t)(value - elf_file_thread_block(file)),
+                            .image = image};
+}
+
 /* What a called function returned. */
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret)
@@ -217,6 +247,10 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
         return;
     if (target.name && strcmp(target.name, "__errno_location") == 0) {
         ret->kind = POINTER_ERRNO;
+        return;
+    }
+    if (target.name && strcmp(target.name, "__tls_get_addr") == 0) {
+        take_thread_local(finder, scope, node, ret);
         return;
     }
     if (code_is_mapping(target.name)) {
