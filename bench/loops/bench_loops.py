@@ -30,6 +30,11 @@ ROUND_S = 4.0
 
 Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[False])
 
+# The same with debug information. The compiler's library has members of its own inside.
+MEMBERS = {"job+0xc": "job.is_done", "job->0x10": "job->is_done", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
+           "own->0x8": "own->is_done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
+           "rust_loops::STATE+0x8": "rust_loops::STATE.done"}
+
 # To add one: a SHAPE_… in the source, and a row: its name, the variable as `argus watchflag` takes it, the functions that set it.
 C_SHAPES = [
     Shape("GLOBAL", "is_done", ["finish_work"]),
@@ -72,9 +77,10 @@ STRIPPED = ["GLOBAL", "HEAP", "NESTED", "BIT", "FUNCTION"]
 class Program:
     """What is built and run, and what the answer has to be."""
 
-    def __init__(self, name, shape, build, arguments=(), symbols=None):
+    def __init__(self, name, shape, build, arguments=(), symbols=None, lingers=False):
         self.name, self.shape, self.build, self.arguments = name, shape, build, list(arguments)
         self.symbols = symbols  # the same file with symbols; None: the file has them
+        self.lingers = lingers  # it prints a line when it is done, and ends with its input; what processes share is recorded at the end
 
 
 def run(*command):
@@ -155,6 +161,28 @@ def build_shared(folder, level):
     return folder / f"c_shared_memory_O{level}"
 
 
+def build_pair(folder, level, shape, strip=False):
+    """Two programs that share memory; the first one starts the second one."""
+    client, server = folder / f"shared_client_{shape}_O{level}", folder / f"shared_server_O{level}"
+    run("cc", "-std=gnu17", "-g", f"-O{level}", f"-DSHAPE_{shape}", SOURCES / "shared_client.c", "-o", client)
+    run("cc", "-std=gnu17", "-g", f"-O{level}", SOURCES / "shared_server.c", "-pthread", "-o", server)
+    if strip:
+        for path in (client, server):
+            run("strip", "--strip-all", "-o", f"{path}_stripped", path)
+        return folder / f"{client.name}_stripped"
+    return client
+
+
+def pairs():
+    answer = "shared memory+0x8"
+    for level in (0, 2):
+        for shape, name in (("GLOBAL", "board->0x8"), ("LOCAL", answer)):
+            yield Program(f"C -O{level} two programs {shape.lower()}", Shape("", name, ["publish_answer"]),
+                          lambda f, l=level, s=shape: build_pair(f, l, s), [f"./shared_server_O{level}"], lingers=True)
+    yield Program("stripped two programs", Shape("", "board->0x8", ["publish_answer"]), lambda f: build_pair(f, 2, "GLOBAL", True),
+                  ["./shared_server_O2_stripped"], symbols="shared_client_GLOBAL_O2", lingers=True)
+
+
 def programs():
     for level in (0, 2):
         for shape in C_SHAPES:
@@ -162,6 +190,7 @@ def programs():
         for shape in CPP_SHAPES:
             yield Program(f"C++ -O{level} {shape.name.lower()}", shape, lambda f, l=level, s=shape: build_cpp(f, l, s))
         yield Program(f"C -O{level} shared memory", Shape("SHARED", "board->0x8", ["finish_work"]), lambda f, l=level: build_shared(f, l))
+    yield from pairs()
     for name in STRIPPED:
         shape = next(shape for shape in C_SHAPES if shape.name == name)
         yield Program(f"stripped {name.lower()}", shape, lambda f, s=shape: build_stripped(f, 2, s), symbols=f"c_{name.lower()}_O2")
@@ -192,11 +221,17 @@ def record(argus, trace, batch):
     """Runs all programs of the batch under one recording. Returns their process ids."""
     run(argus, "start", "--ring-size", "512M", "--no-probes")
     try:
-        started = [subprocess.Popen([program.path, *program.arguments], stdout=subprocess.DEVNULL) for program in batch]
-        for process in started:
-            process.wait(timeout=120)
+        started = [subprocess.Popen([program.path, *program.arguments], cwd=program.path.parent, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE if program.lingers else subprocess.DEVNULL) for program in batch]
+        for program, process in zip(batch, started):
+            if program.lingers:
+                process.stdout.readline()
+            else:
+                process.wait(timeout=120)
     finally:
         run(argus, "stop", "-o", trace)
+    for process in started:
+        process.communicate(timeout=120)
     return [process.pid for process in started]
 
 
@@ -240,7 +275,9 @@ def symbol_of(program, folder, place):
     if program.symbols is None or "+0x" not in name:
         return name
     address = int(name.rpartition("+")[2], 16)
-    found = subprocess.run(["addr2line", "-f", "-e", folder / program.symbols, hex(address)], capture_output=True, text=True, check=True)
+    # "shared_server_O2_stripped+0x1234": also of the other one of two programs
+    file = name.rpartition("+")[0].removesuffix("_stripped")
+    found = subprocess.run(["addr2line", "-f", "-e", folder / file, hex(address)], capture_output=True, text=True, check=True)
     return found.stdout.splitlines()[0]
 
 
@@ -256,7 +293,9 @@ class Verdict:
         variables = loops[0]["variables"] if loops else []
         self.names = [address_name(program, folder, variable["name"]) for variable in variables]
         # A compiler that splits a static numbers its parts.
-        self.is_right = bool(self.names) and self.names[0] in (program.shape.variable, program.shape.variable + ".0")
+        wanted = program.shape.variable
+        self.is_right = bool(self.names) and (self.names[0] in (wanted, wanted + ".0", MEMBERS.get(wanted)) or
+                                              wanted in MEMBERS and self.names[0].startswith(MEMBERS[wanted] + "."))
         writers = variables[0]["writers"] if self.is_right else []
         called = [(symbol_of(program, folder, writer["place"]), writer["place"]) for writer in writers]
         wanted = program.shape.writers

@@ -246,13 +246,23 @@ static void put_commands(struct wording *to)
     }
 }
 
+/* "on_reconfigured (settings.c:29) of settingsd [12]" */
+static void put_writer(struct wording *to, const char *before,
+                       const struct argus_flag_writer *writer)
+{
+    put(to, "%s%s", before, writer->place);
+    if (writer->process != ARGUS_NONE)
+        put(to, " of %s [%" PRIu64 "]", to->view.processes[writer->process].name,
+            to->view.processes[writer->process].pid);
+}
+
 /* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions". */
 static void put_functions_of(struct wording *to, const struct argus_loop_variable *variable)
 {
     size_t count = variable->writer_count;
     size_t named = count > MOST_WRITERS ? MOST_WRITERS - 1 : count;
     for (size_t i = 0; i < named; i++)
-        put(to, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", variable->writers[i].place);
+        put_writer(to, i == 0 ? "" : i + 1 == count ? " or " : ", ", &variable->writers[i]);
     if (named < count)
         put(to, " or %zu other functions", count - named);
 }

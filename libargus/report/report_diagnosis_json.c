@@ -73,8 +73,10 @@ static json_t *functions_json(const struct argus_report_context *context,
     return list;
 }
 
-static json_t *writers_json(const struct argus_loop_variable *variable)
+static json_t *writers_json(const struct argus_report_context *context,
+                            const struct argus_loop_variable *variable)
 {
+    struct view view = view_of(context->graph);
     json_t *list = json_array();
     for (size_t i = 0; i < variable->writer_count; i++) {
         const struct argus_flag_writer *writer = &variable->writers[i];
@@ -82,6 +84,9 @@ static json_t *writers_json(const struct argus_loop_variable *variable)
         json_put(item, "place", json_text(writer->place));
         json_put(item, "value", writer->has_value ? json_integer(writer->value) : json_null());
         json_put(item, "possible", json_boolean(writer->is_possible));
+        json_put(item, "pid",
+                 writer->process == ARGUS_NONE ? json_null()
+                                               : json_ns(view.processes[writer->process].pid));
         json_add(list, item);
     }
     return list;
@@ -110,7 +115,7 @@ static json_t *code_loop_json(const struct argus_report_context *context,
         json_put(item, "name", json_text(variable->name));
         json_put(item, "image", json_text(variable->image));
         json_put(item, "command", json_text(variable->command));
-        json_put(item, "writers", writers_json(variable));
+        json_put(item, "writers", writers_json(context, variable));
         json_put(item, "writer_tids", writer_tids_json(context, variable));
         json_add(list, item);
     }

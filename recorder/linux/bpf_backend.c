@@ -22,6 +22,7 @@
 #include "linux/pid_namespace.h"
 #include "linux/pollers.h"
 #include "linux/rings.h"
+#include "linux/shared_mappings.h"
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
@@ -423,12 +424,13 @@ static bool bpf_held_locks(const struct backend *base, record_list *ret)
 }
 
 /* What threads wait for now, and who could end it. Open ends are looked up for waits in system
- * calls. */
+ * calls, shared memory for loops around them. */
 static bool bpf_read_last(const struct backend *base, record_list *ret)
 {
     const struct bpf_backend *backend = (const struct bpf_backend *)base;
     uint64_t now_ns = clock_ns(TRACE_CLOCK);
-    if (backend->records_calls && !open_ends_read(now_ns, ret))
+    if (backend->records_calls &&
+        (!open_ends_read(now_ns, ret) || !shared_mappings_read(now_ns, ret)))
         return false;
     for (size_t i = 0; i < backend->waiting.records.length; i++) {
         struct argus_record record = backend->waiting.records.data[i];

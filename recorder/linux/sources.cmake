@@ -46,6 +46,7 @@ target_sources(argus_recorder PRIVATE
   linux/probes.c
   linux/proc_stat.c
   linux/rings.c
+  linux/shared_mappings.c
   linux/snapshot_store.c
   linux/snapshots.c
   linux/step/step_arrive.c

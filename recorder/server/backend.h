@@ -129,7 +129,8 @@ struct backend_ops {
      * for; false without memory. */
     bool (*held_locks)(const struct backend *backend, record_list *ret);
     /* Optional: appends a record (ARGUS_ID_OPEN_END) for each end of a pipe or socket that a process
-     * has open, then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
+     * has open, one (ARGUS_ID_SHARED_MEMORY) for each mapping of a file that several processes share,
+     * then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
      * look_at_waits(); false without memory. */
     bool (*read_last)(const struct backend *backend, record_list *ret);
     /* Optional: passes the names of all threads that the backend has seen to `search`. */
@@ -225,8 +226,8 @@ struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
 /* The same for flags in shared memory that are watched since the last call. */
 struct argus_error *backend_take_shared_flags(struct backend *backend, record_list *ret);
-/* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END), and for what
- * threads wait for (ARGUS_ID_WAITING), after backend_look_at_waits(). */
+/* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END), for the memory
+ * that processes share (ARGUS_ID_SHARED_MEMORY), and for what threads wait for (ARGUS_ID_WAITING), after backend_look_at_waits(). */
 struct argus_error *backend_read_last(const struct backend *backend, record_list *ret);
 
 /* Whether more threads are runnable now than there are CPUs; false if unknown. */

@@ -170,6 +170,17 @@ static void print_open_ends(const struct argus_graph *graph, const struct argus_
                ends[i].writes ? " writes" : "");
 }
 
+static void print_shared_memory(const struct argus_graph *graph, const struct argus_thread *threads)
+{
+    const struct argus_shared_memory *all;
+    size_t count = argus_graph_shared_memory(graph, &all);
+    for (size_t i = 0; i < count; i++)
+        printf("shared memory of thread %" PRIu64 ": 0x%" PRIx64 " bytes %" PRIu64 " inode %" PRIu64
+               " of device %u from %" PRIu64 "%s\n",
+               threads[all[i].thread].tid, all[i].start, all[i].bytes, all[i].inode, all[i].device,
+               all[i].offset, all[i].writable ? " writable" : "");
+}
+
 static void print_lock_names(const struct argus_graph *graph)
 {
     const struct argus_lock_name *names;
@@ -259,6 +270,7 @@ static void print_graph(const struct argus_graph *graph)
     print_file_locks(graph);
     print_lock_names(graph);
     print_open_ends(graph, threads);
+    print_shared_memory(graph, threads);
     print_object_names(graph);
 }
 

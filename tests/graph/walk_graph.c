@@ -92,6 +92,7 @@ uint64_t walk_graph(const struct argus_graph *graph)
     const struct argus_thread *threads;
     const struct argus_object_use *uses;
     const struct argus_open_end *ends;
+    const struct argus_shared_memory *shared;
     const struct argus_remote *remotes;
     const struct argus_file_name *names;
     const struct argus_visits *visits;
@@ -106,6 +107,9 @@ uint64_t walk_graph(const struct argus_graph *graph)
     count = argus_graph_open_ends(graph, &ends);
     for (size_t i = 0; i < count; i++)
         sum += threads[ends[i].thread].tid + ends[i].reads + ends[i].writes;
+    count = argus_graph_shared_memory(graph, &shared);
+    for (size_t i = 0; i < count; i++)
+        sum += threads[shared[i].thread].tid + shared[i].writable;
     count = argus_graph_remotes(graph, &remotes);
     for (size_t i = 0; i < count; i++)
         sum += remotes[i].thread == ARGUS_NONE ? 0 : threads[remotes[i].thread].tid;

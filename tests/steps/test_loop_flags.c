@@ -13,6 +13,7 @@
 #include "steps/loops/code_slice.h"
 #include "steps/loops/code_writers.h"
 #include "steps/loops/loop_flags.h"
+#include "steps/loops/shared_roots.h"
 
 static const char *program_path, *stripped_path;
 
@@ -54,6 +55,10 @@ static const struct shape {
     {"both", false, "is_first or is_second"},
     {"or_device", false, "is_first?"},
     {"own_thread", false, "arrived"},
+    {"static_thread", false, "has_come"},
+    {"mapped", false, "shared memory+0x8"},
+    {"private_mapping", false, NULL},
+    {"board", false, "board->0x8"},
     {"counter", false, NULL},
     {"counter", true, NULL},
     {"global_counter", false, NULL},
@@ -157,13 +162,11 @@ static bool is_arm64(const struct elf_file *file)
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
 }
 
-/* A library finds its thread-local variables by calling the dynamic linker. Those of arm64 programs
- * are not read, either. */
+/* Thread-local variables of arm64 are not read. */
 static const char *expected_of(struct elf_file *file, const struct shape *shape)
 {
-    bool is_thread_local = strcmp(shape->name, "own_thread") == 0;
-    bool is_read = elf_file_is_program(file) && !is_arm64(file);
-    return is_thread_local && !is_read ? NULL : shape->expected;
+    bool is_thread_local = strstr(shape->name, "_thread") != NULL;
+    return is_thread_local && is_arm64(file) ? NULL : shape->expected;
 }
 
 /* `names` has the symbols, `code` the code. */
@@ -282,7 +285,8 @@ static void test_stripped(void **state)
             assert_int_equal(flags.all[k].address, named.all[k].address);
             assert_int_equal(flags.all[k].links, named.all[k].links);
             bool is_exported = elf_file_variable(stripped, flags.all[k].address);
-            if (flags.all[k].is_thread_local || flags.all[k].foreign || is_exported)
+            if (flags.all[k].is_thread_local || flags.all[k].foreign || is_exported ||
+                flags.all[k].is_mapped)
                 continue;
             assert_false(loop_flag_text(&flags.all[k], text, sizeof(text)));
             assert_memory_equal(text, "0x", 2);
@@ -438,6 +442,54 @@ static void test_nonsense(void **state)
     elf_file_close(file);
 }
 
+/* --- shared memory --- */
+
+/* The functions that write the place in memory that may be shared. */
+static void describe_shared(struct elf_file *file, const struct shared_roots *roots,
+                            const struct loop_flag *flag, uint64_t place, char *buffer,
+                            size_t bytes)
+{
+    struct code_writers all = {.count = 0}, writers;
+    struct loop_flag use;
+    for (uint32_t i = 0; shared_roots_flag(roots, i, file, flag, place, &use); i++) {
+        (void)code_writers_find(&use, is_arm64(file), &writers);
+        for (uint32_t k = 0; k < writers.count; k++)
+            all.all[all.count++] = writers.all[k];
+    }
+    describe_writers(file, &all, buffer, bytes);
+}
+
+/* Another process may have other pointers to the same memory. */
+static void test_shared(void **state)
+{
+    static const char *const waits[] = {"board", "mapped"};
+    (void)state;
+    struct elf_file *file = open_file(program_path);
+    struct shared_roots roots;
+    shared_roots_find(file, is_arm64(file), &roots);
+    assert_int_equal(roots.count, 2);
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        char text[256];
+        uint64_t place;
+        struct loop_frame frames[2];
+        struct loop_flags flags;
+        uint32_t count = take_frames(file, file, shape_of(waits[i]), frames);
+        assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+        assert_true(shared_roots_place(&roots, &flags.all[0], &place));
+        assert_int_equal(place, 8);
+        describe_shared(file, &roots, &flags.all[0], place, text, sizeof(text));
+        assert_string_equal(text, "set_mapped=4 set_slate=2");
+        describe_shared(file, &roots, &flags.all[0], 2 * 16 + 8, text, sizeof(text));
+        assert_string_equal(text, "set_slate=3");
+    }
+    struct loop_frame frames[2];
+    struct loop_flags flags;
+    uint32_t count = take_frames(file, file, shape_of("pointer"), frames);
+    assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+    assert_false(shared_roots_place(&roots, &flags.all[0], &(uint64_t){0}));
+    elf_file_close(file);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
@@ -445,10 +497,10 @@ int main(int argc, char **argv)
     program_path = argv[1];
     stripped_path = argv[2];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),  cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_stripped), cmocka_unit_test(test_writers),
-        cmocka_unit_test(test_callers),  cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_members), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
+        cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,8 +117,8 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     is_named |= is_member;
     ret->name = text_print("%s", is_member ? member.text : name);
     ret->image = text_print("%s", is_known ? text_image(image) : "");
-    /* An address that counts from the thread's block is none of the file. */
-    if (is_known && (is_named || !flag->is_thread_local))
+    /* An address that counts from the thread's block, or from a mapping, is none of the file. */
+    if (is_known && !flag->is_mapped && (is_named || !flag->is_thread_local))
         choose_watch(d, v, flag, address, ret);
     ret->watch_name = text_print("%s", name);
     ret->command = ret->watch_name ? text_command(image, ret) : NULL;

@@ -28,6 +28,13 @@ char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_
     return text_place(&functions.symbols[0], address);
 }
 
+char *text_process_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t address)
+{
+    struct argus_functions functions;
+    argus_symbols_named(d->symbols, process, time_ns, address, false, &functions);
+    return text_place(&functions.symbols[0], address);
+}
+
 /* The function `level` levels inside the outermost one. */
 static const struct argus_symbol *at_level(const struct argus_functions *functions, uint32_t level)
 {

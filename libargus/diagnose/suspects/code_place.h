@@ -9,6 +9,9 @@
 char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
                       bool is_return);
 
+/* The same for a process at a time. */
+char *text_process_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t address);
+
 /* The same for a place in a loop that begins at `head`, in the same function's code: the innermost
  * function that has both. A function that was inlined into the loop is not the one that loops. */
 char *text_loop_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,

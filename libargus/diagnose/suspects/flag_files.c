@@ -15,11 +15,16 @@
 #include "event/binary/elf_exports.h"
 #include "graph/symbols_code.h"
 
-struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vertex *v)
+struct mapped_files mapped_files_at(struct diagnoser *d, uint32_t process, uint64_t time_ns)
 {
-    struct mapped_files files = {.d = d, .vertex = v};
+    struct mapped_files files = {.d = d, .process = process, .time_ns = time_ns};
     files.count = argus_trace_images(argus_graph_trace(d->view.graph), &files.images);
     return files;
+}
+
+struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vertex *v)
+{
+    return mapped_files_at(d, d->view.threads[v->thread].process, v->end_ns);
 }
 
 /* By the first byte of code in the mapping: the page where that begins may also have bytes of the
@@ -43,23 +48,20 @@ static bool find_bias(const struct elf_file *file, const struct argus_image_entr
 static struct elf_file *file_of(const struct mapped_files *files,
                                 const struct argus_image_entry *image)
 {
-    const struct argus_vertex *v = files->vertex;
     uint64_t middle = image->start + (image->end - image->start) / 2, address;
     const uint64_t places[] = {image->start, middle, image->end - 1};
     struct elf_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof(places) / sizeof(places[0]); i++)
-        file = symbols_code(files->d->symbols, files->d->view.threads[v->thread].process, v->end_ns,
-                            places[i], &address);
+        file = symbols_code(files->d->symbols, files->process, files->time_ns, places[i], &address);
     return file;
 }
 
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
 {
     const struct diagnoser *d = files->d;
-    uint32_t process = d->view.threads[files->vertex->thread].process;
     while (files->next < files->count) {
         const struct argus_image_entry *image = &files->images[files->next++];
-        if (image->pid != d->view.processes[process].pid || image->path[0] != '/' ||
+        if (image->pid != d->view.processes[files->process].pid || image->path[0] != '/' ||
             is_base_library(image->path))
             continue;
         ret->file = file_of(files, image);
@@ -98,7 +100,7 @@ struct elf_file *mapped_function_find(void *context, const char *name, uint64_t 
 static bool name_of(const struct loop_flag *flag, const char **ret_name, uint64_t *ret_offset)
 {
     struct elf_export variable;
-    if (flag->is_thread_local)
+    if (flag->is_thread_local || flag->is_mapped)
         return false;
     *ret_name = flag->foreign;
     *ret_offset = flag->address;

@@ -31,15 +31,18 @@ struct mapped_file {
     const char *path; /* borrowed */
 };
 
-/* Goes through the files of the process of a vertex, but the C library's. A file that has several
- * parts with code comes more than once. */
+/* Goes through the files of a process, but the C library's. A file that has several parts with code
+ * comes more than once. */
 struct mapped_files {
     struct diagnoser *d;
-    const struct argus_vertex *vertex;
+    uint32_t process;
+    uint64_t time_ns;
     const struct argus_image_entry *images;
     size_t count, next;
 };
 
+struct mapped_files mapped_files_at(struct diagnoser *d, uint32_t process, uint64_t time_ns);
+/* … when vertex `v` ended, in its process. */
 struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vertex *v);
 /* False: no more. */
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret);

@@ -4,9 +4,10 @@
 #define ARGUS_DIAGNOSE_FLAG_WRITERS_H
 
 #include "diagnose/diagnoser.h"
-#include "steps/loops/loop_flags.h"
+#include "steps/loops/code_writers.h"
 
 #define LOOP_STACK_FRAMES 16
+#define RESET_VALUES_MAX  16
 
 /* Where the loop is: a stack of the thread of `vertex`, whose first `count` frames are known. */
 struct loop_stack {
@@ -21,6 +22,20 @@ struct loop_stack {
  * then to be freed as usual. */
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
                        const struct loop_flag *flag, struct argus_loop_variable *ret);
+
+/* The constants that the waiter itself writes to the variable. */
+struct reset_values {
+    int64_t all[RESET_VALUES_MAX];
+    uint32_t count;
+};
+
+/* Whether the loop goes on with what `writer` writes: by the loop's comparisons, else by what the
+ * waiter writes. */
+bool flag_write_continues(const struct loop_flag *flag, const struct reset_values *resets,
+                          const struct code_writer *writer);
+/* Takes ownership of the place. False: no memory, or no place. */
+bool flag_writer_add(struct argus_loop_variable *variable, const struct argus_flag_writer *writer);
+
 void flag_writers_free(struct argus_loop_variable *variable);
 
 #endif

@@ -54,8 +54,9 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
     return id == TRACEPOINT_stack || id == TRACEPOINT_object || id == TRACEPOINT_lock ||
            id == TRACEPOINT_file_lock || id == TRACEPOINT_file_lock_name ||
            id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_flag_shared ||
-           id == TRACEPOINT_remote || id == TRACEPOINT_file_name || id == TRACEPOINT_call_path ||
-           id == TRACEPOINT_suspended || id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_shared_memory || id == TRACEPOINT_remote ||
+           id == TRACEPOINT_file_name || id == TRACEPOINT_call_path || id == TRACEPOINT_suspended ||
+           id == TRACEPOINT_clock_step;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the
@@ -186,6 +187,7 @@ static struct argus_error *finish(struct builder *builder)
     if (!builder_add_threads(builder))
         return argus_error_memory();
     finish_open_ends(builder);
+    finish_shared_memory(builder);
     pairing_finish(&builder->cut_points->pairing);
     builder->graph->messages = builder->cut_points->pairing.counts;
     if (builder_close_all(builder) && !finish_vertices(builder)) {

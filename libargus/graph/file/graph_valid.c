@@ -230,6 +230,12 @@ static bool valid_open_ends(const struct graph_arrays *arrays, size_t i)
     return end->thread < arrays->threads.count && is_bool(&end->reads) && is_bool(&end->writes);
 }
 
+static bool valid_shared_memory(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_shared_memory *memory = &arrays->shared_memory.data[i];
+    return memory->thread < arrays->threads.count && is_bool(&memory->writable);
+}
+
 static bool valid_lock_names(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_lock_name *name = &arrays->lock_names.data[i];

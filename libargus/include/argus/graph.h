@@ -226,6 +226,15 @@ struct argus_open_end {
     bool reads, writes; /* for what it was opened */
 };
 
+/* A mapping of a file that several processes map with MAP_SHARED when the recording ends. */
+struct argus_shared_memory {
+    uint64_t inode, offset; /* the file, and where in it the mapping begins */
+    uint64_t start, bytes;  /* addresses of the process */
+    uint32_t device;
+    uint32_t thread; /* the main thread of the process */
+    bool writable;
+};
+
 /* Calls of poll, select or epoll that returned without blocking, between two blocking calls of the
  * same thread. All are of one kind (system call and first argument). They end no vertex, but show
  * that the thread did check its input. */
@@ -368,6 +377,8 @@ size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by ino
                                const struct argus_object_use **ret);
 size_t argus_graph_open_ends(const struct argus_graph *graph, /* sorted by inode, then thread */
                              const struct argus_open_end **ret);
+size_t argus_graph_shared_memory(const struct argus_graph *graph, /* sorted by thread, then start */
+                                 const struct argus_shared_memory **ret);
 size_t argus_graph_visits(const struct argus_graph *graph, /* sorted by thread, then time */
                           const struct argus_visits **ret);
 size_t argus_graph_thread_visits(const struct argus_graph *graph,

@@ -83,6 +83,7 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_MEMORY_GROUP     ARGUS_DEBUGID(ARGUS_CLASS, 2, 17)
 #define ARGUS_ID_MEMORY_SIZE      ARGUS_DEBUGID(ARGUS_CLASS, 2, 18)
 #define ARGUS_ID_FLAG_SHARED      ARGUS_DEBUGID(ARGUS_CLASS, 2, 19)
+#define ARGUS_ID_SHARED_MEMORY    ARGUS_DEBUGID(ARGUS_CLASS, 2, 23)
 
 #define ARGUS_ID_CALLBACK_QUEUED    ARGUS_DEBUGID(ARGUS_CLASS, 3, 1)
 #define ARGUS_ID_CALLBACK           ARGUS_DEBUGID(ARGUS_CLASS, 3, 2) /* start and end */
@@ -279,6 +280,10 @@ enum argus_mapping_why {
 #define ARGUS_OPEN_END_WRITES 2u
 /* The socket is a display server's end of a connection (X11, Wayland), or listens for connections. */
 #define ARGUS_OPEN_END_DISPLAY 4u
+
+/* ARGUS_ID_SHARED_MEMORY: bit 0 of arg1, and the unit of the size in arg4. */
+#define ARGUS_SHARED_WRITABLE 1u
+#define ARGUS_SHARED_PAGE     4096u
 
 /* arg1 of ARGUS_ID_WAITING: the number of the system call, and the state of the task. */
 #define ARGUS_WAITING(call, state) ((uint64_t)(uint32_t)(call) | (uint64_t)(state) << 32)

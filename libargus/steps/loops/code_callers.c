@@ -48,6 +48,30 @@ static void take_stub_arm64(struct search *search, uint64_t begin, uint64_t slot
         (void)vec_push(&search->targets, begin - WORD);
 }
 
+/* Whether stubs begin there: the call frame information has one range for all of them. A stub
+ * begins with endbr64, a prefix, and then a jump or push of a word of the table. */
+static bool is_table_of_stubs(const struct elf_file *file, uint64_t start)
+{
+    enum { ENDBR64 = 0xfa1e0ff3u, BND = 0xf2, INDIRECT = 0xff, JUMP = 0x25, PUSH = 0x35 };
+    uint8_t code[8];
+    uint32_t first;
+    uint64_t offset;
+    if (!elf_file_offset(file, start, &offset) || !elf_file_read(file, offset, sizeof(code), code))
+        return false;
+    memcpy(&first, code, sizeof(first));
+    const uint8_t *at = first == ENDBR64 ? code + sizeof(first) : code;
+    at += *at == BND;
+    return at[0] == INDIRECT && (at[1] == JUMP || at[1] == PUSH);
+}
+
+/* A jump through the table from within a function, as a tail call (-fno-plt). */
+static bool is_tail_call(const struct search *search, uint64_t begin)
+{
+    uint64_t start, bytes;
+    return elf_file_function_range(search->file, begin, &start, &bytes) &&
+           !is_table_of_stubs(search->file, start);
+}
+
 /* Of an instruction with a distance to a slot at `place`. A stub begins with endbr64, also with the
  * prefix bnd, or right there; a call needs no stub. */
 static void take_slot_use(struct search *search, uint64_t place)
@@ -58,7 +82,7 @@ static void take_slot_use(struct search *search, uint64_t place)
     if (!elf_file_offset(search->file, begin, &offset) ||
         !elf_file_read(search->file, offset, sizeof(code), code) || code[0] != INDIRECT)
         return;
-    if (code[1] == CALL)
+    if (code[1] == CALL || (code[1] == JUMP && is_tail_call(search, begin)))
         add_caller(search, place);
     for (unsigned before = 0; code[1] == JUMP && before <= ENDBR_BYTES + 1; before++)
         if (!vec_push(&search->targets, begin - before))
@@ -161,4 +185,10 @@ uint32_t code_callers_find_imported(struct elf_file *file, const char *const *na
         find_levels(&search);
     search_end(&search);
     return search.count;
+}
+
+uint32_t code_callers_of_mapping(struct elf_file *file, struct code_caller *ret)
+{
+    static const char *const names[] = {"mmap", "mmap64", "shmat"};
+    return code_callers_find_imported(file, names, sizeof(names) / sizeof(names[0]), ret);
 }

@@ -106,6 +106,13 @@ bool code_is_clock(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* To add one: a row, and one in code_callers_of_mapping(). */
+bool code_is_mapping(const char *name)
+{
+    static const char *const names[] = {"mmap", "mmap64", "shmat"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* To add one: a row. */
 bool code_takes_lock(const char *name)
 {

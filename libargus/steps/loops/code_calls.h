@@ -17,6 +17,8 @@ bool code_call_target(const struct code_function *function, uint32_t node, struc
 /* Functions that only wait, and functions that only tell the time or errno. NULL is none. */
 bool code_is_sleep(const char *name);
 bool code_is_clock(const char *name);
+/* Functions that return memory that other processes may share. */
+bool code_is_mapping(const char *name);
 /* Functions that take a lock, or make one, and so never end a loop that waits for it. */
 bool code_takes_lock(const char *name);
 

@@ -14,6 +14,8 @@ enum pointer_kind {
     POINTER_FOREIGN, /* the address of a variable of another file */
     POINTER_STACK,   /* `value` bytes above where register `reg` points to */
     POINTER_LOADED,  /* what is at `path`, plus `value` */
+    POINTER_MAPPED,  /* `value` bytes behind the beginning of memory that may be shared */
+    POINTER_THREAD,  /* `value` bytes behind where the thread's pointer leads */
     POINTER_ERRNO,
 };
 
@@ -126,6 +128,14 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
             append_link(ret, offset);
         }
         break;
+    case POINTER_THREAD:
+        ret->root = CODE_THREAD;
+        ret->address = (uint64_t)offset;
+        break;
+    case POINTER_MAPPED:
+        ret->root = CODE_MAPPED;
+        ret->address = (uint64_t)offset;
+        break;
     case POINTER_ERRNO:
         ret->root = CODE_ERRNO;
         break;
@@ -159,6 +169,9 @@ static const struct code_function *called_function(const struct finder *finder,
     return function && function->start == target->address ? function : NULL;
 }
 
+static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        struct pointer *ret);
+
 /* The pointer that all ways through a function return. */
 static void find_returned(struct finder *finder, const struct code_scope *called,
                           struct pointer *ret)
@@ -171,7 +184,9 @@ static void find_returned(struct finder *finder, const struct code_scope *called
                      (at->flow == FLOW_JUMP && called->function->next[i][0] == CODE_NONE);
         if (at->flow != FLOW_RETURN && !jumps)
             continue;
-        if (!jumps)
+        if (jumps)
+            take_result(finder, called, i, &pointer);
+        else
             find_pointer(finder, called, i, 0, &pointer);
         bool is_own = pointer.kind == POINTER_STACK && pointer.function == called->function;
         if (pointer.kind == POINTER_UNKNOWN || is_own ||
@@ -184,6 +199,45 @@ static void find_returned(struct finder *finder, const struct code_scope *called
     }
 }
 
+/* Memory that the call maps, unless the code says that it is the process's own (MAP_PRIVATE). */
+static void take_mapping(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         const struct code_target *target, struct pointer *ret)
+{
+    enum { KIND = 3, PRIVATE = 2, ARM64_FLAGS = 3 };
+    struct pointer flags = {0};
+    bool has_flags = strncmp(target->name, "mmap", 4) == 0;
+    if (has_flags)
+        find_pointer(finder, scope, node, scope->function->is_arm64 ? ARM64_FLAGS : REGISTER_RCX,
+                     &flags);
+    if (flags.kind != POINTER_ADDRESS || (flags.value & KIND) != PRIVATE)
+        *ret = (struct pointer){.kind = POINTER_MAPPED, .image = scope->function->image};
+}
+
+/* A variable of the thread, which a library asks the dynamic linker for ("ELF Handling For Thread-Local
+ * Storage", general and local dynamic model, x86-64). The argument points to two words; the second
+ * one is the offset in the file's block, in the file itself if the variable has no symbol. */
+static void take_thread_local(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                              struct pointer *ret)
+{
+    struct pointer words = {0};
+    uint64_t offset, value;
+    const struct code_image *image = scope->function->image;
+    struct elf_file *file = image->file;
+    if (!scope->function->is_arm64)
+        find_pointer(finder, scope, node, REGISTER_RDI, &words);
+    if (words.kind != POINTER_ADDRESS)
+        return;
+    const struct elf_slot *slot = elf_slots_find(&image->slots, (uint64_t)words.value);
+    if (slot && slot->is_thread_local && slot->is_defined)
+        value = slot->value;
+    else if (slot || !elf_file_offset(file, (uint64_t)words.value + sizeof(value), &offset) ||
+             !elf_file_read(file, offset, sizeof(value), &value))
+        return;
+    *ret = (struct pointer){.kind = POINTER_THREAD,
+                            .value = (int64_t)(value - elf_file_thread_block(file)),
+                            .image = image};
+}
+
 /* What a called function returned. */
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret)
@@ -193,6 +247,14 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
         return;
     if (target.name && strcmp(target.name, "__errno_location") == 0) {
         ret->kind = POINTER_ERRNO;
+        return;
+    }
+    if (target.name && strcmp(target.name, "__tls_get_addr") == 0) {
+        take_thread_local(finder, scope, node, ret);
+        return;
+    }
+    if (code_is_mapping(target.name)) {
+        take_mapping(finder, scope, node, &target, ret);
         return;
     }
     const struct code_function *function = called_function(finder, scope, &target);
@@ -340,6 +402,21 @@ void code_path_find(struct code_budget *budget, const struct code_scope *scope, 
 {
     struct finder finder = {.budget = budget};
     find_path(&finder, scope, node, operand, ret);
+}
+
+bool code_path_find_stored(struct code_budget *budget, const struct code_scope *scope,
+                           uint32_t node, struct code_path *ret)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    uint64_t values = at->reads;
+    if (!at->is_move || at->memory_count != 1 || !at->memory[0].writes ||
+        at->memory[0].size_bytes != 8)
+        return false;
+    uint8_t reg = lone_register(values);
+    if (reg == REGISTER_NONE)
+        return false;
+    code_path_find_pointed(budget, scope, node, reg, ret);
+    return ret->root != CODE_UNKNOWN;
 }
 
 void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,

@@ -12,6 +12,7 @@ enum code_root {
     CODE_FOREIGN, /* a variable of another file: `name` */
     CODE_THREAD,  /* thread-local: `address` counts from the thread's pointer */
     CODE_STACK,   /* a word of the stack of the scope's function */
+    CODE_MAPPED, /* memory that the program mapped and may share: `address` counts from its beginning */
     CODE_ERRNO,
 };
 
@@ -36,7 +37,13 @@ void code_path_find(struct code_budget *budget, const struct code_scope *scope, 
 void code_path_find_pointed(struct code_budget *budget, const struct code_scope *scope,
                             uint32_t node, uint8_t reg, struct code_path *ret);
 
-/* Whether both name the same, whatever the size. Never for what is unknown. */
+/* Where the pointer leads that the instruction at `node` stores: mov [board], rax. False: it stores
+ * none, or code does not tell. */
+bool code_path_find_stored(struct code_budget *budget, const struct code_scope *scope,
+                           uint32_t node, struct code_path *ret);
+
+/* Whether both name the same, whatever the size. Never for what is unknown. What the program mapped at two places of its code counts as the
+ * same. */
 bool code_path_is_same(const struct code_path *a, const struct code_path *b);
 
 #endif

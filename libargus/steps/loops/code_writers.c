@@ -398,9 +398,23 @@ static void look_at_references(struct search *search, const struct code_referenc
     }
 }
 
+/* Memory that the program maps is reached by functions that call one which maps it, and by those
+ * that get a pointer to it. */
+static void look_at_mapping(struct search *search)
+{
+    struct code_caller callers[CODE_CALLERS_MAX];
+    uint32_t count = code_callers_of_mapping(search->image->file, callers);
+    for (uint32_t i = 0; i < count; i++)
+        look_at_function(search, callers[i].start);
+}
+
 static void find(struct search *search)
 {
     struct code_references references = {0};
+    if (search->flag.root == CODE_MAPPED) {
+        look_at_mapping(search);
+        return;
+    }
     if (search->flag.root == CODE_FOREIGN)
         add_foreign(search, &references);
     else
@@ -413,7 +427,9 @@ static void find(struct search *search)
 static struct code_path path_of(const struct loop_flag *flag, const struct code_image *image)
 {
     struct code_path path = {
-        .root = flag->foreign ? CODE_FOREIGN : CODE_ADDRESS,
+        .root = flag->is_mapped ? CODE_MAPPED
+                : flag->foreign ? CODE_FOREIGN
+                                : CODE_ADDRESS,
         .image = image,
         .address = flag->address,
         .name = flag->foreign,

@@ -44,5 +44,7 @@ uint32_t code_callers_find(struct elf_file *file, const uint64_t *starts, uint32
 /* The same for functions of other files, by their symbols. */
 uint32_t code_callers_find_imported(struct elf_file *file, const char *const *names, uint32_t count,
                                     struct code_caller *ret);
+/* The same for functions that map memory which may be shared (code_is_mapping()). */
+uint32_t code_callers_of_mapping(struct elf_file *file, struct code_caller *ret);
 
 #endif

@@ -32,7 +32,9 @@ bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes)
     char number[32];
     buffer[0] = '\0';
     bool is_named = flag->foreign != NULL;
-    if (flag->foreign) {
+    if (flag->is_mapped) {
+        append_name(buffer, bytes, "shared memory", flag->address);
+    } else if (flag->foreign) {
         append_name(buffer, bytes, flag->foreign, flag->address);
     } else if (elf_file_variable_at(flag->file, flag->address, flag->is_thread_local, &variable)) {
         append_name(buffer, bytes, variable.name, variable.offset);
@@ -70,5 +72,5 @@ bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_me
                               .offsets = flag->offsets,
                               .size_bytes = flag->size_bytes,
                               .bits = bits_of(flag)};
-    return !flag->foreign && elf_member_text(flag->file, &root, &reach, ret);
+    return !flag->foreign && !flag->is_mapped && elf_member_text(flag->file, &root, &reach, ret);
 }

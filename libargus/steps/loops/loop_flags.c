@@ -91,6 +91,7 @@ static struct loop_flag flag_of(const struct code_path *path)
     struct loop_flag flag = {
         .file = path->image->file,
         .foreign = path->root == CODE_FOREIGN ? path->name : NULL,
+        .is_mapped = path->root == CODE_MAPPED,
         .is_thread_local = path->root == CODE_THREAD,
         .address = path->address,
         .links = path->links,

@@ -26,6 +26,8 @@ struct loop_flag {
         *file; /* borrowed: whose code names it; the variable is its own unless `foreign` */
     const char
         *foreign; /* borrowed from the file: the symbol of a variable of another file; NULL */
+    /* `address` counts from the beginning of memory that code of the file maps */
+    bool is_mapped;
     bool is_thread_local; /* `address` counts from the beginning of the file's thread-local block */
     uint64_t address;     /* of the file; of a foreign variable an offset into it */
     uint32_t links;       /* the pointers that lead on from there */
@@ -53,7 +55,7 @@ bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool 
                           const struct code_files *files, struct loop_flags *ret);
 
 /* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
- * address of the file. */
+ * address of the file, or "shared memory+0x8", which argus watchflag does not take. */
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
 
 /* "window->document->state", by debug information; `code` is an address of the loop, in the file

@@ -27,7 +27,7 @@ from wakeups import Wakeups
 CALLS = syscalls()
 # These may follow the switch of their thread.
 NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "remote", "file_name", "call_path",
-         "flag_shared", "suspended", "clock_step"}
+         "flag_shared", "shared_memory", "suspended", "clock_step"}
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -480,6 +480,9 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
     def on_open_end(self, cpu, record):
         if self.lives.thread(record.tid) and record.arg[0]:
             self.open_fds[record.tid, record.arg[2]] = [record.arg[0], record.arg[3]]
+
+    def on_shared_memory(self, cpu, record):
+        self.lives.thread(record.tid)
 
     def on_waiting(self, cpu, record):
         """A thread without any other record waited from before the first one on."""

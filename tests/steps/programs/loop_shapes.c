@@ -53,7 +53,10 @@ OWN atomic_int work_left;
 OWN volatile int spin_lock, answer, state, turns, limit;
 OWN volatile long decoded;
 OWN __thread volatile char arrived;
+static __thread volatile int unused_here, has_come; /* in a library without a symbol */
 int poll_device(void);
+
+#include "shared_shapes.h"
 
 /* --- a variable of the program --- */
 
@@ -351,6 +354,13 @@ APART void wait_or_device(void)
 APART void wait_own_thread(void)
 {
     while (!arrived)
+        usleep(1000);
+}
+
+APART void wait_static_thread(void)
+{
+    unused_here = 1;
+    while (!has_come)
         usleep(1000);
 }
 
