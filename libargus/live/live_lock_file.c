@@ -113,3 +113,39 @@ void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct ar
     ret->count = 0;
     live_candidate(ret, taker, ARGUS_LIVE_NONE);
 }
+
+static bool has_open(struct argus_live *live, uint32_t process, uint64_t inode)
+{
+    char info[INFO_BYTES];
+    uint64_t theirs;
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length; i++) {
+        const struct live_fd *fd = &live->fds.data[i];
+        if (fd->process == process && fd->type == LIVE_FILE_PATH &&
+            live_fd_info(live, process, fd->fd, info, sizeof(info)) &&
+            live_field(info, "ino:", 10, &theirs) && theirs == inode)
+            return true;
+    }
+    return false;
+}
+
+void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret)
+{
+    char *text = NULL;
+    size_t room = 0;
+    struct line line;
+    FILE *file = fopen("/proc/locks", "re");
+    ret->link = ARGUS_LIVE_LINK_HOLDS;
+    while (file && getline(&text, &room, file) > 0) {
+        if (!parse_line(text, &line) || line.waits || line.pid <= 0 ||
+            (uint32_t)line.pid == live->processes.data[process].pid || !strstr(text, " WRITE ") ||
+            !has_open(live, process, line.inode))
+            continue;
+        uint32_t holder = live_process(live, (uint32_t)line.pid);
+        if (holder != ARGUS_LIVE_NONE)
+            live_candidate(ret, holder, ARGUS_LIVE_NONE);
+    }
+    if (file)
+        fclose(file);
+    free(text);
+}

@@ -35,6 +35,10 @@ void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_l
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
 
+/* For a process that sleeps by its own clock: the processes with a lock for writing of a file that it
+ * has open. It may try to take that lock again and again, as databases do; nothing proves it. */
+void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret);
+
 /* The thread of the candidates that has to act. `*ret_guess`: it is only likely. ARGUS_LIVE_NONE:
  * nothing tells which. */
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,

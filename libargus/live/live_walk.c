@@ -76,6 +76,8 @@ static uint32_t take_step(struct path *path, uint32_t thread)
                                                    &step.is_guess, &step.is_shared)
                                      : ARGUS_LIVE_NONE;
     path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
+    if (step.wait.kind == ARGUS_LIVE_SLEEP)
+        live_polled_locks(path->live, path->live->threads.data[thread].process, &candidates);
     if (next == ARGUS_LIVE_NONE)
         keep_candidates(path, &candidates);
     else

@@ -214,7 +214,8 @@ static const char *const ends[] = {
     [ARGUS_LIVE_END_SLEEPS] = "it waits for no other thread",
     [ARGUS_LIVE_END_STOPPED] = "it goes on with SIGCONT (kill -CONT); the kernel does not keep "
                                "which process stopped it",
-    [ARGUS_LIVE_END_IDLE] = "it has nothing to do, so it is not what is slow",
+    [ARGUS_LIVE_END_IDLE] =
+        "its stack tells whether it has nothing to do, or waits for something in particular",
     [ARGUS_LIVE_END_PERSON] = "a person has to type",
     [ARGUS_LIVE_END_DEVICE] = "the device has to answer",
     [ARGUS_LIVE_END_REMOTE] = "the other end is on another machine",

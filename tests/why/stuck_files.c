@@ -57,6 +57,19 @@ void record_lock(void)
     fcntl(fd, F_SETLKW, &lock);
 }
 
+/* Tries again and again, as databases do. */
+void polled_lock(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    char *path = lock_file();
+    say("holder", child_of(record_lock_and_sleep, path));
+    usleep(SETTLE_US);
+    int fd = open(path, O_RDWR);
+    soon_ready();
+    while (fcntl(fd, F_SETLK, &lock) != 0)
+        usleep(SETTLE_US);
+}
+
 void wait_child(void)
 {
     pid_t pid = child_of(sleep_long, NULL);

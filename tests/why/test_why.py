@@ -42,6 +42,7 @@ CASES = {
     "pool": (["unix_socket", "sleep"], ["main", "worker?"], "sleeps"),
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
+    "polled_lock": (["sleep"], ["main"], "sleeps"),
     "wait_child": (["child", "sleep"], ["main", "child"], "sleeps"),
     "stopped_child": (["child", "stopped"], ["main", "child"], "stopped"),
     "traced": (["traced", "sleep"], ["main", "tracer"], "sleeps"),
@@ -136,6 +137,9 @@ class Why(unittest.TestCase):
         self.assertEqual(problems(answer, json.loads(pathlib.Path(SCHEMA).read_text())), [])
         self.assertEqual(path[0]["wait"]["unread_there"], UNREAD.get(case, 0))
         self.assertFalse(any(step["went_on"] for step in path))
+        polled = [stuck.ids["holder"]] if case == "polled_lock" else []
+        if end == "sleeps":
+            self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
         self.assertIn(" ".join(answer["summary"].split()), " ".join(text.split()))
         return answer
 

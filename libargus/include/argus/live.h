@@ -146,7 +146,8 @@ struct argus_live_answer {
     size_t frame_count;
     enum argus_live_end end;
     uint32_t circle; /* of END_CIRCLE: the step to which the last one leads */
-    /* END_SEVERAL: those who could end the last wait */
+    /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
+     * the sleeping process has open, which it may try to take again and again */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
 };
