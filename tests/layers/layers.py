@@ -16,12 +16,13 @@ MAY_INCLUDE = {
     "libargus/base": [],
     "libargus/trace": ["libargus/base"],
     "libargus/event": ["libargus/base", "libargus/trace"],
+    "libargus/live": ["libargus/base", "libargus/trace", "libargus/event"],
     "libargus/steps": ["libargus/base", "libargus/trace", "libargus/event"],
     "libargus/graph": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps"],
     "libargus/slice": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph"],
     "libargus/diagnose": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice"],
     "libargus/report": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-                        "libargus/diagnose"],
+                        "libargus/diagnose", "libargus/live"],
     "libargus/context": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                          "libargus/diagnose", "libargus/report"],
     "libargus/page": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
@@ -30,7 +31,7 @@ MAY_INCLUDE = {
     "recorder": ["libargus/base", "libargus/trace"],
     # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
+               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
                "dylib-hooks/plan.h"],
     "dylib-hooks": ["libargus/base", "libargus/trace", "libargus/event"],
     "examples": [],
@@ -53,6 +54,8 @@ PUBLIC = {
     "unwind.h": "libargus/event",
     "frame_names.h": "libargus/event",
     "data_symbols.h": "libargus/event",
+    "live.h": "libargus/live",
+    "live_kinds.def": "libargus/live",
     "steps.h": "libargus/steps",
     "diverge.h": "libargus/steps",
     "step_items.h": "libargus/steps",
@@ -75,7 +78,7 @@ PUBLIC = {
 }
 
 # Stages whose results are numbers, which report puts into words.
-WORDLESS = ("libargus/slice", "libargus/diagnose")
+WORDLESS = ("libargus/slice", "libargus/diagnose", "libargus/live")
 # file of such a stage → why it has texts
 HAS_TEXTS = {
     "libargus/slice/account.c": "names of states",

@@ -11,6 +11,7 @@
 #include "argus/diagnose.h"
 #include "argus/diverge.h"
 #include "argus/inspect.h"
+#include "argus/live.h"
 #include "argus/messages.h"
 #include "argus/step_items.h"
 
@@ -103,6 +104,10 @@ const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
 
 /* `normal` and `bad` are the arguments of argus_diverge(); `normal` NULL: `bad` alone. No graph is
  * needed. */
+/* Why `thread` does not go on (argus_live_walk()). */
+struct argus_error *argus_report_live(const struct argus_sink *sink, struct argus_live *live,
+                                      uint32_t thread, const struct argus_live_answer *answer,
+                                      bool json);
 struct argus_error *argus_report_divergence(const struct argus_sink *sink,
                                             struct argus_steps *normal, struct argus_steps *bad,
                                             const struct argus_divergence *divergence, bool json);

@@ -1,0 +1,192 @@
+/* The diagnosis of the living system, without a recording (`argus why`).
+ *
+ * A thread that does not go on waits for something, and some thread can end that wait. /proc tells
+ * what it waits for; the same /proc and the kernel's lists of sockets and file locks tell who has
+ * the other end. The walk goes from thread to thread in this way, across processes, until it
+ * reaches a thread that waits for no other one, a circle, or a place where nobody can know.
+ *
+ * Nothing is changed in the processes, and none is stopped: memory is read by process_vm_readv(),
+ * and the registers of a sleeping thread by /proc/PID/task/TID/syscall. So a killed argus leaves
+ * nothing behind.
+ *
+ * Precision comes before recall. A wait whose end nobody can know (a condition variable, an event
+ * loop's own wait) ends the walk with the reason. A step that is only likely is marked as a guess.
+ *
+ * The objects belong to one thread. Linux only; elsewhere argus_live_open() returns an error.
+ */
+#ifndef ARGUS_LIVE_H
+#define ARGUS_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "argus/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARGUS_LIVE_NONE UINT32_MAX
+
+enum argus_live_kind {
+#define LIVE_KIND(name, id) ARGUS_LIVE_##name,
+#include "argus/live_kinds.def"
+#undef LIVE_KIND
+    ARGUS_LIVE_KINDS
+};
+
+/* How the thread or process of the next step can end a wait. */
+enum argus_live_link {
+    ARGUS_LIVE_LINK_NONE,     /* there is no next step */
+    ARGUS_LIVE_LINK_HOLDS,    /* it holds the lock */
+    ARGUS_LIVE_LINK_JOINED,   /* its end is waited for */
+    ARGUS_LIVE_LINK_WRITES,   /* it has the writing end open */
+    ARGUS_LIVE_LINK_READS,    /* it has the reading end open */
+    ARGUS_LIVE_LINK_PEER,     /* it has the other end of the connection */
+    ARGUS_LIVE_LINK_ACCEPTS,  /* it has the listening socket */
+    ARGUS_LIVE_LINK_CHILD,    /* it is the child whose end is waited for */
+    ARGUS_LIVE_LINK_TRACES,   /* it is the tracer, which stopped the thread */
+    ARGUS_LIVE_LINK_SERVES,   /* it serves the file system */
+    ARGUS_LIVE_LINK_TERMINAL, /* it has the other side of the terminal */
+    ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
+};
+
+/* Why a path ends. */
+enum argus_live_end {
+    ARGUS_LIVE_END_RUNS,    /* the last thread runs, or wants a CPU */
+    ARGUS_LIVE_END_SLEEPS,  /* … sleeps by its own clock */
+    ARGUS_LIVE_END_STOPPED, /* … was stopped by a signal */
+    ARGUS_LIVE_END_IDLE,    /* … waits for events, as in an event loop or a server */
+    ARGUS_LIVE_END_PERSON,  /* … waits for input at a terminal */
+    ARGUS_LIVE_END_DEVICE,  /* … waits for a disk or another device */
+    ARGUS_LIVE_END_REMOTE,  /* … waits for another machine */
+    ARGUS_LIVE_END_SIGNAL,  /* … waits for a signal, which any process could send */
+    ARGUS_LIVE_END_ZOMBIE,  /* … has ended */
+    ARGUS_LIVE_END_CIRCLE,  /* the last thread waits for an earlier one of the path */
+    ARGUS_LIVE_END_NOBODY,  /* no process has the other end that could end the wait */
+    ARGUS_LIVE_END_SEVERAL, /* several could end the wait, and nothing tells which one should */
+    ARGUS_LIVE_END_UNKNOWN, /* the kind of wait does not tell who can end it */
+    ARGUS_LIVE_END_DENIED,  /* this user may not look */
+    ARGUS_LIVE_END_MUTUAL,  /* both ends of a connection wait for the other one to send */
+    ARGUS_LIVE_END_LONG,    /* the path has too many steps */
+};
+
+/* Why something could not be read. */
+enum argus_live_denied {
+    ARGUS_LIVE_READABLE,
+    ARGUS_LIVE_DENIED_OWNER,  /* the process belongs to another user */
+    ARGUS_LIVE_DENIED_PTRACE, /* kernel.yama.ptrace_scope, or the process is not dumpable */
+    ARGUS_LIVE_DENIED_32_BIT, /* a 32-bit program, whose system calls are not decoded */
+};
+
+struct argus_live_process {
+    uint32_t pid, parent_pid;
+    uint32_t tracer_pid; /* 0: none */
+    uint32_t uid;
+    char name[16]; /* comm of the main thread */
+    uint32_t first_thread, thread_count;
+    enum argus_live_denied denied;
+};
+
+struct argus_live_thread {
+    uint32_t tid;
+    uint32_t process; /* index */
+    char name[16];
+    char state;    /* of /proc/PID/stat: R, S, D, T, t, Z, … */
+    bool has_call; /* the thread waits in system call `call` */
+    uint32_t call;
+    uint64_t arg[6];
+    uint64_t sp, pc; /* 0: unknown */
+    char wchan[32];  /* the kernel function in which it waits; "": unknown */
+};
+
+/* What a thread waits for. What does not apply is 0. */
+struct argus_live_wait {
+    enum argus_live_kind kind;
+    bool is_write;     /* for room or a receiver, rather than for data */
+    bool has_timeout;  /* the call ends by itself at some time */
+    uint32_t fd;       /* ARGUS_LIVE_NONE: no descriptor */
+    uint32_t fd_count; /* of EVENTS: how many descriptors are polled */
+    /* address of the lock, inode of the file or socket, process ID of the child, … */
+    uint64_t object;
+    /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
+    uint32_t text;
+    uint64_t unread_here;  /* bytes that have arrived at a socket and are not read yet */
+    uint64_t unread_there; /* bytes in the other end's queue */
+};
+
+struct argus_live_candidate {
+    uint32_t thread;
+    enum argus_live_link link;
+};
+
+struct argus_live_frame {
+    uint64_t address;    /* a return address, except in the first frame */
+    uint32_t function;   /* ID for argus_live_text(); 0: unknown */
+    uint32_t image;      /* … of the file's name; 0: unknown */
+    uint32_t file, line; /* … of the source file; 0: unknown */
+};
+
+struct argus_live_step {
+    uint32_t thread;
+    struct argus_live_wait wait;
+    enum argus_live_link link; /* to the thread of the next step, or of the circle's first step */
+    bool is_guess;             /* this link is only likely */
+    bool is_shared;            /* several processes have that other end; the next step is one */
+    bool went_on;              /* the thread was no longer in this call when the walk was over */
+    uint32_t first_frame, frame_count;
+    bool is_cut; /* the stack has more frames, which could not be found */
+};
+
+struct argus_live_answer {
+    struct argus_live_step *steps; /* at least one */
+    size_t step_count;
+    struct argus_live_frame *frames;
+    size_t frame_count;
+    enum argus_live_end end;
+    uint32_t circle; /* of END_CIRCLE: the step to which the last one leads */
+    /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
+     * the sleeping process has open, which it may try to take again and again */
+    struct argus_live_candidate *candidates;
+    size_t candidate_count;
+};
+
+struct argus_live;
+
+/* Looks at the system. Reads only which processes there are; the rest is read when a walk needs it. */
+struct argus_error *argus_live_open(struct argus_live **ret);
+void argus_live_close(struct argus_live *live);
+
+/* The thread to start with: `word` is the ID of a process or thread, or a process's name. Of several
+ * processes of one name, the one that is an ancestor of all others. NOT_FOUND; USAGE: several. */
+struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret);
+
+/* Walks from `thread` to the end. The caller frees with argus_live_answer_deinit(). */
+struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
+                                    struct argus_live_answer *ret);
+void argus_live_answer_deinit(struct argus_live_answer *answer);
+
+/* What a thread waits for, without a walk. */
+struct argus_live_wait argus_live_wait_of(struct argus_live *live, uint32_t thread);
+
+/* Borrowed until the next call that takes a non-const `live`. */
+const struct argus_live_thread *argus_live_thread_at(const struct argus_live *live,
+                                                     uint32_t thread);
+const struct argus_live_process *argus_live_process_at(const struct argus_live *live,
+                                                       uint32_t process);
+/* "" for 0. */
+const char *argus_live_text(const struct argus_live *live, uint32_t text);
+
+/* The ID in JSON of a kind, end or link: "unix_socket". Static. */
+const char *argus_live_kind_id(enum argus_live_kind kind);
+const char *argus_live_end_id(enum argus_live_end end);
+const char *argus_live_link_id(enum argus_live_link link);
+
+/* The name of a thread's system call; NULL: it is in none. Static. */
+const char *argus_live_call_name(const struct argus_live_thread *thread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

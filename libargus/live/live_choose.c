@@ -1,0 +1,87 @@
+/* Which thread of those who could end a wait has to act.
+ *
+ * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
+ * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is only
+ * one such: it is likely, not certain. If all have nothing to do, the main thread of the only
+ * process stands for them: the walk ends there, and says so. */
+#include "live/live_wait.h"
+
+enum rank { RANK_IDLE, RANK_SLEEPS, RANK_BUSY, RANK_USES };
+
+struct choice {
+    uint32_t thread, count; /* the best one, and how many are as good */
+    enum rank rank;
+};
+
+static bool uses(struct argus_live *live, const struct argus_live_wait *waits,
+                 const struct argus_live_wait *theirs)
+{
+    if (theirs->kind != waits->kind || !theirs->object)
+        return false;
+    if (waits->kind == ARGUS_LIVE_PIPE)
+        return theirs->object == waits->object;
+    const struct live_socket *socket = live_socket(live, theirs->object);
+    return socket && socket->peer == waits->object;
+}
+
+static enum rank rank_of(struct argus_live *live, const struct argus_live_wait *waits,
+                         uint32_t thread)
+{
+    const struct argus_live_wait theirs = live_wait(live, thread);
+    if (uses(live, waits, &theirs))
+        return RANK_USES;
+    if (live_is_idle(theirs.kind))
+        return RANK_IDLE;
+    return theirs.kind == ARGUS_LIVE_SLEEP ? RANK_SLEEPS : RANK_BUSY;
+}
+
+static void consider(struct choice *choice, uint32_t thread, enum rank rank)
+{
+    if (choice->thread != ARGUS_LIVE_NONE && rank == choice->rank)
+        choice->count++;
+    if (choice->thread != ARGUS_LIVE_NONE && rank <= choice->rank)
+        return;
+    *choice = (struct choice){.thread = thread, .count = 1, .rank = rank};
+}
+
+static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
+                                     const struct argus_live_wait *wait, uint32_t process)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    struct choice choice = {.thread = ARGUS_LIVE_NONE};
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
+        if (i != waiter)
+            consider(&choice, i, rank_of(live, wait, i));
+    return choice;
+}
+
+uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
+                     const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared)
+{
+    struct choice best = {.thread = ARGUS_LIVE_NONE};
+    uint32_t threads = 0;
+    *ret_guess = candidates->is_guess;
+    *ret_shared = candidates->count > 1;
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        uint32_t process = candidates->items[i].process;
+        if (candidates->items[i].thread != ARGUS_LIVE_NONE) {
+            consider(&best, candidates->items[i].thread, RANK_BUSY);
+            threads++;
+            continue;
+        }
+        struct choice choice = best_of_process(live, waiter, wait, process);
+        if (choice.thread == ARGUS_LIVE_NONE)
+            continue;
+        threads += live->processes.data[process].thread_count;
+        if (choice.rank == RANK_IDLE)
+            choice.count = 1; /* the first one, which is the main thread */
+        consider(&best, choice.thread, choice.rank);
+        if (best.thread == choice.thread)
+            best.count = choice.count;
+    }
+    if (best.thread == ARGUS_LIVE_NONE || best.count > 1)
+        return ARGUS_LIVE_NONE;
+    if (threads > 1 && best.rank != RANK_USES)
+        *ret_guess = true;
+    return best.thread;
+}

@@ -1,0 +1,245 @@
+/* Processes and threads out of /proc. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live/live_data.h"
+
+enum { SMALL_FILE_BYTES = 4096 };
+
+uint32_t live_text(struct argus_live *live, const char *text)
+{
+    uint32_t id = 0;
+    struct argus_error *error = strtab_intern(live->texts, text, strlen(text), &id);
+    if (error)
+        live->no_memory = true;
+    argus_error_destroy(error);
+    return id;
+}
+
+/* /proc/PID/stat: the name is in parentheses and may contain any character. */
+static bool parse_stat(const char *text, char name[16], char *ret_state, uint32_t *ret_parent)
+{
+    const char *open = strchr(text, '('), *close = strrchr(text, ')');
+    if (!open || !close || close < open || close[1] != ' ')
+        return false;
+    snprintf(name, 16, "%.*s", (int)(close - open - 1), open + 1);
+    *ret_state = close[2];
+    *ret_parent = (uint32_t)strtoul(close + 3, NULL, 10);
+    return true;
+}
+
+/* "running", "-1 SP PC" (it waits, but in no system call) or "NR ARG… SP PC". */
+static void parse_call(const char *text, struct argus_live_thread *thread)
+{
+    uint64_t *arg = thread->arg;
+    int number;
+    if (sscanf(text,
+               "%d 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
+               " 0x%" SCNx64 " 0x%" SCNx64,
+               &number, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &thread->sp,
+               &thread->pc) == 9 &&
+        number >= 0) {
+        thread->has_call = true;
+        thread->call = (uint32_t)number;
+    } else if (sscanf(text, "-1 0x%" SCNx64 " 0x%" SCNx64, &thread->sp, &thread->pc) != 2) {
+        thread->sp = thread->pc = 0;
+    }
+}
+
+static bool read_thread(struct argus_live_process *process, uint32_t tid,
+                        struct argus_live_thread *ret)
+{
+    char name[48], text[SMALL_FILE_BYTES];
+    uint32_t parent;
+    snprintf(name, sizeof(name), "task/%u/stat", tid);
+    if (live_read(process->pid, name, text, sizeof(text)) <= 0 ||
+        !parse_stat(text, ret->name, &ret->state, &parent))
+        return false;
+    ret->tid = tid;
+    if (tid == process->pid)
+        process->parent_pid = parent;
+    snprintf(name, sizeof(name), "task/%u/wchan", tid);
+    live_read(process->pid, name, ret->wchan, sizeof(ret->wchan));
+    if (strcmp(ret->wchan, "0") == 0)
+        ret->wchan[0] = '\0';
+    snprintf(name, sizeof(name), "task/%u/syscall", tid);
+    if (live_read(process->pid, name, text, sizeof(text)) < 0 &&
+        (errno == EACCES || errno == EPERM))
+        process->denied =
+            process->uid != geteuid() ? ARGUS_LIVE_DENIED_OWNER : ARGUS_LIVE_DENIED_PTRACE;
+    else
+        parse_call(text, ret);
+#if defined(__x86_64__)
+    if (ret->sp && ret->sp <= UINT32_MAX && ret->pc <= UINT32_MAX)
+        process->denied = ARGUS_LIVE_DENIED_32_BIT;
+#endif
+    return true;
+}
+
+static void read_threads(struct argus_live *live, uint32_t index)
+{
+    struct argus_live_process *process = &live->processes.data[index];
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/%u/task", process->pid);
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        struct argus_live_thread thread = {.process = index};
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_thread(process, (uint32_t)strtoul(entry->d_name, NULL, 10), &thread))
+            continue;
+        if (!vec_push(&live->threads, thread))
+            live->no_memory = true;
+        else
+            process->thread_count++;
+    }
+    if (folder)
+        closedir(folder);
+}
+
+bool live_load(struct argus_live *live, uint32_t index)
+{
+    struct argus_live_process *process = &live->processes.data[index];
+    char text[SMALL_FILE_BYTES];
+    uint64_t number;
+    if (process->thread_count)
+        return true;
+    if (live_read(process->pid, "status", text, sizeof(text)) <= 0)
+        return false;
+    if (live_field(text, "Uid:", 10, &number))
+        process->uid = (uint32_t)number;
+    if (live_field(text, "TracerPid:", 10, &number))
+        process->tracer_pid = (uint32_t)number;
+    process->first_thread = (uint32_t)live->threads.length;
+    read_threads(live, index);
+    if (process->thread_count)
+        memcpy(process->name, live->threads.data[process->first_thread].name,
+               sizeof(process->name));
+    return process->thread_count > 0;
+}
+
+uint32_t live_process(struct argus_live *live, uint32_t pid)
+{
+    uint32_t index = idmap_get(&live->by_pid, pid);
+    return index != IDMAP_NONE && live_load(live, index) ? index : ARGUS_LIVE_NONE;
+}
+
+uint32_t live_thread_in(struct argus_live *live, uint32_t process, uint32_t tid)
+{
+    if (process == ARGUS_LIVE_NONE || !live_load(live, process))
+        return ARGUS_LIVE_NONE;
+    const struct argus_live_process *of = &live->processes.data[process];
+    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++)
+        if (live->threads.data[i].tid == tid)
+            return i;
+    return ARGUS_LIVE_NONE;
+}
+
+/* /proc/TID exists for every thread, though readdir() lists only the main ones. */
+uint32_t live_thread_of_tid(struct argus_live *live, uint32_t tid)
+{
+    char text[SMALL_FILE_BYTES];
+    uint64_t pid;
+    if (!tid || live_read(tid, "status", text, sizeof(text)) <= 0 ||
+        !live_field(text, "Tgid:", 10, &pid))
+        return ARGUS_LIVE_NONE;
+    return live_thread_in(live, live_process(live, (uint32_t)pid), tid);
+}
+
+uint32_t live_parent_of(struct argus_live *live, uint32_t process)
+{
+    char text[SMALL_FILE_BYTES], name[16], state;
+    struct argus_live_process *of = &live->processes.data[process];
+    if (!of->parent_pid && live_read(of->pid, "stat", text, sizeof(text)) > 0)
+        parse_stat(text, name, &state, &of->parent_pid);
+    return of->parent_pid;
+}
+
+uint32_t live_pid_of(const struct argus_live *live, uint32_t thread)
+{
+    return live->processes.data[live->threads.data[thread].process].pid;
+}
+
+bool live_is_still_there(const struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread *was = &live->threads.data[thread];
+    struct argus_live_process process = live->processes.data[was->process];
+    struct argus_live_thread now = {0};
+    if (!read_thread(&process, was->tid, &now))
+        return false;
+    return now.has_call == was->has_call && now.call == was->call &&
+           memcmp(now.arg, was->arg, sizeof(now.arg)) == 0 && now.sp == was->sp;
+}
+
+/* Without argus itself, which inherits descriptors of the processes that it looks at. */
+static struct argus_error *read_processes(struct argus_live *live)
+{
+    DIR *folder = opendir("/proc");
+    struct dirent *entry;
+    if (!folder)
+        return argus_error_os(errno, "cannot read /proc");
+    while ((entry = readdir(folder))) {
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            strtoul(entry->d_name, NULL, 10) == (unsigned long)getpid())
+            continue;
+        struct argus_live_process process = {.pid = (uint32_t)strtoul(entry->d_name, NULL, 10)};
+        if (!idmap_put(&live->by_pid, process.pid, (uint32_t)live->processes.length) ||
+            !vec_push(&live->processes, process))
+            live->no_memory = true;
+    }
+    closedir(folder);
+    return live->no_memory ? argus_error_memory() : NULL;
+}
+
+struct argus_error *argus_live_open(struct argus_live **ret)
+{
+    struct argus_live *live = calloc(1, sizeof(*live));
+    if (!live || !(live->texts = strtab_create())) {
+        free(live);
+        return argus_error_memory();
+    }
+    struct argus_error *error = read_processes(live);
+    if (error)
+        argus_live_close(live);
+    else
+        *ret = live;
+    return error;
+}
+
+void argus_live_close(struct argus_live *live)
+{
+    if (!live)
+        return;
+    live_stacks_deinit(&live->stacks);
+    vec_deinit(&live->processes);
+    vec_deinit(&live->threads);
+    vec_deinit(&live->fds);
+    vec_deinit(&live->sockets);
+    idmap_deinit(&live->by_pid);
+    idmap_deinit(&live->by_inode);
+    strtab_destroy(live->texts);
+    free(live);
+}
+
+const struct argus_live_thread *argus_live_thread_at(const struct argus_live *live, uint32_t thread)
+{
+    return &live->threads.data[thread];
+}
+
+const struct argus_live_process *argus_live_process_at(const struct argus_live *live,
+                                                       uint32_t process)
+{
+    return &live->processes.data[process];
+}
+
+const char *argus_live_text(const struct argus_live *live, uint32_t text)
+{
+    return strtab_get(live->texts, text);
+}

@@ -1,0 +1,28 @@
+/* Sockets: the processes that have the other end open. */
+#include "live/live_wait.h"
+
+void live_by_socket(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                    struct live_candidates *ret)
+{
+    const struct live_socket *own = live_socket(live, wait->object);
+    uint32_t process = live->threads.data[thread].process;
+    const struct live_fd *fds;
+    if (!own || own->is_remote) {
+        ret->end = own ? ARGUS_LIVE_END_REMOTE : ARGUS_LIVE_END_UNKNOWN;
+        return;
+    }
+    uint64_t peer = own->peer;
+    const struct live_socket *other = live_socket(live, peer);
+    ret->link = other && other->is_listening ? ARGUS_LIVE_LINK_ACCEPTS : ARGUS_LIVE_LINK_PEER;
+    if (!peer) {
+        ret->end = ARGUS_LIVE_END_UNKNOWN;
+        return;
+    }
+    size_t count = live_fds_of(live, LIVE_FILE_SOCKET, peer, &fds);
+    for (size_t i = 0; i < count; i++)
+        if ((fds[i].process != process || live->processes.data[process].thread_count > 1) &&
+            live_load(live, fds[i].process))
+            live_candidate(ret, fds[i].process, ARGUS_LIVE_NONE);
+    /* the kernel has the peer, but no process whose descriptors are readable has it */
+    ret->end = ARGUS_LIVE_END_DENIED;
+}

@@ -1,0 +1,123 @@
+/* The snapshot of the living system. Each part is read when it is first needed, because a walk
+ * touches few of the processes: threads of a process by live_load(), descriptors of all processes
+ * by live_fds(), sockets by live_sockets(). */
+#ifndef ARGUS_LIVE_DATA_H
+#define ARGUS_LIVE_DATA_H
+
+#include <sys/types.h>
+
+#include "argus/live.h"
+#include "base/idmap.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "live/live_frames.h"
+
+enum live_file_type {
+    LIVE_FILE_PATH, /* of a file, device or FIFO */
+    LIVE_FILE_PIPE,
+    LIVE_FILE_SOCKET,
+    LIVE_FILE_EVENTFD,
+    LIVE_FILE_EPOLL,
+    LIVE_FILE_TIMERFD,
+    LIVE_FILE_OTHER, /* another object without a name */
+};
+
+/* A descriptor of some process. */
+struct live_fd {
+    uint32_t process; /* index */
+    uint32_t fd;
+    enum live_file_type type;
+    uint64_t key;  /* inode of a pipe or socket; hash of a path; 0 for all others */
+    uint32_t path; /* string; 0: none */
+};
+
+struct live_socket {
+    uint64_t inode;
+    uint64_t peer;   /* inode of the other end; 0: unknown or none */
+    uint64_t unread; /* bytes in its receive queue; of a listening socket: connections */
+    uint32_t path;   /* its name; string; 0: none */
+    uint8_t family;
+    bool is_listening;
+    bool is_remote; /* connected with another machine, or not connected */
+    /* of TCP; ports in host order, addresses as in the kernel's message */
+    uint32_t local[4], remote[4];
+    uint16_t local_port, remote_port;
+};
+
+/* How a process's memory and files can be read. */
+struct argus_live {
+    VEC(struct argus_live_process) processes;
+    VEC(struct argus_live_thread) threads;
+    struct idmap by_pid; /* process index */
+    struct strtab *texts;
+    VEC(struct live_fd) fds; /* sorted by type, key, process and descriptor */
+    VEC(struct live_socket) sockets;
+    struct idmap by_inode; /* socket index */
+    bool has_fds, has_sockets;
+    struct live_stacks stacks;
+    bool no_memory; /* sticky */
+};
+
+/* --- live_collect.c --- */
+
+/* Reads the threads of `process`. False: it has ended. */
+bool live_load(struct argus_live *live, uint32_t process);
+/* The process of `pid`, loaded; ARGUS_LIVE_NONE: there is none. */
+uint32_t live_process(struct argus_live *live, uint32_t pid);
+/* The thread `tid`, if it belongs to `process`; ARGUS_LIVE_NONE: it does not. */
+uint32_t live_thread_in(struct argus_live *live, uint32_t process, uint32_t tid);
+/* The thread `tid` of any process; ARGUS_LIVE_NONE: there is none. */
+uint32_t live_thread_of_tid(struct argus_live *live, uint32_t tid);
+/* Whether the thread is in the same call as when it was read. */
+bool live_is_still_there(const struct argus_live *live, uint32_t thread);
+/* The ID of its parent process, without reading its threads; 0: none. */
+uint32_t live_parent_of(struct argus_live *live, uint32_t process);
+uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);
+/* Interns; 0 without memory. */
+uint32_t live_text(struct argus_live *live, const char *text);
+
+/* --- live_read.c --- */
+
+/* Reads a small file of /proc below /proc/PID/, NUL-terminated; its length, or -1 with errno. */
+ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes);
+/* Where a symbolic link leads. */
+bool live_link(const char *path, char *ret, size_t bytes);
+/* The number behind `field` ("pos:") at the start of a line. False: there is none. */
+bool live_field(const char *text, const char *field, int base, uint64_t *ret);
+/* Copies memory of a process; false: not all of it is readable. */
+bool live_memory(uint32_t pid, uint64_t address, void *ret, size_t bytes);
+/* A NUL-terminated string in it. */
+bool live_memory_text(uint32_t pid, uint64_t address, char *ret, size_t bytes);
+
+/* Memory that processes can share: a file, or memory without a name, which has an inode too. */
+struct live_memory_id {
+    char device[16]; /* as in /proc/PID/maps */
+    uint64_t inode;
+};
+
+/* What is mapped at `address`. False: memory that is not shared. */
+bool live_shared_memory(uint32_t pid, uint64_t address, struct live_memory_id *ret);
+/* Whether the process maps it. */
+bool live_maps(uint32_t pid, const struct live_memory_id *id);
+
+/* --- live_fds.c --- */
+
+void live_fds(struct argus_live *live);
+/* The descriptor `fd` of a process; false: it is not open. */
+bool live_fd(struct argus_live *live, uint32_t process, uint32_t fd, struct live_fd *ret);
+/* The range of descriptors with this type and key. */
+size_t live_fds_of(struct argus_live *live, enum live_file_type type, uint64_t key,
+                   const struct live_fd **ret);
+/* Whether the descriptor is open for writing, or for reading. */
+bool live_fd_is_open_for(const struct argus_live *live, const struct live_fd *fd, bool writing);
+/* Reads /proc/PID/fdinfo/FD. */
+bool live_fd_info(const struct argus_live *live, uint32_t process, uint32_t fd, char *buffer,
+                  size_t bytes);
+uint64_t live_path_key(const char *path);
+
+/* --- live_sockets.c --- */
+
+/* The socket of `inode`; NULL: the kernel did not list it. Borrowed. */
+const struct live_socket *live_socket(struct argus_live *live, uint64_t inode);
+
+#endif

@@ -1,0 +1,69 @@
+/* The process that a user means. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/live_data.h"
+
+enum { NAME_BYTES = 64 };
+
+static bool is_number(const char *word)
+{
+    return word[0] && word[strspn(word, "0123456789")] == '\0';
+}
+
+static bool has_name(const struct argus_live *live, uint32_t process, const char *name)
+{
+    char comm[NAME_BYTES];
+    if (live_read(live->processes.data[process].pid, "comm", comm, sizeof(comm)) <= 0)
+        return false;
+    comm[strcspn(comm, "\n")] = '\0';
+    /* the kernel keeps 15 characters */
+    return strncmp(comm, name, 15) == 0 && (strlen(comm) == 15 || strcmp(comm, name) == 0);
+}
+
+static bool is_ancestor(struct argus_live *live, uint32_t ancestor, uint32_t process)
+{
+    uint32_t pid = live->processes.data[ancestor].pid;
+    for (uint32_t depth = 0; process != IDMAP_NONE && depth < 1000; depth++) {
+        if (live->processes.data[process].pid == pid)
+            return true;
+        process = idmap_get(&live->by_pid, live_parent_of(live, process));
+    }
+    return false;
+}
+
+static struct argus_error *find_named(struct argus_live *live, const char *name, uint32_t *ret)
+{
+    uint32_t found = ARGUS_LIVE_NONE, second = ARGUS_LIVE_NONE;
+    for (uint32_t i = 0; i < live->processes.length; i++) {
+        if (!has_name(live, i, name))
+            continue;
+        if (found == ARGUS_LIVE_NONE || is_ancestor(live, i, found))
+            found = i;
+        else if (!is_ancestor(live, found, i))
+            second = i;
+    }
+    if (found == ARGUS_LIVE_NONE)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process '%s'", name);
+    if (second != ARGUS_LIVE_NONE)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "several processes have the name '%s', e.g. %u and %u: give the "
+                                  "ID of one",
+                                  name, live->processes.data[found].pid,
+                                  live->processes.data[second].pid);
+    if (!live_load(live, found))
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "process '%s' has ended", name);
+    *ret = live->processes.data[found].first_thread;
+    return NULL;
+}
+
+struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret)
+{
+    if (!is_number(word))
+        return find_named(live, word, ret);
+    *ret = live_thread_of_tid(live, (uint32_t)strtoul(word, NULL, 10));
+    if (*ret == ARGUS_LIVE_NONE)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process or thread %s", word);
+    return NULL;
+}

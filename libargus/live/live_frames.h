@@ -1,0 +1,62 @@
+/* Call stacks of sleeping threads of processes that run, without stopping them.
+ *
+ * /proc/PID/task/TID/syscall tells only the stack pointer and the pc. Call frame information needs
+ * no more as long as functions address their frames by the stack pointer. A function that uses a
+ * frame pointer needs that register, which no interface tells without a stop. It is searched on the
+ * stack: above the stack pointer, a word below a return address. Stale words look alike, so a
+ * candidate counts only if
+ *   - the code before the return address is a call, and a direct call is of this very function, and
+ *   - unwinding from there reaches the outermost function of the thread.
+ * Otherwise the stack ends there, and says so.
+ */
+#ifndef ARGUS_LIVE_FRAMES_H
+#define ARGUS_LIVE_FRAMES_H
+
+#include "argus/live.h"
+#include "base/vec.h"
+#include "event/unwind/cfi.h"
+
+enum { LIVE_STACK_FRAMES = 128 };
+
+/* An executable mapping. */
+struct live_mapping {
+    uint64_t start, end, offset, inode;
+    uint32_t pid;
+    uint32_t file;  /* index in `files`; ARGUS_LIVE_NONE: not opened, or no file */
+    bool is_opened; /* it was tried */
+    uint32_t path;  /* string */
+};
+
+struct live_elf {
+    struct elf_file *elf; /* owned */
+    struct cfi cfi;
+    uint64_t inode;
+    uint32_t path;
+};
+
+/* Mappings and files that were needed so far. All zero is empty. */
+struct live_stacks {
+    VEC(struct live_mapping) mappings; /* those of a process are neighbours, by address */
+    VEC(uint32_t) pids;                /* whose mappings were read */
+    VEC(struct live_elf *) files;      /* owned */
+};
+
+void live_stacks_deinit(struct live_stacks *stacks);
+
+/* The frames of a thread, innermost first: their addresses. `*ret_cut`: there are more. */
+size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
+                  bool *ret_cut);
+
+/* Names the function at an address of a process. */
+void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bool is_return,
+                     struct argus_live_frame *ret);
+
+/* --- live_images.c, for live_unwind.c --- */
+
+/* The mapping of an address; NULL: none that is executable. */
+const struct live_mapping *live_mapping(struct argus_live *live, uint32_t pid, uint64_t address);
+/* Its file, and the address in it; NULL: it cannot be opened. */
+struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t address,
+                          uint64_t *ret_in_file);
+
+#endif

@@ -1,0 +1,210 @@
+/* Futexes: a word in memory, of which the kernel knows only the address. Who has to change it, the
+ * library tells whose word it is.
+ *
+ * The layouts are those of glibc 2.25 to 2.41 on 64-bit machines, which are part of its ABI, since
+ * programs contain initialised locks (sysdeps/nptl/bits/struct_mutex.h, struct_rwlock.h):
+ *
+ *   pthread_mutex_t   +0 lock (0 free, 1 held, 2 held and waited for)   +8 owner's thread ID
+ *                     robust and priority-inheriting ones: lock = owner's thread ID | bits
+ *   pthread_rwlock_t  +8 and +12 the words that are waited for          +24 the writer's thread ID
+ *   struct pthread    the thread's ID, cleared by the kernel at its end: pthread_join() waits for
+ *                     that, with a futex that is not private, and with the ID as expected value
+ *
+ * An owner counts only if a thread with this ID exists in the process (or, if the lock is shared, in
+ * a process that maps the same memory), so that a word which is something else names nobody. */
+#include <linux/futex.h>
+#include <string.h>
+
+#include "live/live_wait.h"
+
+enum {
+    MUTEX_OWNER = 8,
+    RWLOCK_WORD_1 = 8,
+    RWLOCK_WORD_2 = 12,
+    RWLOCK_WRITER = 24,
+    LOCKED_AND_WAITED_FOR = 2,
+    LOOKED_AT = 8, /* frames */
+};
+
+/* Functions that wait, by the beginning of their names without underscores. */
+static const struct {
+    const char *name;
+    enum argus_live_kind kind;
+} waiting[] = {
+    {"pthread_mutex", ARGUS_LIVE_MUTEX},    {"pthread_rwlock", ARGUS_LIVE_RWLOCK},
+    {"pthread_cond", ARGUS_LIVE_CONDITION}, {"pthread_join", ARGUS_LIVE_JOIN},
+    {"pthread_clockjoin", ARGUS_LIVE_JOIN}, {"cnd_wait", ARGUS_LIVE_CONDITION},
+    {"mtx_lock", ARGUS_LIVE_MUTEX},
+};
+
+static enum argus_live_kind kind_of_function(const char *name)
+{
+    name += strspn(name, "_");
+    for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
+        if (strncmp(name, waiting[i].name, strlen(waiting[i].name)) == 0)
+            return waiting[i].kind;
+    return ARGUS_LIVE_FUTEX;
+}
+
+/* FUTEX if no frame tells. */
+static enum argus_live_kind kind_by_stack(struct argus_live *live, uint32_t thread)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        enum argus_live_kind kind = kind_of_function(strtab_get(live->texts, frame.function));
+        if (kind != ARGUS_LIVE_FUTEX)
+            return kind;
+    }
+    return ARGUS_LIVE_FUTEX;
+}
+
+static uint32_t word_at(struct argus_live *live, uint32_t thread, uint64_t address)
+{
+    uint32_t word = 0;
+    live_memory(live_pid_of(live, thread), address, &word, sizeof(word));
+    return word;
+}
+
+static bool is_private(const struct argus_live_thread *of)
+{
+    return of->arg[1] & FUTEX_PRIVATE_FLAG;
+}
+
+/* Whether both processes map the memory of the lock for which `thread` waits: a file, or memory
+ * without a name that was shared before a fork. */
+static bool maps_same(struct argus_live *live, uint32_t thread, uint32_t other)
+{
+    struct live_memory_id id;
+    return live_shared_memory(live_pid_of(live, thread), live->threads.data[thread].arg[0], &id) &&
+           live_maps(live_pid_of(live, other), &id);
+}
+
+/* The living thread `tid` that can have this lock. */
+static uint32_t owner(struct argus_live *live, uint32_t thread, uint32_t tid)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    if (tid == 0 || tid == of.tid)
+        return ARGUS_LIVE_NONE;
+    uint32_t found = live_thread_in(live, of.process, tid);
+    if (found != ARGUS_LIVE_NONE || is_private(&of))
+        return found;
+    found = live_thread_of_tid(live, tid);
+    return found != ARGUS_LIVE_NONE && maps_same(live, thread, found) ? found : ARGUS_LIVE_NONE;
+}
+
+static bool is_owner_word(const struct argus_live_thread *of, uint32_t word)
+{
+    uint32_t operation = (uint32_t)of->arg[1] & FUTEX_CMD_MASK;
+    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 || word & FUTEX_WAITERS;
+}
+
+static uint32_t mutex_owner(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t word = word_at(live, thread, of.arg[0]);
+    if (is_owner_word(&of, word))
+        return owner(live, thread, word & FUTEX_TID_MASK);
+    if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR)
+        return ARGUS_LIVE_NONE;
+    return owner(live, thread, word_at(live, thread, of.arg[0] + MUTEX_OWNER));
+}
+
+static bool is_join(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t tid = (uint32_t)of.arg[2];
+    return !is_private(&of) && tid && word_at(live, thread, of.arg[0]) == tid &&
+           live_thread_in(live, of.process, tid) != ARGUS_LIVE_NONE;
+}
+
+void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    wait->object = of.arg[0];
+    wait->kind = is_join(live, thread) ? ARGUS_LIVE_JOIN : kind_by_stack(live, thread);
+    /* a join that is over, and an unnamed lock whose word is its owner's ID */
+    if (wait->kind == ARGUS_LIVE_JOIN && !is_join(live, thread))
+        wait->kind = ARGUS_LIVE_FUTEX;
+    if (wait->kind == ARGUS_LIVE_FUTEX && is_owner_word(&of, word_at(live, thread, of.arg[0])) &&
+        mutex_owner(live, thread) != ARGUS_LIVE_NONE)
+        wait->kind = ARGUS_LIVE_MUTEX;
+}
+
+static void found(struct argus_live *live, uint32_t thread, enum argus_live_link link,
+                  struct live_candidates *ret)
+{
+    ret->link = link;
+    ret->end = ARGUS_LIVE_END_UNKNOWN;
+    if (thread != ARGUS_LIVE_NONE)
+        live_candidate(ret, live->threads.data[thread].process, thread);
+}
+
+void live_by_mutex(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                   struct live_candidates *ret)
+{
+    (void)wait;
+    found(live, mutex_owner(live, thread), ARGUS_LIVE_LINK_HOLDS, ret);
+}
+
+/* Readers are only counted. */
+void live_by_rwlock(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                    struct live_candidates *ret)
+{
+    static const uint64_t words[] = {RWLOCK_WORD_1, RWLOCK_WORD_2};
+    uint32_t writer = ARGUS_LIVE_NONE;
+    for (size_t i = 0; i < 2 && writer == ARGUS_LIVE_NONE; i++) {
+        uint64_t lock = wait->object - words[i];
+        if (lock % sizeof(uint64_t) == 0)
+            writer = owner(live, thread, word_at(live, thread, lock + RWLOCK_WRITER));
+    }
+    found(live, writer, ARGUS_LIVE_LINK_HOLDS, ret);
+}
+
+void live_by_join(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                  struct live_candidates *ret)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    (void)wait;
+    found(live, live_thread_in(live, of.process, (uint32_t)of.arg[2]), ARGUS_LIVE_LINK_JOINED, ret);
+}
+
+/* Whether the end of its wait is in the hands of `other`, by a rule that is no guess. */
+static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
+{
+    const struct argus_live_wait wait = live_wait(live, thread);
+    if (wait.kind == ARGUS_LIVE_MUTEX)
+        return mutex_owner(live, thread) == other;
+    return wait.kind == ARGUS_LIVE_JOIN &&
+           live->threads.data[thread].arg[2] == live->threads.data[other].tid;
+}
+
+/* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway. */
+static bool is_behind_another(struct argus_live *live, const struct argus_live_process *of,
+                              uint32_t waiter, uint32_t thread)
+{
+    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++)
+        if (i != waiter && i != thread && depends_on(live, i, thread))
+            return true;
+    return false;
+}
+
+/* Nothing tells who would signal. But if all other threads of the process have nothing to do, except
+ * one and those for which it waits, it is likely that one. */
+void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                       struct live_candidates *ret)
+{
+    uint32_t process = live->threads.data[thread].process;
+    const struct argus_live_process of = live->processes.data[process];
+    (void)wait;
+    ret->link = ARGUS_LIVE_LINK_SIGNALS;
+    ret->end = ARGUS_LIVE_END_UNKNOWN;
+    ret->is_guess = true;
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
+        if (i != thread && !live_is_idle(live_wait(live, i).kind) &&
+            !is_behind_another(live, &of, thread, i))
+            live_candidate(ret, process, i);
+}

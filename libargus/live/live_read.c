@@ -1,0 +1,136 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "live/live_data.h"
+
+ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes)
+{
+    char path[96];
+    snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    buffer[0] = '\0';
+    if (fd < 0)
+        return -1;
+    size_t length = 0;
+    ssize_t got;
+    while (length + 1 < bytes && (got = read(fd, buffer + length, bytes - 1 - length)) != 0) {
+        if (got < 0) {
+            int saved = errno;
+            close(fd);
+            errno = saved;
+            return -1;
+        }
+        length += (size_t)got;
+    }
+    buffer[length] = '\0';
+    close(fd);
+    return (ssize_t)length;
+}
+
+bool live_link(const char *path, char *ret, size_t bytes)
+{
+    ssize_t length = readlink(path, ret, bytes - 1);
+    ret[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+bool live_field(const char *text, const char *field, int base, uint64_t *ret)
+{
+    size_t length = strlen(field);
+    for (const char *line = text; line && *line;) {
+        if (strncmp(line, field, length) == 0) {
+            *ret = strtoull(line + length, NULL, base);
+            return true;
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return false;
+}
+
+bool live_memory(uint32_t pid, uint64_t address, void *ret, size_t bytes)
+{
+    struct iovec here = {ret, bytes}, there = {(void *)(uintptr_t)address, bytes};
+    return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+/* A string may end just before memory that is not readable. */
+bool live_memory_text(uint32_t pid, uint64_t address, char *ret, size_t bytes)
+{
+    enum { STEP = 64 };
+    for (size_t at = 0; at + STEP < bytes; at += STEP) {
+        struct iovec here = {ret + at, STEP}, there = {(void *)(uintptr_t)(address + at), STEP};
+        ssize_t got = process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
+        if (got <= 0)
+            break;
+        if (memchr(ret + at, '\0', (size_t)got))
+            return true;
+        if (got < STEP)
+            break;
+    }
+    ret[0] = '\0';
+    return false;
+}
+
+struct mapping {
+    uint64_t start, end;
+    bool is_shared;
+    struct live_memory_id id;
+};
+
+/* Calls `fits` for each mapping until it returns true, which is returned. */
+static bool search_mappings(uint32_t pid,
+                            bool (*fits)(const struct mapping *mapping, const void *wanted),
+                            const void *wanted, struct mapping *ret)
+{
+    char path[48], *line = NULL, permissions[5];
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && getline(&line, &room, file) > 0) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %15s %" SCNu64, &ret->start, &ret->end,
+                   permissions, ret->id.device, &ret->id.inode) != 5)
+            continue;
+        ret->is_shared = permissions[3] == 's';
+        found = fits(ret, wanted);
+    }
+    if (file)
+        fclose(file);
+    free(line);
+    return found;
+}
+
+static bool has_address(const struct mapping *mapping, const void *wanted)
+{
+    const uint64_t *address = wanted;
+    return mapping->is_shared && *address >= mapping->start && *address < mapping->end;
+}
+
+static bool has_id(const struct mapping *mapping, const void *wanted)
+{
+    const struct live_memory_id *id = wanted;
+    return mapping->is_shared && mapping->id.inode == id->inode &&
+           strcmp(mapping->id.device, id->device) == 0;
+}
+
+bool live_shared_memory(uint32_t pid, uint64_t address, struct live_memory_id *ret)
+{
+    struct mapping mapping;
+    bool found = search_mappings(pid, has_address, &address, &mapping);
+    if (found)
+        *ret = mapping.id;
+    return found;
+}
+
+bool live_maps(uint32_t pid, const struct live_memory_id *id)
+{
+    struct mapping mapping;
+    return search_mappings(pid, has_id, id, &mapping);
+}

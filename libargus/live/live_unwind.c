@@ -1,0 +1,185 @@
+#include <string.h>
+
+#include "event/unwind/unwind_frame.h"
+#include "event/unwind/unwind_processor.h"
+#include "live/live_data.h"
+
+enum {
+    SEARCH_BYTES = 4096, /* how far above the stack pointer a frame is searched */
+    WORD = 8,
+    CALL_BYTES = 5, /* x86's direct call: e8 and a 32-bit distance */
+    PAGE = 4096,
+    PAGES = 8,
+};
+
+/* Copied pages of the stack, so that a stack costs few system calls. */
+struct pages {
+    uint64_t address[PAGES];
+    uint8_t bytes[PAGES][PAGE];
+    bool is_known[PAGES];
+};
+
+struct walk {
+    struct argus_live *live;
+    const struct unwind_processor *processor;
+    struct cfi_machine machine;
+    struct pages *pages;
+    uint32_t pid;
+};
+
+static bool read_word(void *context, uint64_t address, uint64_t *ret)
+{
+    struct walk *walk = context;
+    uint64_t page = address & ~(uint64_t)(PAGE - 1);
+    size_t at = address / PAGE % PAGES;
+    if (address - page > PAGE - WORD)
+        return live_memory(walk->pid, address, ret, sizeof(*ret));
+    if (!walk->pages->is_known[at] || walk->pages->address[at] != page) {
+        walk->pages->is_known[at] = live_memory(walk->pid, page, walk->pages->bytes[at], PAGE);
+        walk->pages->address[at] = page;
+    }
+    if (!walk->pages->is_known[at])
+        return false;
+    memcpy(ret, walk->pages->bytes[at] + (address - page), sizeof(*ret));
+    return true;
+}
+
+static uint64_t pc_of(const struct walk *walk)
+{
+    return walk->machine.registers[walk->processor->registers - 1];
+}
+
+/* Whether `address` is behind a call that can be the call of the function at `pc`. */
+static bool calls(struct walk *walk, uint64_t address, uint64_t pc)
+{
+    uint8_t code[FRAME_CALL_BYTES];
+    uint64_t in_file, callee_in_file, start;
+    struct live_elf *caller = live_elf(walk->live, walk->pid, address - 1, &in_file);
+    uint64_t offset;
+    if (!caller || !elf_file_offset(caller->elf, in_file, &offset) || offset + 1 < sizeof(code) ||
+        !elf_file_read(caller->elf, offset + 1 - sizeof(code), sizeof(code), code) ||
+        !frame_is_call(code, sizeof(code), walk->processor->machine))
+        return false;
+    struct live_elf *callee = live_elf(walk->live, walk->pid, pc, &callee_in_file);
+    if (code[sizeof(code) - CALL_BYTES] != 0xe8 || callee != caller)
+        return true;
+    int32_t distance;
+    memcpy(&distance, code + sizeof(code) - 4, sizeof(distance));
+    return elf_file_function_start(callee->elf, callee_in_file, &start) &&
+           start == in_file + 1 + (uint64_t)(int64_t)distance;
+}
+
+static const struct cfi_row *find_row(struct walk *walk, bool is_return, struct live_elf **ret)
+{
+    uint64_t in_file;
+    *ret = live_elf(walk->live, walk->pid, pc_of(walk) - is_return, &in_file);
+    return *ret ? cfi_find(&(*ret)->cfi, in_file) : NULL;
+}
+
+enum step { STEP_DONE, STEP_OUTERMOST, STEP_NEEDS_FRAME, STEP_FAILED };
+
+static enum step step_by_frame(struct walk *walk)
+{
+    uint64_t pc = pc_of(walk);
+    if (!(walk->machine.known >> walk->processor->frame & 1))
+        return STEP_NEEDS_FRAME;
+    if (frame_step(&walk->machine, walk->processor) != FRAME_STEPPED ||
+        !calls(walk, pc_of(walk), pc))
+        return STEP_FAILED;
+    return STEP_DONE;
+}
+
+static enum step step(struct walk *walk, bool is_return)
+{
+    struct live_elf *file;
+    const struct cfi_row *row = find_row(walk, is_return, &file);
+    uint64_t before = walk->machine.cfa;
+    if (!row)
+        return step_by_frame(walk);
+    if (row->cfa.kind != CFI_EXPRESSION && row->cfa_register == walk->processor->frame &&
+        !(walk->machine.known >> row->cfa_register & 1))
+        return STEP_NEEDS_FRAME;
+    switch (cfi_step(&file->cfi, row, &walk->machine)) {
+    case CFI_STEPPED:
+        return before && !row->is_signal && walk->machine.cfa <= before ? STEP_FAILED : STEP_DONE;
+    case CFI_OUTERMOST:
+        return STEP_OUTERMOST;
+    case CFI_NO_MEMORY:
+    case CFI_BROKEN:
+        break;
+    }
+    return STEP_FAILED;
+}
+
+struct frames {
+    uint64_t *addresses;
+    size_t count;
+};
+
+/* Returns why it stopped. */
+static enum step go_up(struct walk *walk, struct frames *frames)
+{
+    enum step result = STEP_DONE;
+    while (result == STEP_DONE && frames->count < LIVE_STACK_FRAMES) {
+        bool is_return = frames->count > 0;
+        frames->addresses[frames->count++] = pc_of(walk);
+        result = step(walk, is_return);
+    }
+    return result;
+}
+
+/* Whether a return address is above the word at `at`. That word is the caller's frame pointer, which
+ * may have any value if the caller does not use one. */
+static bool is_frame(struct walk *walk, uint64_t at)
+{
+    uint64_t address;
+    return read_word(walk, at + WORD, &address) && calls(walk, address, pc_of(walk));
+}
+
+/* Searches the frame pointer of the function at which `walk` is. */
+static enum step search_frame(struct walk *walk, struct frames *frames)
+{
+    const struct walk here = *walk;
+    uint64_t sp = walk->machine.registers[walk->processor->stack];
+    size_t count = frames->count;
+    for (uint64_t at = sp; at < sp + SEARCH_BYTES; at += WORD) {
+        *walk = here;
+        if (!is_frame(walk, at))
+            continue;
+        walk->machine.registers[walk->processor->frame] = at;
+        walk->machine.known |= 1ull << walk->processor->frame;
+        frames->count = count - 1;
+        if (go_up(walk, frames) == STEP_OUTERMOST)
+            return STEP_OUTERMOST;
+        frames->count = count;
+    }
+    *walk = here;
+    return STEP_FAILED;
+}
+
+size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
+                  bool *ret_cut)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    struct pages pages = {0};
+    struct frames frames = {.addresses = ret};
+    struct walk walk = {.live = live, .pages = &pages, .pid = live_pid_of(live, thread)};
+    *ret_cut = false;
+    if (!of->pc)
+        return 0;
+#if defined(__aarch64__)
+    walk.processor = unwind_processor_of(ELF_MACHINE_AARCH64);
+#else
+    walk.processor = unwind_processor_of(ELF_MACHINE_X86_64);
+#endif
+    walk.machine.registers[walk.processor->stack] = of->sp;
+    walk.machine.registers[walk.processor->registers - 1] = of->pc;
+    walk.machine.known = 1ull << walk.processor->stack | 1ull << (walk.processor->registers - 1);
+    walk.machine.read = read_word;
+    walk.machine.context = &walk;
+    enum step result = go_up(&walk, &frames);
+    if (result == STEP_NEEDS_FRAME)
+        result = search_frame(&walk, &frames);
+    *ret_cut = result != STEP_OUTERMOST;
+    return frames.count;
+}

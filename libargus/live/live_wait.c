@@ -1,0 +1,361 @@
+/* The system call of a thread tells what it waits for. The table has a row for each call that can
+ * wait long; the function of the row reads the arguments. Calls of one descriptor go on to what the
+ * descriptor refers to (live_wait_fd.c). */
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+
+#include "event/syscalls.h"
+#include "live/live_wait.h"
+
+enum { MOST_POLLED = 1024, BITS_OF_WORD = 64, INFO_BYTES = 16384 };
+
+struct call {
+    struct argus_live *live;
+    const struct argus_live_thread *of;
+    uint32_t thread;
+    struct argus_live_wait *wait;
+};
+
+typedef void read_call(const struct call *call);
+
+static void in_read(const struct call *call)
+{
+    call->wait->fd = (uint32_t)call->of->arg[0];
+    live_wait_for_fd(call->live, call->thread, call->wait);
+}
+
+static void in_write(const struct call *call)
+{
+    call->wait->is_write = true;
+    in_read(call);
+}
+
+/* A poll of one descriptor is a read or write with a timeout: libraries wait so for an answer. */
+static void for_polled(const struct call *call, uint32_t count, uint32_t fd, bool is_write)
+{
+    struct argus_live_wait *wait = call->wait;
+    wait->fd_count = count;
+    if (count == 0) {
+        wait->kind = wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SIGNAL;
+    } else if (count == 1) {
+        wait->fd = fd;
+        wait->is_write = is_write;
+        live_wait_for_fd(call->live, call->thread, wait);
+    } else {
+        wait->kind = ARGUS_LIVE_EVENTS;
+    }
+}
+
+static void read_polled(const struct call *call)
+{
+    struct pollfd polled[MOST_POLLED];
+    uint64_t count = call->of->arg[1];
+    uint32_t open = 0, fd = 0;
+    bool is_write = false;
+    if (count > MOST_POLLED ||
+        (count && !live_memory(live_pid_of(call->live, call->thread), call->of->arg[0], polled,
+                               count * sizeof(polled[0])))) {
+        call->wait->kind = ARGUS_LIVE_EVENTS;
+        call->wait->fd_count = (uint32_t)count;
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (polled[i].fd < 0)
+            continue;
+        open++;
+        fd = (uint32_t)polled[i].fd;
+        is_write = polled[i].events & POLLOUT && !(polled[i].events & POLLIN);
+    }
+    for_polled(call, open, fd, is_write);
+}
+
+static void in_poll(const struct call *call)
+{
+    call->wait->has_timeout = (int32_t)call->of->arg[2] >= 0;
+    read_polled(call);
+}
+
+static void in_ppoll(const struct call *call)
+{
+    call->wait->has_timeout = call->of->arg[2] != 0;
+    read_polled(call);
+}
+
+/* Sets have a bit for each descriptor: of reading, writing, exceptions. */
+static void in_select(const struct call *call)
+{
+    uint64_t most = call->of->arg[0];
+    uint32_t open = 0, last = 0;
+    bool is_write = false;
+    call->wait->has_timeout = call->of->arg[4] != 0;
+    for (int set = 0; set < 3; set++) {
+        uint64_t words[FD_SETSIZE / BITS_OF_WORD] = {0};
+        size_t bytes = (most + BITS_OF_WORD - 1) / BITS_OF_WORD * sizeof(words[0]);
+        if (!call->of->arg[1 + set] || bytes > sizeof(words) ||
+            !live_memory(live_pid_of(call->live, call->thread), call->of->arg[1 + set], words,
+                         bytes))
+            continue;
+        for (uint32_t fd = 0; fd < most && fd < FD_SETSIZE; fd++) {
+            if (!(words[fd / BITS_OF_WORD] >> fd % BITS_OF_WORD & 1))
+                continue;
+            open += open == 0 || fd != last;
+            last = fd;
+            is_write = set == 1;
+        }
+    }
+    for_polled(call, open, last, is_write);
+}
+
+static void in_epoll(const struct call *call)
+{
+    char info[INFO_BYTES];
+    struct argus_live_wait *wait = call->wait;
+    wait->kind = ARGUS_LIVE_EVENTS;
+    wait->fd = (uint32_t)call->of->arg[0];
+    wait->has_timeout = (int32_t)call->of->arg[3] >= 0;
+    live_fd_info(call->live, call->of->process, wait->fd, info, sizeof(info));
+    for (const char *at = info; (at = strstr(at, "tfd:")); at++)
+        wait->fd_count++;
+}
+
+static void in_epoll_2(const struct call *call)
+{
+    in_epoll(call);
+    call->wait->has_timeout = call->of->arg[3] != 0;
+}
+
+static void in_futex(const struct call *call)
+{
+    call->wait->has_timeout = call->of->arg[3] != 0;
+    live_wait_in_futex(call->live, call->thread, call->wait);
+}
+
+static void in_sleep(const struct call *call)
+{
+    call->wait->kind = ARGUS_LIVE_SLEEP;
+    call->wait->has_timeout = true;
+}
+
+static void in_signal(const struct call *call)
+{
+    call->wait->kind = ARGUS_LIVE_SIGNAL;
+}
+
+static void in_wait4(const struct call *call)
+{
+    int32_t pid = (int32_t)call->of->arg[0];
+    call->wait->kind = ARGUS_LIVE_CHILD;
+    call->wait->object = pid > 0 ? (uint64_t)pid : 0;
+}
+
+static void in_waitid(const struct call *call)
+{
+    call->wait->kind = ARGUS_LIVE_CHILD;
+    if (call->of->arg[0] == P_PID) {
+        call->wait->object = call->of->arg[1];
+    } else if (call->of->arg[0] == P_PIDFD) {
+        call->wait->fd = (uint32_t)call->of->arg[1];
+        live_wait_for_fd(call->live, call->thread, call->wait);
+    }
+}
+
+/* vfork() waits until the child executes a program or ends. */
+static void in_clone(const struct call *call)
+{
+    if (strstr(call->of->wchan, "vfork") || strstr(call->of->wchan, "clone"))
+        call->wait->kind = ARGUS_LIVE_CHILD;
+}
+
+static void in_flock(const struct call *call)
+{
+    call->wait->kind = ARGUS_LIVE_FILE_LOCK;
+    call->wait->fd = (uint32_t)call->of->arg[0];
+    struct live_fd fd;
+    if (live_fd(call->live, call->of->process, call->wait->fd, &fd))
+        call->wait->text = fd.path;
+}
+
+static void in_fcntl(const struct call *call)
+{
+    if (call->of->arg[1] == F_SETLKW || call->of->arg[1] == F_OFD_SETLKW)
+        in_flock(call);
+}
+
+/* Opening a FIFO waits for the other side. */
+static void open_of(const struct call *call, uint64_t path, uint64_t flags)
+{
+    char text[4096];
+    if (live_memory_text(live_pid_of(call->live, call->thread), path, text, sizeof(text)))
+        call->wait->text = live_text(call->live, text);
+    if (strstr(call->of->wchan, "wait_for_partner") || strstr(call->of->wchan, "fifo_open")) {
+        call->wait->kind = ARGUS_LIVE_FIFO_OPEN;
+        call->wait->is_write = (flags & O_ACCMODE) == O_WRONLY;
+    }
+}
+
+static void in_open(const struct call *call)
+{
+    open_of(call, call->of->arg[0], call->of->arg[1]);
+}
+
+static void in_openat(const struct call *call)
+{
+    open_of(call, call->of->arg[1], call->of->arg[2]);
+}
+
+static void in_path(const struct call *call)
+{
+    open_of(call, call->of->arg[0], 0);
+}
+
+static void in_path_at(const struct call *call)
+{
+    open_of(call, call->of->arg[1], 0);
+}
+
+/* To add a call: a row. */
+static const struct {
+    const char *name;
+    read_call *read;
+} calls[] = {
+    {"read", in_read},
+    {"pread64", in_read},
+    {"readv", in_read},
+    {"preadv", in_read},
+    {"preadv2", in_read},
+    {"recvfrom", in_read},
+    {"recvmsg", in_read},
+    {"recvmmsg", in_read},
+    {"accept", in_read},
+    {"accept4", in_read},
+    {"getdents64", in_read},
+    {"fstat", in_read},
+    {"write", in_write},
+    {"pwrite64", in_write},
+    {"writev", in_write},
+    {"pwritev", in_write},
+    {"pwritev2", in_write},
+    {"sendto", in_write},
+    {"sendmsg", in_write},
+    {"sendmmsg", in_write},
+    {"connect", in_write},
+    {"fsync", in_write},
+    {"fdatasync", in_write},
+    {"ioctl", in_read},
+    {"poll", in_poll},
+    {"ppoll", in_ppoll},
+    {"select", in_select},
+    {"pselect6", in_select},
+    {"epoll_wait", in_epoll},
+    {"epoll_pwait", in_epoll},
+    {"epoll_pwait2", in_epoll_2},
+    {"futex", in_futex},
+    {"nanosleep", in_sleep},
+    {"clock_nanosleep", in_sleep},
+    {"pause", in_signal},
+    {"rt_sigsuspend", in_signal},
+    {"rt_sigtimedwait", in_signal},
+    {"wait4", in_wait4},
+    {"waitid", in_waitid},
+    {"vfork", in_clone},
+    {"clone", in_clone},
+    {"clone3", in_clone},
+    {"flock", in_flock},
+    {"fcntl", in_fcntl},
+    {"open", in_open},
+    {"openat", in_openat},
+    {"stat", in_path},
+    {"lstat", in_path},
+    {"newfstatat", in_path_at},
+    {"statx", in_path_at},
+    {"access", in_path},
+};
+
+#if defined(__aarch64__)
+#define ARCH ARGUS_ARCH_AARCH64
+#else
+#define ARCH ARGUS_ARCH_X86_64
+#endif
+
+const char *argus_live_call_name(const struct argus_live_thread *thread)
+{
+    return thread->has_call ? syscall_row(ARGUS_OS_LINUX, ARCH, thread->call)->name : NULL;
+}
+
+static void by_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    const struct call call = {live, &of, thread, wait};
+    const char *name = argus_live_call_name(&of);
+    for (size_t i = 0; name && i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (strcmp(calls[i].name, name) == 0)
+            calls[i].read(&call);
+}
+
+/* A wait that the call alone does not explain: in the middle of the kernel. */
+static void by_kernel(const struct argus_live_thread *of, struct argus_live_wait *wait)
+{
+    if (wait->kind == ARGUS_LIVE_FIFO_OPEN)
+        return;
+    if (strstr(of->wchan, "request_wait_answer") || strncmp(of->wchan, "fuse_", 5) == 0)
+        wait->kind = ARGUS_LIVE_FUSE;
+    else if (of->state == 'D' && wait->kind == ARGUS_LIVE_OTHER)
+        wait->kind = ARGUS_LIVE_DISK;
+}
+
+struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    const struct argus_live_process *process = &live->processes.data[of->process];
+    struct argus_live_wait wait = {.kind = ARGUS_LIVE_OTHER, .fd = ARGUS_LIVE_NONE};
+    switch (of->state) {
+    case 'R':
+        wait.kind = ARGUS_LIVE_RUNS;
+        return wait;
+    case 'T':
+        wait.kind = ARGUS_LIVE_STOPPED;
+        return wait;
+    case 't':
+        wait.kind = process->tracer_pid ? ARGUS_LIVE_TRACED : ARGUS_LIVE_STOPPED;
+        return wait;
+    case 'Z':
+    case 'X':
+        wait.kind = ARGUS_LIVE_ZOMBIE;
+        return wait;
+    default:
+        break;
+    }
+    if (process->denied)
+        wait.kind = ARGUS_LIVE_UNREADABLE;
+    else
+        by_call(live, thread, &wait);
+    by_kernel(&live->threads.data[thread], &wait);
+    return wait;
+}
+
+struct argus_live_wait argus_live_wait_of(struct argus_live *live, uint32_t thread)
+{
+    return live_wait(live, thread);
+}
+
+bool live_is_idle(enum argus_live_kind kind)
+{
+    switch (kind) {
+    case ARGUS_LIVE_EVENTS:
+    case ARGUS_LIVE_ACCEPT:
+    case ARGUS_LIVE_CONDITION:
+    case ARGUS_LIVE_FUTEX:
+    case ARGUS_LIVE_EVENTFD:
+    case ARGUS_LIVE_SIGNAL:
+    case ARGUS_LIVE_ZOMBIE:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,57 @@
+/* What a thread waits for, and who can end that. */
+#ifndef ARGUS_LIVE_WAIT_H
+#define ARGUS_LIVE_WAIT_H
+
+#include "live/live_data.h"
+
+enum { LIVE_CANDIDATES = 64 };
+
+/* Those who could end a wait: processes, of which live_choose() takes a thread, or threads. */
+struct live_candidates {
+    struct {
+        uint32_t process;
+        uint32_t thread; /* ARGUS_LIVE_NONE: not known which of its threads */
+    } items[LIVE_CANDIDATES];
+    uint32_t count;
+    enum argus_live_link link;
+    enum argus_live_end end; /* if there are none */
+    bool is_guess;
+};
+
+/* Adds one, unless it is there already. */
+void live_candidate(struct live_candidates *candidates, uint32_t process, uint32_t thread);
+
+/* What the thread waits for; its queues and names as well. */
+struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread);
+
+/* The same for a descriptor that it waits for. Sets kind, object, text and queues of `wait`, whose
+ * `fd` and `is_write` say which and for what. */
+void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
+
+/* The row of the thread's system call: what its wait is for. NULL: another call. */
+void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
+
+/* Fills `ret` with those who could end `wait` of `thread`, by the rule of its kind. */
+void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                  struct live_candidates *ret);
+
+/* For a process that sleeps by its own clock: the processes with a lock for writing of a file that it
+ * has open. It may try to take that lock again and again, as databases do; nothing proves it. */
+void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret);
+
+/* The thread of the candidates that has to act. `*ret_guess`: it is only likely. ARGUS_LIVE_NONE:
+ * nothing tells which. */
+uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
+                     const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared);
+
+/* Whether such a wait is no work for others: it ends when somebody wants something. */
+bool live_is_idle(enum argus_live_kind kind);
+
+/* The rules, one for each kind of wait that other threads end (live_resolve.c). */
+typedef void live_rule(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                       struct live_candidates *ret);
+live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition;
+live_rule live_by_pipe, live_by_fifo, live_by_socket, live_by_terminal;
+live_rule live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer, live_by_fuse;
+
+#endif

@@ -1,0 +1,146 @@
+/* From thread to thread, to the end. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/live_wait.h"
+
+enum { MOST_STEPS = 64 };
+
+struct path {
+    struct argus_live *live;
+    VEC(struct argus_live_step) steps;
+    VEC(struct argus_live_frame) frames;
+    VEC(struct argus_live_candidate) candidates;
+    enum argus_live_end end;
+    uint32_t circle;
+};
+
+static void add_stack(struct path *path, struct argus_live_step *step)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    uint32_t pid = live_pid_of(path->live, step->thread);
+    size_t count = live_stack(path->live, step->thread, addresses, &step->is_cut);
+    step->first_frame = (uint32_t)path->frames.length;
+    for (size_t i = 0; i < count; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(path->live, pid, addresses[i], i > 0, &frame);
+        if (!vec_push(&path->frames, frame))
+            path->live->no_memory = true;
+    }
+    step->frame_count = (uint32_t)path->frames.length - step->first_frame;
+}
+
+static uint32_t place_of(const struct path *path, uint32_t thread)
+{
+    for (uint32_t i = 0; i < path->steps.length; i++)
+        if (path->steps.data[i].thread == thread)
+            return i;
+    return ARGUS_LIVE_NONE;
+}
+
+/* Both ends of one connection that read: no lock, but a message that neither side sends. */
+static bool is_mutual(const struct path *path, uint32_t from)
+{
+    const struct argus_live_step *a = &path->steps.data[from];
+    const struct argus_live_step *b = &path->steps.data[path->steps.length - 1];
+    bool is_pair = from + 2 == path->steps.length && a->wait.kind == b->wait.kind;
+    if (!is_pair || a->wait.is_write || b->wait.is_write ||
+        (a->wait.kind != ARGUS_LIVE_UNIX_SOCKET && a->wait.kind != ARGUS_LIVE_TCP))
+        return false;
+    const struct live_socket *socket = live_socket(path->live, a->wait.object);
+    return socket && socket->peer == b->wait.object;
+}
+
+static void keep_candidates(struct path *path, const struct live_candidates *candidates)
+{
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        uint32_t thread = candidates->items[i].thread;
+        const struct argus_live_process *of =
+            &path->live->processes.data[candidates->items[i].process];
+        if (thread == ARGUS_LIVE_NONE)
+            thread = of->first_thread;
+        if (!vec_push(&path->candidates, (struct argus_live_candidate){thread, candidates->link}))
+            path->live->no_memory = true;
+    }
+}
+
+/* Adds a step; returns the thread of the next one, or ARGUS_LIVE_NONE with path->end set. */
+static uint32_t take_step(struct path *path, uint32_t thread)
+{
+    struct live_candidates candidates;
+    struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
+    live_resolve(path->live, thread, &step.wait, &candidates);
+    uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
+                                                   &step.is_guess, &step.is_shared)
+                                     : ARGUS_LIVE_NONE;
+    path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
+    if (step.wait.kind == ARGUS_LIVE_SLEEP)
+        live_polled_locks(path->live, path->live->threads.data[thread].process, &candidates);
+    if (next == ARGUS_LIVE_NONE)
+        keep_candidates(path, &candidates);
+    else
+        step.link = candidates.link;
+    add_stack(path, &step);
+    if (!vec_push(&path->steps, step))
+        path->live->no_memory = true;
+    return next;
+}
+
+static void close_circle(struct path *path, uint32_t at)
+{
+    path->circle = at;
+    path->end = is_mutual(path, at) ? ARGUS_LIVE_END_MUTUAL : ARGUS_LIVE_END_CIRCLE;
+}
+
+/* A thread that does something else by now was not stuck there. */
+static void look_again(struct path *path)
+{
+    for (size_t i = 0; i < path->steps.length; i++) {
+        struct argus_live_step *step = &path->steps.data[i];
+        step->went_on =
+            step->wait.kind != ARGUS_LIVE_RUNS && !live_is_still_there(path->live, step->thread);
+    }
+}
+
+struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
+                                    struct argus_live_answer *ret)
+{
+    struct path path = {.live = live, .circle = ARGUS_LIVE_NONE};
+    uint32_t at = thread;
+    while (!live->no_memory && at != ARGUS_LIVE_NONE) {
+        if (place_of(&path, at) != ARGUS_LIVE_NONE) {
+            close_circle(&path, place_of(&path, at));
+            break;
+        }
+        if (path.steps.length == MOST_STEPS) {
+            path.end = ARGUS_LIVE_END_LONG;
+            break;
+        }
+        at = take_step(&path, at);
+    }
+    look_again(&path);
+    *ret = (struct argus_live_answer){
+        .steps = path.steps.data,
+        .step_count = path.steps.length,
+        .frames = path.frames.data,
+        .frame_count = path.frames.length,
+        .candidates = path.candidates.data,
+        .candidate_count = path.candidates.length,
+        .end = path.end,
+        .circle = path.circle,
+    };
+    if (!live->no_memory)
+        return NULL;
+    argus_live_answer_deinit(ret);
+    return argus_error_memory();
+}
+
+void argus_live_answer_deinit(struct argus_live_answer *answer)
+{
+    free(answer->steps);
+    free(answer->frames);
+    free(answer->candidates);
+    *answer = (struct argus_live_answer){0};
+}

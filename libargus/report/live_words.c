@@ -1,0 +1,339 @@
+#include "report/live_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { NAME_BYTES = 96 };
+
+const char *live_thread_text(const struct argus_live *live, uint32_t thread, char *buffer,
+                             size_t bytes)
+{
+    const struct argus_live_thread *of = argus_live_thread_at(live, thread);
+    const struct argus_live_process *process = argus_live_process_at(live, of->process);
+    if (of->tid == process->pid)
+        snprintf(buffer, bytes, "%s [%u]", process->name, process->pid);
+    else
+        snprintf(buffer, bytes, "thread %s [%u] of %s [%u]", of->name, of->tid, process->name,
+                 process->pid);
+    return buffer;
+}
+
+/* --- what is waited for --- */
+
+enum detail {
+    DETAIL_NONE,
+    DETAIL_ADDRESS, /* of a lock */
+    DETAIL_NUMBER,  /* inode, or ID of a child */
+    DETAIL_PATH,
+    DETAIL_COUNT, /* of descriptors */
+};
+
+/* The words for reading and writing; NULL: the same. */
+static const struct {
+    const char *reading, *writing;
+    enum detail detail;
+} kinds[ARGUS_LIVE_KINDS] = {
+    [ARGUS_LIVE_RUNS] = {"runs", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_STOPPED] = {"was stopped by a signal (SIGSTOP or the like)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_TRACED] = {"was stopped by its tracer", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_ZOMBIE] = {"has ended", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_MUTEX] = {"waits for mutex", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_RWLOCK] = {"waits for read-write lock", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_JOIN] = {"waits for the end of a thread (pthread_join)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_CONDITION] = {"waits for condition variable", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_FUTEX] = {"waits for a change of the futex", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_PIPE] = {"waits for data from a pipe", "waits for room in a full pipe",
+                         DETAIL_PATH},
+    [ARGUS_LIVE_FIFO_OPEN] = {"waits for a writer of the FIFO", "waits for a reader of the FIFO",
+                              DETAIL_PATH},
+    [ARGUS_LIVE_UNIX_SOCKET] = {"waits for data from a unix socket",
+                                "waits for room in a unix socket", DETAIL_PATH},
+    [ARGUS_LIVE_TCP] = {"waits for data from a TCP connection",
+                        "waits for a TCP connection to take data", DETAIL_NONE},
+    [ARGUS_LIVE_SOCKET] = {"waits for data from a socket", "waits for room in a socket",
+                           DETAIL_NONE},
+    [ARGUS_LIVE_ACCEPT] = {"waits for a connection", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_EVENTFD] = {"waits for an eventfd", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_EVENTS] = {"waits for events of descriptors:", NULL, DETAIL_COUNT},
+    [ARGUS_LIVE_TERMINAL] = {"waits for input at the terminal",
+                             "waits for room in the output of the terminal", DETAIL_PATH},
+    [ARGUS_LIVE_FILE_LOCK] = {"waits for a lock of the file", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_CHILD] = {"waits for the end of a process", NULL, DETAIL_NUMBER},
+    [ARGUS_LIVE_SIGNAL] = {"waits for a signal", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_SLEEP] = {"sleeps by its own clock", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_FUSE] = {"waits for the server of a FUSE file system", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_DISK] = {"waits in the kernel for a disk or another device", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_DEVICE] = {"waits for the device", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_OTHER] = {"waits for something that argus why does not know", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_UNREADABLE] = {"waits for something that this user may not see", NULL, DETAIL_NONE},
+};
+
+static void add_detail(struct text *text, const struct argus_live *live,
+                       const struct argus_live_wait *wait)
+{
+    const char *path = argus_live_text(live, wait->text);
+    switch (kinds[wait->kind].detail) {
+    case DETAIL_ADDRESS:
+        text_add(text, " 0x%" PRIx64, wait->object);
+        break;
+    case DETAIL_NUMBER:
+        if (wait->object)
+            text_add(text, " %" PRIu64, wait->object);
+        break;
+    case DETAIL_PATH:
+        if (path[0])
+            text_add(text, " (%s)", path);
+        break;
+    case DETAIL_COUNT:
+        text_add(text, " %u", wait->fd_count);
+        break;
+    case DETAIL_NONE:
+        break;
+    }
+}
+
+const char *live_wait_text(const struct argus_live *live, const struct argus_live_wait *wait,
+                           char *buffer, size_t bytes)
+{
+    struct text text = {.buffer = buffer, .bytes = bytes};
+    const char *writing = kinds[wait->kind].writing;
+    buffer[0] = '\0';
+    text_add(&text, "%s", wait->is_write && writing ? writing : kinds[wait->kind].reading);
+    add_detail(&text, live, wait);
+    return buffer;
+}
+
+/* Requests that the other end has not read, or an answer that the thread itself has not. */
+static void add_queues(struct text *text, const struct argus_live_wait *wait)
+{
+    if (wait->unread_there)
+        text_add(text, "; %" PRIu64 " bytes that it sent are still unread there",
+                 wait->unread_there);
+    if (wait->unread_here)
+        text_add(text, "; %" PRIu64 " bytes have arrived, but it has not taken them",
+                 wait->unread_here);
+}
+
+/* --- steps --- */
+
+/* What stands before and behind the name of the next thread. */
+static const struct {
+    const char *before, *behind;
+} links[] = {
+    [ARGUS_LIVE_LINK_NONE] = {"", ""},
+    [ARGUS_LIVE_LINK_HOLDS] = {", which ", " holds"},
+    [ARGUS_LIVE_LINK_JOINED] = {": ", ""},
+    [ARGUS_LIVE_LINK_WRITES] = {", to which ", " can write"},
+    [ARGUS_LIVE_LINK_READS] = {", from which ", " can read"},
+    [ARGUS_LIVE_LINK_PEER] = {", whose other end ", " has"},
+    [ARGUS_LIVE_LINK_ACCEPTS] = {", whose connection ", " has not accepted"},
+    [ARGUS_LIVE_LINK_CHILD] = {": ", ""},
+    [ARGUS_LIVE_LINK_TRACES] = {", ", ""},
+    [ARGUS_LIVE_LINK_SERVES] = {", which is ", ""},
+    [ARGUS_LIVE_LINK_TERMINAL] = {", which ", " shows"},
+    [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
+};
+
+static uint32_t next_of(const struct argus_live_answer *answer, size_t step)
+{
+    if (step + 1 < answer->step_count)
+        return answer->steps[step + 1].thread;
+    return answer->circle != ARGUS_LIVE_NONE ? answer->steps[answer->circle].thread
+                                             : ARGUS_LIVE_NONE;
+}
+
+static void add_link(struct text *text, const struct argus_live_step *step, const char *name)
+{
+    const char *before = links[step->link].before, *behind = links[step->link].behind;
+    text_add(text, "%s%s%s%s%s", before, step->is_guess && !behind[0] ? "probably " : "", name,
+             step->is_guess && behind[0] ? " probably" : "", behind);
+}
+
+const char *live_step_text(const struct argus_live *live, const struct argus_live_answer *answer,
+                           size_t index, char *buffer, size_t bytes)
+{
+    const struct argus_live_step *step = &answer->steps[index];
+    struct text text = {.buffer = buffer, .bytes = bytes};
+    char name[NAME_BYTES], wait[LIVE_TEXT_BYTES / 2];
+    uint32_t next = next_of(answer, index);
+    buffer[0] = '\0';
+    text_add(&text, "%s %s", live_thread_text(live, step->thread, name, sizeof(name)),
+             live_wait_text(live, &step->wait, wait, sizeof(wait)));
+    if (next != ARGUS_LIVE_NONE && step->link != ARGUS_LIVE_LINK_NONE)
+        add_link(&text, step, live_thread_text(live, next, name, sizeof(name)));
+    add_queues(&text, &step->wait);
+    return buffer;
+}
+
+/* --- frames --- */
+
+const char *live_frame_text(const struct argus_live *live, const struct argus_live_frame *frame,
+                            char *buffer, size_t bytes)
+{
+    const char *function = argus_live_text(live, frame->function);
+    const char *file = argus_live_text(live, frame->file), *slash = strrchr(file, '/');
+    if (!function[0])
+        snprintf(buffer, bytes, "0x%" PRIx64 " in %s", frame->address,
+                 frame->image ? argus_live_text(live, frame->image) : "code without a file");
+    else if (file[0])
+        snprintf(buffer, bytes, "%s (%s:%u)", function, slash ? slash + 1 : file, frame->line);
+    else
+        snprintf(buffer, bytes, "%s (%s)", function, argus_live_text(live, frame->image));
+    return buffer;
+}
+
+static bool is_of_library(const char *image)
+{
+    static const char *const libraries[] = {"libc.so", "libc-", "ld-", "libpthread", "[vdso]"};
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+        if (strncmp(image, libraries[i], strlen(libraries[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The innermost function outside the C library; NULL: none has a name. */
+static const char *own_function(const struct argus_live *live,
+                                const struct argus_live_answer *answer,
+                                const struct argus_live_step *step)
+{
+    for (uint32_t i = 0; i < step->frame_count; i++) {
+        const struct argus_live_frame *frame = &answer->frames[step->first_frame + i];
+        if (frame->function && !is_of_library(argus_live_text(live, frame->image)))
+            return argus_live_text(live, frame->function);
+    }
+    return NULL;
+}
+
+/* --- the answer --- */
+
+static const char *const ends[] = {
+    [ARGUS_LIVE_END_RUNS] = "it waits for no other thread",
+    [ARGUS_LIVE_END_SLEEPS] = "it waits for no other thread",
+    [ARGUS_LIVE_END_STOPPED] = "it goes on with SIGCONT (kill -CONT); the kernel does not keep "
+                               "which process stopped it",
+    [ARGUS_LIVE_END_IDLE] =
+        "its stack tells whether it has nothing to do, or waits for something in particular",
+    [ARGUS_LIVE_END_PERSON] = "a person has to type",
+    [ARGUS_LIVE_END_DEVICE] = "the device has to answer",
+    [ARGUS_LIVE_END_REMOTE] = "the other end is on another machine",
+    [ARGUS_LIVE_END_SIGNAL] = "any process could send it",
+    [ARGUS_LIVE_END_ZOMBIE] = "its parent has not taken its exit status, or other threads of it "
+                              "still live",
+    [ARGUS_LIVE_END_CIRCLE] = "",
+    [ARGUS_LIVE_END_NOBODY] = "no other process has what could end this wait, so it may never end",
+    [ARGUS_LIVE_END_SEVERAL] = "it is not known which of several should end this wait",
+    [ARGUS_LIVE_END_UNKNOWN] = "it is not known who should end this wait",
+    [ARGUS_LIVE_END_DENIED] = "it is not known who should end this wait, because this user may "
+                              "not see it",
+    [ARGUS_LIVE_END_MUTUAL] = "",
+    [ARGUS_LIVE_END_LONG] = "the chain goes on",
+};
+
+static void add_circle(struct text *text, const struct argus_live *live,
+                       const struct argus_live_answer *answer)
+{
+    char name[NAME_BYTES];
+    size_t count = answer->step_count - answer->circle;
+    bool is_guess = false;
+    for (size_t i = answer->circle; i < answer->step_count; i++)
+        is_guess |= answer->steps[i].is_guess;
+    if (answer->end == ARGUS_LIVE_END_MUTUAL)
+        text_add(text, "Both ends of a connection wait for the other to send: ");
+    else
+        text_add(text, "%s: each of %zu threads waits for the next, and the last for the first: ",
+                 is_guess ? "Probably a deadlock" : "Deadlock", count);
+    for (size_t i = answer->circle; i < answer->step_count; i++)
+        text_add(text, "%s%s", i > answer->circle ? ", " : "",
+                 live_thread_text(live, answer->steps[i].thread, name, sizeof(name)));
+    text_add(text, ".");
+}
+
+static void add_function(struct text *text, const struct argus_live *live,
+                         const struct argus_live_answer *answer, const struct argus_live_step *step)
+{
+    const char *function = own_function(live, answer, step);
+    if (function)
+        text_add(text, ", in %s", function);
+}
+
+const char *live_summary_text(const struct argus_live *live, const struct argus_live_answer *answer,
+                              char *buffer, size_t bytes)
+{
+    struct text text = {.buffer = buffer, .bytes = bytes};
+    const struct argus_live_step *last = &answer->steps[answer->step_count - 1];
+    char name[NAME_BYTES], sentence[LIVE_TEXT_BYTES];
+    buffer[0] = '\0';
+    if (answer->step_count > 1 || answer->circle != ARGUS_LIVE_NONE)
+        text_add(&text, "%s. ", live_step_text(live, answer, 0, sentence, sizeof(sentence)));
+    if (answer->circle != ARGUS_LIVE_NONE) {
+        add_circle(&text, live, answer);
+        return buffer;
+    }
+    text_add(&text, "%s%s %s", answer->step_count > 2 ? "At the end of the chain, " : "",
+             live_thread_text(live, last->thread, name, sizeof(name)),
+             live_wait_text(live, &last->wait, sentence, sizeof(sentence)));
+    add_function(&text, live, answer, last);
+    text_add(&text, "; %s.", ends[answer->end]);
+    return buffer;
+}
+
+/* --- doubts --- */
+
+static const char *const denials[] = {
+    [ARGUS_LIVE_READABLE] = "",
+    [ARGUS_LIVE_DENIED_OWNER] = "it belongs to another user; run argus with sudo",
+    [ARGUS_LIVE_DENIED_PTRACE] = "the kernel allows that only to a debugger "
+                                 "(kernel.yama.ptrace_scope, or the program forbids it); run argus "
+                                 "with sudo",
+    [ARGUS_LIVE_DENIED_32_BIT] = "it is a 32-bit program, whose calls argus why does not decode",
+};
+
+/* The doubts about a step, number `which`; false: it has no such doubt. */
+static bool step_doubt(const struct argus_live *live, const struct argus_live_step *step,
+                       size_t which, char *buffer, size_t bytes)
+{
+    char name[NAME_BYTES];
+    const struct argus_live_thread *of = argus_live_thread_at(live, step->thread);
+    const struct argus_live_process *process = argus_live_process_at(live, of->process);
+    live_thread_text(live, step->thread, name, sizeof(name));
+    switch (which) {
+    case 0:
+        snprintf(buffer, bytes, "what %s waits for was not read: %s", name,
+                 denials[process->denied]);
+        return process->denied != ARGUS_LIVE_READABLE;
+    case 1:
+        snprintf(buffer, bytes,
+                 step->is_shared ? "several processes have what %s waits for; the next step is the "
+                                   "only one that is not idle"
+                                 : "nothing proves that the next thread should end the wait of %s; "
+                                   "it is the only one there that is not idle",
+                 name);
+        return step->is_guess;
+    case 2:
+        snprintf(buffer, bytes, "%s went on while argus looked, so it is not stuck there", name);
+        return step->went_on;
+    case 3:
+        snprintf(buffer, bytes, "the call of %s has a time-out, so its wait ends by itself", name);
+        return step->wait.has_timeout && step->wait.kind != ARGUS_LIVE_SLEEP;
+    case 4:
+        snprintf(buffer, bytes, "the stack of %s is not complete", name);
+        return step->is_cut && step->frame_count > 0;
+    default:
+        return false;
+    }
+}
+
+const char *live_uncertain_text(const struct argus_live *live,
+                                const struct argus_live_answer *answer, size_t index, char *buffer,
+                                size_t bytes)
+{
+    enum { DOUBTS = 5 };
+    for (size_t i = 0; i < answer->step_count; i++)
+        for (size_t which = 0; which < DOUBTS; which++)
+            if (step_doubt(live, &answer->steps[i], which, buffer, bytes) && index-- == 0)
+                return buffer;
+    return NULL;
+}

@@ -1,0 +1,82 @@
+#include "argus/live.h"
+#include "argus/report.h"
+#include "plugin/command.h"
+
+static const struct command_option options[] = {
+    COMMAND_OPTION_JSON,
+    COMMAND_OPTIONS_END,
+};
+
+static bool write_out(void *context, const char *text, size_t bytes)
+{
+    struct session *session = context;
+    return fwrite(text, 1, bytes, session->out) == bytes;
+}
+
+/* In LLDB, its process is meant. */
+static struct argus_error *meant_process(struct session *session, const struct arguments *arguments,
+                                         char *ret, size_t bytes)
+{
+    uint64_t pid;
+    char name[64];
+    const char *word = arguments_word(arguments, 0);
+    if (word || !session->watches) {
+        snprintf(ret, bytes, "%s", word ? word : "");
+        return word ? NULL
+                    : argus_error_create(ARGUS_ERROR_USAGE, "which process? Give its ID or name");
+    }
+    struct argus_error *error =
+        session->watches->process(session->host.data, &pid, name, sizeof(name));
+    if (!error)
+        snprintf(ret, bytes, "%llu", (unsigned long long)pid);
+    return error;
+}
+
+static struct argus_error *answer(struct session *session, struct argus_live *live,
+                                  const char *word, bool json)
+{
+    struct argus_sink sink = {write_out, session, (int)session->width, session->colour};
+    struct argus_live_answer answer;
+    uint32_t thread;
+    struct argus_error *error = argus_live_find(live, word, &thread);
+    if (!error)
+        error = argus_live_walk(live, thread, &answer);
+    if (error)
+        return error;
+    error = argus_report_live(&sink, live, thread, &answer, json);
+    argus_live_answer_deinit(&answer);
+    return error;
+}
+
+static struct argus_error *run(struct session *session, const struct arguments *arguments)
+{
+    struct argus_live *live;
+    char word[64];
+    struct argus_error *error = arguments_expect(arguments, 0, 1);
+    if (!error)
+        error = meant_process(session, arguments, word, sizeof(word));
+    if (!error)
+        error = argus_live_open(&live);
+    if (error)
+        return error;
+    error = answer(session, live, word, arguments_has(arguments, "json"));
+    argus_live_close(live);
+    return error;
+}
+
+const struct command command_why = {
+    .name = "why",
+    .arguments = "PID|NAME",
+    .summary = "say why a process does not go on now, without a recording",
+    .details = "Finds what the main thread waits for (or the thread, if PID is a thread's ID),\n"
+               "who can end that wait, what that thread waits for, and so on across processes:\n"
+               "to a thread that runs, sleeps, or waits for a device or a person, or to a\n"
+               "deadlock. Reads only /proc, the kernel's list of sockets, and the processes'\n"
+               "memory; no process is stopped or changed. Processes of other users, and\n"
+               "kernel.yama.ptrace_scope above 0, need sudo. What cannot be known is said.\n"
+               "Inside LLDB, the process is the debugger's if none is given.\n"
+               "JSON: docs/schema/why.json.",
+    .example = "argus why editor\nargus why 4711\nsudo argus why --json 4711",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,278 @@
+/* Pipes and sockets whose other end does nothing. */
+#include "stuck.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int ends[2];
+static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void keep_writer(void *data)
+{
+    (void)data;
+    close(ends[0]);
+    work_slowly();
+}
+
+static void keep_reader(void *data)
+{
+    (void)data;
+    close(ends[1]);
+    work_slowly();
+}
+
+void pipe_read(void)
+{
+    char byte;
+    if (pipe(ends) != 0)
+        return;
+    say("writer", child_of(keep_writer, NULL));
+    close(ends[1]);
+    soon_ready();
+    (void)!read(ends[0], &byte, 1);
+}
+
+static void fill(int fd)
+{
+    char bytes[65536] = {0};
+    while (write(fd, bytes, sizeof(bytes)) > 0)
+        continue;
+}
+
+void pipe_full(void)
+{
+    if (pipe(ends) != 0)
+        return;
+    pid_t reader = child_of(keep_reader, NULL);
+    say("reader", reader);
+    close(ends[0]);
+    kill(reader, SIGSTOP);
+    soon_ready();
+    fill(ends[1]);
+}
+
+/* Its own writing end is the only one. */
+void pipe_own(void)
+{
+    char byte;
+    if (pipe(ends) != 0)
+        return;
+    ready();
+    (void)!read(ends[0], &byte, 1);
+}
+
+static void keep_one(void *data)
+{
+    (void)data;
+    close(ends[0]);
+    work_slowly();
+}
+
+static void ask(int fd)
+{
+    char byte;
+    (void)!write(fd, "question", 8);
+    (void)!read(fd, &byte, 1);
+}
+
+/* The server has not read the request. */
+void unread(void)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    say("server", child_of(keep_one, NULL));
+    close(ends[1]);
+    soon_ready();
+    ask(ends[0]);
+}
+
+static void read_other(void *data)
+{
+    char byte;
+    (void)data;
+    close(ends[0]);
+    (void)!read(ends[1], &byte, 1);
+}
+
+void mutual(void)
+{
+    char byte;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    say("server", child_of(read_other, NULL));
+    close(ends[1]);
+    soon_ready();
+    (void)!read(ends[0], &byte, 1);
+}
+
+static void ask_next(void *data)
+{
+    const int *fds = data;
+    char byte;
+    (void)!read(fds[0], &byte, 1);
+}
+
+/* Pair i joins process i, which reads, and the next one. */
+static void keep_ends(int pairs[3][2], int process)
+{
+    for (int i = 0; i < 3; i++) {
+        if (i != process)
+            close(pairs[i][0]);
+        if ((i + 1) % 3 != process)
+            close(pairs[i][1]);
+    }
+}
+
+void circle_of_sockets(void)
+{
+    int pairs[3][2];
+    for (int i = 0; i < 3; i++)
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]) != 0)
+            return;
+    for (int i = 1; i < 3; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            keep_ends(pairs, i);
+            ask_next(&pairs[i][0]);
+            _exit(0);
+        }
+        say(i == 1 ? "next" : "last", pid);
+    }
+    keep_ends(pairs, 0);
+    soon_ready();
+    ask_next(&pairs[0][0]);
+}
+
+static int listener;
+
+static int listen_tcp(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof(*address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(fd, (struct sockaddr *)address, length) != 0 || listen(fd, 5) != 0 ||
+        getsockname(fd, (struct sockaddr *)address, &length) != 0)
+        exit(1);
+    return fd;
+}
+
+static void accept_and_sleep(void *data)
+{
+    (void)data;
+    accept(listener, NULL, NULL);
+    work_slowly();
+}
+
+static void connect_and_ask(pid_t server, const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    say("server", server);
+    close(listener);
+    if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0)
+        return;
+    soon_ready();
+    ask(fd);
+}
+
+void tcp(void)
+{
+    struct sockaddr_in address;
+    listener = listen_tcp(&address);
+    connect_and_ask(child_of(accept_and_sleep, NULL), &address);
+}
+
+/* The server does not even accept. */
+void tcp_not_accepted(void)
+{
+    struct sockaddr_in address;
+    listener = listen_tcp(&address);
+    connect_and_ask(child_of(sleep_long, NULL), &address);
+}
+
+void unix_not_accepted(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof(sa_family_t) + 1;
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "argus-why-%d", getpid());
+    length += (socklen_t)strlen(address.sun_path + 1);
+    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 5) != 0)
+        return;
+    say("server", child_of(sleep_long, NULL));
+    close(listener);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&address, length) != 0)
+        return;
+    soon_ready();
+    ask(fd);
+}
+
+/* The server has ended; its child, which does not use the connection, keeps it open. */
+static void keep_for_dead(void *data)
+{
+    int fd;
+    (void)data;
+    close(ends[0]);
+    fd = fork();
+    if (fd == 0) {
+        work_slowly();
+    }
+    say("heir", fd);
+    _exit(0);
+}
+
+void inherited(void)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    waitpid(child_of(keep_for_dead, NULL), NULL, 0);
+    close(ends[1]);
+    soon_ready();
+    ask(ends[0]);
+}
+
+/* A server of which one thread is idle, and another one holds up what the client waits for. */
+static void *idle_worker(void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&second);
+    pthread_cond_wait(&changed, &second);
+    return NULL;
+}
+
+static void serve_with_pool(void *data)
+{
+    pthread_t thread;
+    (void)data;
+    close(ends[0]);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, idle_worker, NULL);
+    pthread_create(&thread, NULL, sleep_thread, NULL);
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, eventfd(0, 0), &event);
+    epoll_wait(set, &event, 1, -1);
+}
+
+void pool(void)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    say("server", child_of(serve_with_pool, NULL));
+    close(ends[1]);
+    soon_ready();
+    ask(ends[0]);
+}

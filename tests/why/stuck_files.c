@@ -1,0 +1,131 @@
+/* File locks, children, tracers, and waits of its own. */
+#include "stuck.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void lock_and_sleep(void *data)
+{
+    int fd = open(data, O_RDWR);
+    flock(fd, LOCK_EX);
+    work_slowly();
+}
+
+static char *lock_file(void)
+{
+    static char path[] = "/tmp/argus-why-XXXXXX";
+    close(mkstemp(path));
+    printf("file %s\n", path);
+    return path;
+}
+
+void file_lock(void)
+{
+    char *path = lock_file();
+    say("holder", child_of(lock_and_sleep, path));
+    usleep(SETTLE_US);
+    int fd = open(path, O_RDWR);
+    soon_ready();
+    flock(fd, LOCK_EX);
+}
+
+static void record_lock_and_sleep(void *data)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    int fd = open(data, O_RDWR);
+    fcntl(fd, F_SETLKW, &lock);
+    work_slowly();
+}
+
+void record_lock(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    char *path = lock_file();
+    say("holder", child_of(record_lock_and_sleep, path));
+    usleep(SETTLE_US);
+    int fd = open(path, O_RDWR);
+    soon_ready();
+    fcntl(fd, F_SETLKW, &lock);
+}
+
+/* Tries again and again, as databases do. */
+void polled_lock(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    char *path = lock_file();
+    say("holder", child_of(record_lock_and_sleep, path));
+    usleep(SETTLE_US);
+    int fd = open(path, O_RDWR);
+    soon_ready();
+    while (fcntl(fd, F_SETLK, &lock) != 0)
+        usleep(SETTLE_US);
+}
+
+void wait_child(void)
+{
+    pid_t pid = child_of(sleep_long, NULL);
+    say("child", pid);
+    soon_ready();
+    waitpid(pid, NULL, 0);
+}
+
+void stopped_child(void)
+{
+    pid_t pid = child_of(sleep_long, NULL);
+    say("child", pid);
+    kill(pid, SIGSTOP);
+    soon_ready();
+    waitpid(-1, NULL, 0);
+}
+
+static void trace_and_sleep(void *data)
+{
+    (void)data;
+    pid_t pid = getppid();
+    int status;
+    ptrace(PTRACE_SEIZE, pid, 0, 0);
+    ptrace(PTRACE_INTERRUPT, pid, 0, 0);
+    waitpid(pid, &status, __WALL);
+    printf("ready\n");
+    fflush(stdout);
+    work_slowly();
+}
+
+void traced(void)
+{
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    say("tracer", child_of(trace_and_sleep, NULL));
+    sleep(LONG_S);
+}
+
+void sleeps(void)
+{
+    soon_ready();
+    work_slowly();
+}
+
+void loops(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0);
+    for (int i = 0; i < 3; i++)
+        epoll_ctl(set, EPOLL_CTL_ADD, eventfd(0, 0), &event);
+    soon_ready();
+    epoll_wait(set, &event, 1, -1);
+}
+
+void runs(void)
+{
+    ready();
+    for (volatile unsigned long i = 0;; i++)
+        continue;
+}

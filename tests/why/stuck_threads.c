@@ -1,0 +1,168 @@
+/* Threads that wait for threads, and processes for a shared lock. */
+#include "stuck.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void *hold_and_sleep(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    say("holder", gettid());
+    sem_post(&locked);
+    work_slowly();
+    return NULL;
+}
+
+void mutex(void)
+{
+    begin(hold_and_sleep, &first);
+    soon_ready();
+    pthread_mutex_lock(&first);
+}
+
+static void mutex_of_kind(int type, int protocol, int robust)
+{
+    static pthread_mutex_t kind;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, type);
+    pthread_mutexattr_setprotocol(&attributes, protocol);
+    pthread_mutexattr_setrobust(&attributes, robust);
+    pthread_mutex_init(&kind, &attributes);
+    begin(hold_and_sleep, &kind);
+    soon_ready();
+    pthread_mutex_lock(&kind);
+}
+
+void recursive(void)
+{
+    mutex_of_kind(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
+}
+
+void inheriting(void)
+{
+    mutex_of_kind(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+}
+
+void robust(void)
+{
+    mutex_of_kind(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
+}
+
+static void *second_then_first(void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&second);
+    say("other", gettid());
+    sem_post(&locked);
+    usleep(SETTLE_US / 2);
+    pthread_mutex_lock(&first);
+    return NULL;
+}
+
+void circle(void)
+{
+    pthread_mutex_lock(&first);
+    begin(second_then_first, NULL);
+    soon_ready();
+    pthread_mutex_lock(&second);
+}
+
+static void *write_lock(void *lock)
+{
+    pthread_rwlock_wrlock(lock);
+    say("holder", gettid());
+    sem_post(&locked);
+    work_slowly();
+    return NULL;
+}
+
+void rwlock(void)
+{
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    begin(write_lock, &lock);
+    soon_ready();
+    pthread_rwlock_rdlock(&lock);
+}
+
+void join(void)
+{
+    pthread_t thread = begin(sleep_thread, NULL);
+    soon_ready();
+    pthread_join(thread, NULL);
+}
+
+static void wait_for_change(void)
+{
+    pthread_mutex_lock(&second);
+    pthread_cond_wait(&changed, &second);
+}
+
+/* The thread that signals waits for a mutex, which a third one holds. */
+static void *signal_after_lock(void *data)
+{
+    (void)data;
+    say("signaller", gettid());
+    sem_post(&locked);
+    pthread_mutex_lock(&first);
+    pthread_cond_signal(&changed);
+    return NULL;
+}
+
+static void hold_shared(void *data)
+{
+    pthread_mutex_lock(data);
+    work_slowly();
+}
+
+void condition(void)
+{
+    begin(hold_and_sleep, &first);
+    begin(signal_after_lock, NULL);
+    soon_ready();
+    wait_for_change();
+}
+
+static void *wait_for_change_too(void *data)
+{
+    (void)data;
+    sem_post(&locked);
+    wait_for_change();
+    return NULL;
+}
+
+/* Only idle threads: nobody is to blame. */
+void nobody_signals(void)
+{
+    begin(wait_for_change_too, NULL);
+    begin(wait_for_change_too, NULL);
+    soon_ready();
+    wait_for_change();
+}
+
+/* Two that are busy with something else: no bystander is blamed. */
+void several_could_signal(void)
+{
+    begin(sleep_thread, NULL);
+    begin(sleep_thread, NULL);
+    soon_ready();
+    wait_for_change();
+}
+
+void shared_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(shared, &attributes);
+    say("holder", child_of(hold_shared, shared));
+    usleep(SETTLE_US);
+    soon_ready();
+    pthread_mutex_lock(shared);
+}
