@@ -252,9 +252,15 @@ static struct argus_error *hear_hello(struct outlet *outlet, const struct outlet
     ssize_t got;
     outlet->progress_ns = clock_ns(TRACE_CLOCK);
     outlet->put = 1; /* so that the process counts as waited for */
-    while ((got = recv(outlet->control, &hello, sizeof(hello), MSG_DONTWAIT)) < 0 &&
-           (errno == EAGAIN || errno == EINTR) && wait_once(outlet))
-        ;
+    bool goes_on = true;
+    do { /* once more after its end: a process that refuses says why, and ends at once */
+        bool last = !goes_on;
+        got = recv(outlet->control, &hello, sizeof(hello), MSG_DONTWAIT);
+        bool none = got < 0 && (errno == EAGAIN || errno == EINTR);
+        if (!none || last)
+            break;
+        goes_on = wait_once(outlet);
+    } while (true);
     outlet->put = 0;
     if (got != sizeof(hello)) {
         if (source->socket >= 0)
@@ -263,7 +269,7 @@ static struct argus_error *hear_hello(struct outlet *outlet, const struct outlet
         return error ? error
                      : argus_error_create(ARGUS_ERROR_IO, "cannot start the process that writes");
     }
-    outlet->ended = false; /* a process that has refused ends at once */
+    outlet->ended = false;
     outlet->file = hello.file;
     outlet->file_size = hello.file_size;
     hello.text[sizeof(hello.text) - 1] = '\0';
