@@ -15,6 +15,7 @@
 #include "background.h"
 #include "base/compat.h"
 #include "linux/step/step_main.h"
+#include "platform.h"
 #include "server/server.h"
 
 static const char usage[] =
@@ -97,8 +98,11 @@ static int serve(void)
     return pass_on_line(ready[0]);
 }
 
+/* What the caller had open is not the recorder's: a lock on it would be held until the recording
+ * ends. */
 int main(int argc, char **argv)
 {
+    platform_close_from(STDERR_FILENO + 1);
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
     if (argc == 2 && strcmp(argv[1], "step") == 0)

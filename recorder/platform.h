@@ -25,6 +25,13 @@ pid_t platform_acceptor(int fd);
 ssize_t platform_send(int socket, const struct msghdr *message);
 ssize_t platform_receive(int socket, struct msghdr *message);
 
+/* Reads the next message and leaves it there. `*ret_with_fd`: descriptors come with it. -1 with
+ * ENOTSUP: this system cannot. */
+ssize_t platform_peek(int socket, void *bytes, size_t room, bool *ret_with_fd);
+/* Drops the next message. The kernel closes its descriptors without the work of close(), so no file
+ * system can make this wait. */
+void platform_drop(int socket);
+
 /* A descriptor that becomes readable when the process is sent SIGINT, SIGTERM or SIGHUP, which then
  * have no other effect; -1 with errno. */
 int platform_watch_signals(void);
@@ -36,6 +43,15 @@ int platform_watch_process(pid_t pid);
 
 /* Whether the file system of `fd` stores data; in some a write is a command to the kernel. */
 bool platform_keeps_files(int fd);
+
+void platform_close_on_exec(int fd);
+/* Closes all descriptors from this number on. */
+void platform_close_from(int first);
+/* Names this process in lists of processes. */
+void platform_name_process(const char *name);
+/* Becomes `uid` if this is root, and gives up all capabilities for good; no other process of that
+ * user may trace this one. */
+void platform_drop_rights(uid_t uid);
 
 /* Gives the calling thread real-time priority, or resets it. */
 void platform_real_time(bool on);

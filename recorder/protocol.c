@@ -309,3 +309,18 @@ struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t
     *ret_fd = length < 0 ? -1 : take_fds(&message);
     return NULL;
 }
+
+struct argus_error *message_peek(int socket, void *bytes, size_t room, size_t *ret_length,
+                                 bool *ret_with_fd)
+{
+    ssize_t length;
+    do
+        length = platform_peek(socket, bytes, room, ret_with_fd);
+    while (length < 0 && errno == EINTR);
+    if (length < 0 && errno == ENOTSUP)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "a message cannot be left in a socket");
+    if (length < 0 && errno != ECONNRESET)
+        return argus_error_os(errno, "cannot receive from " PROTOCOL_SOCKET);
+    *ret_length = length > 0 ? (size_t)length : 0;
+    return NULL;
+}

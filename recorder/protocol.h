@@ -12,6 +12,7 @@
 #ifndef ARGUS_RECORDER_PROTOCOL_H
 #define ARGUS_RECORDER_PROTOCOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -228,7 +229,9 @@ struct reply {
     uint64_t start_cpu_ns;  /* of own_cpu_ns, what was spent before the recording began */
     uint32_t hangs_pending; /* found, but not yet kept or rejected by the watcher */
     uint32_t reserved32;
-    uint64_t reserved[5];
+    uint64_t
+        waiting_ns; /* the file system has taken nothing of what waits for it; 0: nothing waits */
+    uint64_t reserved[4];
     union {
         /* NUL-terminated. An error's message; STATUS, STOP: the path of the output file; NOTES:
          * notes, one per line. */
@@ -248,6 +251,10 @@ struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *
 
 /* Sends one message of `length` bytes, and `fd` with it unless it is -1. */
 struct argus_error *message_send(int socket, const void *bytes, size_t length, int fd);
+/* Reads the next message, and leaves it and its descriptors in the socket. `*ret_with_fd`: there
+ * are some. UNSUPPORTED: this system cannot. Lengths as in message_receive(). */
+struct argus_error *message_peek(int socket, void *bytes, size_t room, size_t *ret_length,
+                                 bool *ret_with_fd);
 /* Receives one message; `*ret_length` 0: the other side has closed. `*ret_fd`: the descriptor that
  * came with it, owned by the caller, or -1; further descriptors are closed. `room` should exceed
  * the largest message, so that a longer one is noticed. */

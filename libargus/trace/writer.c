@@ -68,6 +68,12 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     return !image->failed;
 }
 
+static int writer_write(const struct argus_writer *writer, const void *bytes, size_t length,
+                        uint64_t offset)
+{
+    return writer->output.write(writer->output.context, bytes, length, offset);
+}
+
 /* Fills the area up to its end and continues at its start. From now on the file has its full size,
  * so padding never extends beyond it. */
 static struct argus_error *wrap(struct argus_writer *writer)
@@ -76,10 +82,10 @@ static struct argus_error *wrap(struct argus_writer *writer)
     uint64_t rest = ring_rest(place);
     if (!ring_reserve(place))
         return argus_error_memory();
-    int failed = ftruncate(writer->fd, (off_t)place->end) < 0 ? errno : 0;
+    int failed = writer->output.resize(writer->output.context, place->end);
     if (!failed && rest >= sizeof(struct layout_chunk)) {
         struct layout_chunk header = writer_padding(rest);
-        failed = file_write(writer->fd, &header, sizeof(header), place->head);
+        failed = writer_write(writer, &header, sizeof(header), place->head);
     }
     if (failed)
         return argus_error_os(failed, WRITER_UNWRITABLE, place->head);
@@ -90,6 +96,8 @@ static struct argus_error *wrap(struct argus_writer *writer)
 static void undo(struct argus_writer *writer)
 {
     struct stat status;
+    if (writer->fd < 0)
+        return; /* the output does so itself */
     bool grows = fstat(writer->fd, &status) == 0 && (uint64_t)status.st_size < writer->place.end;
     if (grows && ftruncate(writer->fd, (off_t)writer->place.head) < 0)
         return; /* the reader will report damage at the end */
@@ -108,7 +116,7 @@ static struct argus_error *put_image(struct argus_writer *writer, const struct c
     }
     if (image->failed || !ring_reserve(&writer->place))
         return argus_error_memory();
-    int failed = file_write(writer->fd, image->data, image->length, plan.offset);
+    int failed = writer_write(writer, image->data, image->length, plan.offset);
     if (failed) {
         undo(writer);
         return argus_error_os(failed, WRITER_UNWRITABLE, plan.offset);

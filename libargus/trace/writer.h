@@ -12,7 +12,8 @@
 #include "trace/ring_place.h"
 
 struct argus_writer {
-    int fd; /* borrowed */
+    int fd; /* borrowed; -1: `output` alone knows the file */
+    struct argus_output output;
     uint32_t cpu_count;
     uint64_t ring_bytes;
     struct ring_place place;

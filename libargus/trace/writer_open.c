@@ -51,6 +51,22 @@ static struct argus_error *check_header(const struct argus_trace_header *header)
     return NULL;
 }
 
+/* The output of a writer to a descriptor. The context is that descriptor. */
+static int write_to_fd(void *context, const void *bytes, size_t length, uint64_t offset)
+{
+    return file_write((int)(intptr_t)context, bytes, length, offset);
+}
+
+static int resize_fd(void *context, uint64_t bytes)
+{
+    return ftruncate((int)(intptr_t)context, (off_t)bytes) < 0 ? errno : 0;
+}
+
+static struct argus_output output_of_fd(int fd)
+{
+    return (struct argus_output){write_to_fd, resize_fd, (void *)(intptr_t)fd};
+}
+
 /* NULL without memory. */
 static struct argus_writer *writer_new(int fd, const struct argus_trace_header *header)
 {
@@ -58,6 +74,7 @@ static struct argus_writer *writer_new(int fd, const struct argus_trace_header *
     if (!writer)
         return NULL;
     writer->fd = fd;
+    writer->output = output_of_fd(fd);
     writer->cpu_count = header->cpu_count;
     writer->ring_bytes = header->ring_bytes;
     writer->earliest_ticks = UINT64_MAX;
@@ -65,22 +82,41 @@ static struct argus_writer *writer_new(int fd, const struct argus_trace_header *
     return writer;
 }
 
-struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
-                                        struct argus_writer **ret)
+/* Takes the output of `fd`, or of `output` if that is given. */
+static struct argus_error *create(int fd, const struct argus_output *output,
+                                  const struct argus_trace_header *header,
+                                  struct argus_writer **ret)
 {
     struct argus_error *error = check_header(header);
     if (error)
         return error;
     struct layout_header disk = header_to_disk(header);
-    int failed = file_write(fd, &disk, sizeof(disk), 0);
-    if (failed)
-        return argus_error_os(failed, WRITER_UNWRITABLE, (uint64_t)0);
     struct argus_writer *writer = writer_new(fd, header);
     if (!writer)
         return argus_error_memory();
+    if (output)
+        writer->output = *output;
+    int failed = writer->output.write(writer->output.context, &disk, sizeof(disk), 0);
+    if (failed) {
+        argus_writer_destroy(writer);
+        return argus_error_os(failed, WRITER_UNWRITABLE, (uint64_t)0);
+    }
     writer->bytes = sizeof(disk);
     *ret = writer;
     return NULL;
+}
+
+struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,
+                                        struct argus_writer **ret)
+{
+    return create(fd, NULL, header, ret);
+}
+
+struct argus_error *argus_writer_create_into(const struct argus_output *output,
+                                             const struct argus_trace_header *header,
+                                             struct argus_writer **ret)
+{
+    return create(-1, output, header, ret);
 }
 
 /* The result of the walk over a file, in file order. */

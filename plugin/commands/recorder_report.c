@@ -151,9 +151,10 @@ json_t *recorder_report_json(const struct recorder_report *report)
     const struct recorder_status *status = &report->status;
     json_t *json = numbers_json(report);
     json_t *rest = json_pack(
-        "{s:b, s:s, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "recording",
-        status->mode != RECORDER_IDLE && !status->failed, "mode", mode_names[status->mode], "file",
-        status->path[0] ? json_text(status->path) : json_null(), "file_gone", status->file_gone,
+        "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
+        "recording", status->mode != RECORDER_IDLE && !status->failed, "mode",
+        mode_names[status->mode], "file", status->path[0] ? json_text(status->path) : json_null(),
+        "file_gone", status->file_gone, "file_waiting_ns", (json_int_t)status->waiting_ns,
         "backend", backend_kind_name(status->backend), "rate_hz", (json_int_t)status->rate_hz,
         "starter_uid", (json_int_t)status->starter_uid, "starter_pid",
         (json_int_t)status->starter_pid, "recorder_pid", (json_int_t)status->recorder_pid, "cpus",
@@ -187,6 +188,9 @@ static void print_since(struct session *session, const struct recorder_status *s
                    (double)status->duration_ns / 1e9, status->starter_uid, status->starter_pid);
 }
 
+/* A file system is slow if it has taken nothing for so long. */
+#define SLOW_FILE_NS 1000000000ull
+
 static void print_mode(struct session *session, const struct recorder_report *report)
 {
     const struct recorder_status *status = &report->status;
@@ -205,6 +209,11 @@ static void print_mode(struct session *session, const struct recorder_report *re
         session_printf(session, "file       %s, %llu bytes written%s\n", status->path,
                        (unsigned long long)status->bytes,
                        status->file_gone ? "; it was removed, and its contents will be lost" : "");
+    if (status->waiting_ns >= SLOW_FILE_NS)
+        session_printf(session,
+                       "           the recorder (pid %d) has been writing to %s for %.0f s: its "
+                       "file system takes nothing\n",
+                       status->recorder_pid, status->path, (double)status->waiting_ns / 1e9);
     session_printf(session, "backend    %s, %u cpu samples a second on each cpu\n",
                    backend_kind_name(status->backend), status->rate_hz);
 }

@@ -1,6 +1,7 @@
 #include "client/client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,11 +150,39 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .hang_files = reply->hang_files,
         .file_gone = reply->file_gone != 0,
         .failed = reply->failed != 0,
+        .waiting_ns = reply->waiting_ns,
     };
     if (reply->verb == REQUEST_STATUS || reply->verb == REQUEST_STOP)
         memcpy(ret->path, reply->text, sizeof(ret->path));
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         ret->category_rates[i] = reply->category_rates[i];
+}
+
+/* The recorder answers at once, also while its file system is stuck (outlet.h). Attaching, and
+ * packing a large ring, take long. */
+#define PATIENCE_MS      20000
+#define PATIENCE_LONG_MS 600000
+
+static int patience_ms(uint16_t verb)
+{
+    bool is_long = verb == REQUEST_START || verb == REQUEST_STOP || verb == REQUEST_SNAPSHOT;
+    return is_long ? PATIENCE_LONG_MS : PATIENCE_MS;
+}
+
+static struct argus_error *wait_for_reply(const struct recorder_client *client, int ms)
+{
+    struct pollfd polled = {.fd = client->fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&polled, 1, ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready != 0)
+        return NULL;
+    return argus_error_create(
+        ARGUS_ERROR_IO,
+        "the recorder (pid %d) has not answered for %d s: 'sudo kill %d' ends "
+        "it",
+        (int)platform_acceptor(client->fd), ms / 1000, (int)platform_acceptor(client->fd));
 }
 
 /* Reads one reply. An error that the reply carries is in `ret`, not in the result. */
@@ -168,6 +197,12 @@ static struct argus_error *receive_reply(struct recorder_client *client, struct 
     if (!error && length == 0)
         error = argus_error_create(ARGUS_ERROR_IO, "the recorder has ended without an answer");
     return error ? error : reply_parse(bytes, length, ret);
+}
+
+static struct argus_error *receive_within(struct recorder_client *client, int ms, struct reply *ret)
+{
+    struct argus_error *error = wait_for_reply(client, ms);
+    return error ? error : receive_reply(client, ret);
 }
 
 /* After a package upgrade the running recorder is older than this argus and may not understand a
@@ -206,7 +241,7 @@ static struct argus_error *ask_for(struct recorder_client *client, const struct 
     struct argus_error *sent = message_send(client->fd, request, sizeof(*request), fd);
     struct argus_error *received;
     do
-        received = receive_reply(client, ret);
+        received = receive_within(client, patience_ms(request->verb), ret);
     while (!received && take_hang(client, request, ret));
     argus_error_destroy(sent);
     if (received)

@@ -102,6 +102,8 @@ struct recorder_status {
     char path[PROTOCOL_TEXT_BYTES];
     bool file_gone; /* the file was removed during the recording */
     bool failed;    /* the recording has failed; a note says why */
+    /* The file system of the file has taken nothing for so long; 0: nothing waits for it. */
+    uint64_t waiting_ns;
 };
 
 struct recorder_cpu {

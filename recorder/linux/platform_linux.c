@@ -1,13 +1,22 @@
 #include "platform.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#define CLOSE_RANGE 436 /* the same on all architectures; older headers lack it */
+#define NOBODY      65534
 
 int platform_socket(void)
 {
@@ -46,6 +55,23 @@ ssize_t platform_receive(int socket, struct msghdr *message)
     return recvmsg(socket, message, MSG_CMSG_CLOEXEC);
 }
 
+/* Without room for them, descriptors are only reported. */
+ssize_t platform_peek(int socket, void *bytes, size_t room, bool *ret_with_fd)
+{
+    struct iovec part = {.iov_base = bytes, .iov_len = room};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t length = recvmsg(socket, &message, MSG_PEEK);
+    *ret_with_fd = length >= 0 && message.msg_flags & MSG_CTRUNC;
+    return length;
+}
+
+void platform_drop(int socket)
+{
+    char byte;
+    ssize_t length = recv(socket, &byte, sizeof(byte), MSG_DONTWAIT);
+    (void)length; /* it is dropped, or there is none */
+}
+
 int platform_watch_signals(void)
 {
     sigset_t signals;
@@ -78,6 +104,53 @@ bool platform_keeps_files(int fd)
         return false;
     return status.f_blocks > 0 || status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC ||
            status.f_type == FUSE_SUPER_MAGIC || status.f_type == V9FS_MAGIC;
+}
+
+void platform_close_on_exec(int fd)
+{
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* For kernels without close_range() (before 5.9). */
+static void close_listed(int first)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    long last = folder ? 0 : sysconf(_SC_OPEN_MAX);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd >= first && fd != dirfd(folder))
+            close(fd);
+    }
+    if (folder)
+        closedir(folder);
+    for (int fd = first; fd < last; fd++)
+        close(fd);
+}
+
+void platform_close_from(int first)
+{
+    if (syscall(CLOSE_RANGE, first, ~0u, 0) < 0)
+        close_listed(first);
+}
+
+void platform_name_process(const char *name)
+{
+    prctl(PR_SET_NAME, name);
+}
+
+/* The order matters: groups and the user need capabilities, which the last call takes away. */
+void platform_drop_rights(uid_t uid)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (geteuid() == 0 && uid != 0) {
+        bool done = setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+                    setresuid(uid, uid, uid) == 0;
+        (void)done; /* a container may lack such users; without capabilities they matter less */
+    }
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(SYS_capset, &header, none);
+    prctl(PR_SET_DUMPABLE, 0);
 }
 
 void platform_real_time(bool on)

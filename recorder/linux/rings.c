@@ -45,6 +45,9 @@ struct argus_error *rings_init(struct rings *rings, int ring_fd, int cpus_fd, ui
             ARGUS_ERROR_UNSUPPORTED,
             "the kernel cannot map a BPF array (Linux 5.15 or later is needed)");
     }
+    /* not for the process that writes the file: it may live longer than this one (outlet.h) */
+    madvise((void *)rings->records, records_bytes(rings), MADV_DONTFORK);
+    madvise((void *)rings->cpus, cpus_bytes(rings), MADV_DONTFORK);
     return NULL;
 }
 

@@ -102,6 +102,7 @@ struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_objec
     void *mapped = mmap(NULL, snapshots->mapped_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
     if (mapped == MAP_FAILED)
         return argus_error_os(errno, "cannot map the stack snapshots");
+    madvise(mapped, snapshots->mapped_bytes, MADV_DONTFORK); /* as in rings.c */
     snapshots->slots = mapped;
     return NULL;
 }

@@ -113,6 +113,19 @@ ssize_t platform_receive(int socket, struct msghdr *message)
     return got > (ssize_t)sizeof(bytes) ? got - (ssize_t)sizeof(bytes) : 0;
 }
 
+/* The next message of a stream cannot be looked at without its descriptors. */
+ssize_t platform_peek(int socket, void *bytes, size_t room, bool *ret_with_fd)
+{
+    (void)socket, (void)bytes, (void)room, (void)ret_with_fd;
+    errno = ENOTSUP;
+    return -1;
+}
+
+void platform_drop(int socket)
+{
+    (void)socket;
+}
+
 /* --- signals: a kqueue reports them also when they are ignored --- */
 
 int platform_watch_signals(void)
@@ -159,6 +172,30 @@ bool platform_keeps_files(int fd)
 {
     struct statfs status;
     return fstatfs(fd, &status) == 0 && status.f_blocks > 0;
+}
+
+void platform_close_on_exec(int fd)
+{
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+void platform_close_from(int first)
+{
+    for (int fd = first; fd < getdtablesize(); fd++)
+        close(fd);
+}
+
+void platform_name_process(const char *name)
+{
+    (void)name; /* it has the name of its program */
+}
+
+void platform_drop_rights(uid_t uid)
+{
+    if (geteuid() == 0 && uid != 0) {
+        bool done = setgroups(0, NULL) == 0 && setgid((gid_t)-2) == 0 && setuid(uid) == 0;
+        (void)done; /* the process has no other file than the user's */
+    }
 }
 
 void platform_real_time(bool on)

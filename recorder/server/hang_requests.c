@@ -6,7 +6,6 @@
 #include "server/requests.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "server/clocks.h"
 
@@ -71,11 +70,10 @@ struct argus_error *hangs_step(struct server *server)
 }
 
 struct argus_error *handle_watch(struct server *server, struct client *client,
-                                 const struct request *request, int fd, struct reply *reply)
+                                 const struct request *request, struct handed *handed,
+                                 struct reply *reply)
 {
-    (void)request;
-    if (fd >= 0)
-        close(fd);
+    (void)request, (void)handed;
     if (!server->hangs)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "this recording does not look for hangs");
     if (server->watcher && server->watcher != client)
@@ -90,11 +88,10 @@ struct argus_error *handle_watch(struct server *server, struct client *client,
 }
 
 struct argus_error *handle_watched(struct server *server, struct client *client,
-                                   const struct request *request, int fd, struct reply *reply)
+                                   const struct request *request, struct handed *handed,
+                                   struct reply *reply)
 {
-    (void)reply;
-    if (fd >= 0)
-        close(fd);
+    (void)reply, (void)handed;
     if (server->watcher != client)
         return argus_error_create(ARGUS_ERROR_USAGE, "this connection does not receive hangs");
     const struct request_watched *watched = &request->watched;

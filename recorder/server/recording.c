@@ -2,11 +2,8 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "platform.h"
 #include "server/clock_watch.h"
@@ -20,13 +17,15 @@
 #define FLUSH_INTERVAL_NS 1000000000ull /* a crash loses at most this much of a stream */
 #define WAIT_SHORT_MS     5             /* also soon enough to watch the flag of a new process */
 #define WAIT_LONG_MS      40
-#define WAIT_MEMORY_MS    200 /* only mappings have to be collected */
+#define STUCK_NS          500000000ull /* before such a file is waited for, everything is removed */
+#define WAIT_MEMORY_MS    200          /* only mappings have to be collected */
 
 struct recording {
     enum recording_mode mode;
     struct backend *backend;
-    struct sink *sink; /* NULL in memory mode */
-    int fd;            /* the output file; -1: none (memory mode) */
+    struct sink *sink;     /* NULL in memory mode */
+    struct outlet *outlet; /* to the file; NULL: none (memory mode) */
+    bool was_behind;       /* see recording_step() */
     uint64_t file_ring_bytes;
     enum argus_codec codec;
     struct argus_record *buffer;
@@ -93,27 +92,27 @@ static struct argus_error *recording_start(struct recording *recording)
         raise_priority();
     if (recording->mode == RECORDING_MEMORY)
         return look_at_locks(recording, false);
-    struct argus_error *error =
-        sink_create(recording->fd, recording->backend, recording->file_ring_bytes, recording->codec,
-                    &recording->sink);
+    struct argus_output output = outlet_output(recording->outlet);
+    struct argus_error *error = sink_create(&output, recording->backend, recording->file_ring_bytes,
+                                            recording->codec, &recording->sink);
     if (!error)
         error = sink_tables(recording->sink);
     return error ? error : look_at_locks(recording, false);
 }
 
 struct argus_error *recording_create(const struct recording_options *options,
-                                     struct backend *backend, int fd, struct recording **ret)
+                                     struct backend *backend, struct outlet *outlet,
+                                     struct recording **ret)
 {
     struct recording *recording = calloc(1, sizeof(*recording));
     if (!recording) {
         backend_destroy(backend);
-        if (fd >= 0)
-            close(fd);
+        outlet_destroy(outlet);
         return argus_error_memory();
     }
     recording->mode = options->mode;
     recording->backend = backend;
-    recording->fd = fd;
+    recording->outlet = outlet;
     recording->codec = options->codec;
     recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
     struct argus_error *error = recording_start(recording);
@@ -133,8 +132,7 @@ void recording_destroy(struct recording *recording)
     vec_deinit(&recording->held);
     sink_destroy(recording->sink);
     backend_destroy(recording->backend);
-    if (recording->fd >= 0)
-        close(recording->fd);
+    outlet_destroy(recording->outlet);
     free(recording->buffer);
     free(recording);
 }
@@ -158,6 +156,13 @@ static uint64_t most_unread(const struct recording *recording)
     return most;
 }
 
+/* While much waits for the file system, records stay in the rings, which count what they lose. At
+ * the end everything is written. */
+static bool is_behind(const struct recording *recording)
+{
+    return !recording->stopped_ns && outlet_is_behind(recording->outlet);
+}
+
 /* Reads some records of each CPU in turn, so that no CPU waits while another is drained.
  * `*ret_more`: there may be more. */
 static struct argus_error *drain_round(struct recording *recording, bool *ret_more)
@@ -165,6 +170,8 @@ static struct argus_error *drain_round(struct recording *recording, bool *ret_mo
     *ret_more = false;
     for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
         uint64_t lost;
+        if (is_behind(recording))
+            return NULL;
         size_t count =
             backend_read(recording->backend, cpu, recording->buffer, READ_RECORDS, &lost);
         struct argus_error *error = sink_take(recording->sink, cpu, recording->buffer, count, lost);
@@ -211,6 +218,45 @@ static struct argus_error *choose_pace(struct recording *recording)
     return sink_spare(recording->sink, fast && backend_is_overloaded(recording->backend));
 }
 
+/* If a write has failed, `error` is what the writer made of it, and the outlet knows the reason. */
+static struct argus_error *name_failure(const struct outlet *outlet, struct argus_error *error)
+{
+    struct argus_error *failed = error ? outlet_check(outlet) : NULL;
+    if (!failed)
+        return error;
+    argus_error_destroy(error);
+    return failed;
+}
+
+static struct argus_error *finish_outlet(struct outlet *outlet, struct argus_error *error)
+{
+    return error ? name_failure(outlet, error) : outlet_finish(outlet);
+}
+
+/* Whether nothing should be written now. Says so once for each time. */
+static bool note_behind(struct recording *recording)
+{
+    bool behind = is_behind(recording);
+    if (behind && !recording->was_behind)
+        backend_note(recording->backend,
+                     "the file system of the trace was too slow: records wait in the ring, and the "
+                     "oldest may be lost");
+    recording->was_behind = behind;
+    return behind;
+}
+
+static struct argus_error *write_new(struct recording *recording)
+{
+    struct argus_error *error = choose_pace(recording);
+    if (!error)
+        error = drain(recording);
+    if (!error && clock_ns(TRACE_CLOCK) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
+        recording->flushed_ns = clock_ns(TRACE_CLOCK);
+        error = sink_flush(recording->sink);
+    }
+    return error;
+}
+
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms)
 {
     int longest_ms = (int)recording->backend->ops->collect_ms;
@@ -229,15 +275,11 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     if (error)
         return error;
     bool busy = most_unread(recording) > ring_records(recording) / 64;
-    error = choose_pace(recording);
-    if (!error)
-        error = drain(recording);
-    if (!error && clock_ns(TRACE_CLOCK) - recording->flushed_ns > FLUSH_INTERVAL_NS) {
-        recording->flushed_ns = clock_ns(TRACE_CLOCK);
-        error = sink_flush(recording->sink);
-    }
+    error = outlet_check(recording->outlet);
+    if (!error && !note_behind(recording))
+        error = write_new(recording);
     *ret_wait_ms = busy || awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_LONG_MS;
-    return error;
+    return name_failure(recording->outlet, error);
 }
 
 struct copy {
@@ -342,14 +384,15 @@ static struct argus_error *copy_locks(struct recording *recording, struct sink *
     return error;
 }
 
-struct argus_error *recording_snapshot(struct recording *recording, int fd,
+struct argus_error *recording_snapshot(struct recording *recording, struct outlet *outlet,
                                        struct recording_numbers *ret)
 {
     struct sink *sink = NULL;
+    struct argus_output output = outlet_output(outlet);
     struct argus_error *error =
         recording->stopped_ns ? NULL : backend_look_at_waits(recording->backend);
     if (!error)
-        error = sink_create(fd, recording->backend, 0, recording->codec, &sink);
+        error = sink_create(&output, recording->backend, 0, recording->codec, &sink);
     if (!error)
         error = copy_markers(recording, sink);
     if (!error)
@@ -358,6 +401,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
         error = copy_rings(recording, sink);
     if (!error)
         error = sink_finish(sink, true);
+    error = finish_outlet(outlet, error);
     if (!error) {
         struct sink_totals totals = sink_totals(sink);
         *ret = recording_numbers(recording);
@@ -367,7 +411,7 @@ struct argus_error *recording_snapshot(struct recording *recording, int fd,
         ret->bytes = totals.bytes;
     }
     sink_destroy(sink);
-    close(fd);
+    outlet_destroy(outlet);
     return error;
 }
 
@@ -378,13 +422,17 @@ struct argus_error *recording_stop(struct recording *recording)
         error = look_at_locks(recording, true);
     backend_detach(recording->backend);
     recording->stopped_ns = clock_ns(TRACE_CLOCK);
+    if (recording_waiting_ns(recording) > STUCK_NS)
+        backend_release(recording->backend);
     if (error || recording->mode == RECORDING_MEMORY)
         return error ? error : backend_collect(recording->backend);
     error = drain_to_the_end(recording);
     if (!error)
         error = sink_spare(recording->sink, false);
     lower_priority(); /* the rest can be written at ordinary priority */
-    return error ? error : sink_finish(recording->sink, false);
+    if (!error)
+        error = sink_finish(recording->sink, false);
+    return finish_outlet(recording->outlet, error);
 }
 
 void recording_give_up(struct recording *recording, const char *reason)
@@ -447,16 +495,20 @@ uint32_t recording_cpu_count(const struct recording *recording)
 
 void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone)
 {
-    char link[64];
-    struct stat status;
     ret[0] = '\0';
     *ret_gone = false;
-    if (recording->fd < 0)
-        return;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", recording->fd);
-    ssize_t length = readlink(link, ret, room - 1);
-    ret[length > 0 ? length : 0] = '\0';
-    *ret_gone = fstat(recording->fd, &status) == 0 && status.st_nlink == 0;
+    if (recording->outlet)
+        outlet_path(recording->outlet, ret, room, ret_gone);
+}
+
+uint64_t recording_waiting_ns(const struct recording *recording)
+{
+    return recording->outlet ? outlet_waiting_ns(recording->outlet) : 0;
+}
+
+uint64_t recording_writer_cpu_ns(const struct recording *recording)
+{
+    return recording->outlet ? outlet_cpu_ns(recording->outlet) : 0;
 }
 
 struct backend *recording_backend(const struct recording *recording)

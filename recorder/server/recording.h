@@ -15,6 +15,7 @@
 #include "argus/error.h"
 #include "argus/trace.h"
 #include "server/backend.h"
+#include "server/outlet.h"
 
 struct recording;
 
@@ -37,19 +38,20 @@ struct recording_options {
     enum argus_codec codec;   /* of files; as in argus_writer_choose_codec() */
 };
 
-/* Records what `backend` emits, into `fd` (-1 in memory mode). Takes ownership of both, also after
- * an error. */
+/* Records what `backend` emits, into `outlet` (NULL in memory mode). Takes ownership of both, also
+ * after an error. */
 struct argus_error *recording_create(const struct recording_options *options,
-                                     struct backend *backend, int fd, struct recording **ret);
+                                     struct backend *backend, struct outlet *outlet,
+                                     struct recording **ret);
 /* Detaches and frees; an unfinished stream stays without an end chunk. NULL is fine. */
 void recording_destroy(struct recording *recording);
 
 /* Does the work that is due; `*ret_wait_ms`: when to call again. */
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms);
 
-/* Memory mode: writes what the rings hold to `fd`, and takes ownership of it. The recording
+/* Memory mode: writes what the rings hold to `outlet`, and takes ownership of it. The recording
  * continues. */
-struct argus_error *recording_snapshot(struct recording *recording, int fd,
+struct argus_error *recording_snapshot(struct recording *recording, struct outlet *outlet,
                                        struct recording_numbers *ret);
 
 /* Detaches. Stream mode: drains the rings and ends the file. */
@@ -63,6 +65,10 @@ struct recording_numbers recording_numbers(const struct recording *recording);
 /* The path of the output file, as the kernel reports it ("" in memory mode); `*ret_gone`: the file
  * was removed. */
 void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone);
+/* How long the file system has taken nothing of what waits for it; 0: nothing waits. */
+uint64_t recording_waiting_ns(const struct recording *recording);
+/* CPU time of the process that writes the file. */
+uint64_t recording_writer_cpu_ns(const struct recording *recording);
 /* Of one cpu. */
 struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu);
 /* Borrowed. */

@@ -1,10 +1,8 @@
 #include "server/requests.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,11 +41,13 @@ struct reply reply_make(const struct server *server, uint16_t verb)
         .verb = verb,
         .recorder_pid = (uint32_t)getpid(),
         .own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .waiting_ns = server->recording ? recording_waiting_ns(server->recording) : 0,
     };
     if (!server->recording)
         return reply;
     struct recording_numbers numbers = recording_numbers(server->recording);
     put_numbers(&reply, &numbers);
+    reply.own_cpu_ns += recording_writer_cpu_ns(server->recording);
     reply.mode = recording_mode(server->recording);
     reply.cpu_count = recording_cpu_count(server->recording);
     reply.starter_uid = server->started_by.uid;
@@ -108,25 +108,41 @@ static struct argus_error *busy_error(const struct server *server)
                               (unsigned long long)(numbers.ring_bytes >> 20));
 }
 
-/* The sender of the descriptor has opened the file, so it may write to the file whoever owns it.
- * Check that writing as root does nothing more than the sender's own writing: the file must store
- * data, and must not be a set-user-ID program, because such a program loses that bit when a user
- * writes to it but not when root does. */
-static struct argus_error *check_output(int fd)
+/* Each handler may take what was handed with the request, and may change `reply`, which holds the
+ * numbers. */
+
+int handed_take(struct handed *handed, const struct client *client)
 {
-    struct stat status;
-    int flags = fcntl(fd, F_GETFL);
-    if (fstat(fd, &status) < 0 || flags < 0)
-        return argus_error_os(errno, "cannot examine the output file");
-    if (!S_ISREG(status.st_mode) || status.st_mode & (S_ISUID | S_ISGID) || status.st_size != 0 ||
-        (flags & O_ACCMODE) == O_RDONLY || flags & (O_APPEND | O_PATH) || !platform_keeps_files(fd))
-        return argus_error_create(ARGUS_ERROR_USAGE,
-                                  "the output is not an empty regular file open for writing");
-    return NULL;
+    char bytes[sizeof(struct request) + 1];
+    size_t length;
+    int fd = handed->fd;
+    if (handed->message)
+        argus_error_destroy(message_receive(client->fd, bytes, sizeof(bytes), &length, &fd));
+    *handed = (struct handed){.fd = -1};
+    return fd;
 }
 
-/* Each handler takes ownership of `fd` (-1: none came with the request). It may change `reply`,
- * which holds the numbers. */
+void handed_drop(struct handed *handed, const struct client *client)
+{
+    if (handed->message)
+        platform_drop(client->fd);
+    if (handed->fd >= 0)
+        close(handed->fd);
+    *handed = (struct handed){.fd = -1};
+}
+
+/* Hands the file to a process that writes it; see outlet.h. */
+static struct argus_error *open_outlet(struct server *server, struct client *client,
+                                       struct handed *handed, struct outlet **ret)
+{
+    const struct outlet_waiter waiter = {server_wait, server};
+    const struct outlet_source source = {
+        .socket = handed->message ? client->fd : -1,
+        .fd = handed->fd,
+    };
+    *handed = (struct handed){.fd = -1};
+    return outlet_create(&source, client->who.uid, &waiter, ret);
+}
 
 static struct argus_error *failed_error(const struct server *server)
 {
@@ -135,19 +151,18 @@ static struct argus_error *failed_error(const struct server *server)
 }
 
 static struct argus_error *check_start(const struct server *server, const struct request *request,
-                                       int fd)
+                                       bool with_fd)
 {
     if (server->failure)
         return failed_error(server);
     if (server->recording)
         return busy_error(server);
     if (request->start.mode == RECORDING_MEMORY)
-        return fd < 0 ? NULL
-                      : argus_error_create(ARGUS_ERROR_USAGE,
-                                           "a recording into memory takes no output file");
-    if (fd < 0)
-        return argus_error_create(ARGUS_ERROR_USAGE, "a recording needs an output file");
-    return check_output(fd);
+        return with_fd ? argus_error_create(ARGUS_ERROR_USAGE,
+                                            "a recording into memory takes no output file")
+                       : NULL;
+    return with_fd ? NULL
+                   : argus_error_create(ARGUS_ERROR_USAGE, "a recording needs an output file");
 }
 
 /* A copied stack takes one or two KB. A busy desktop has some hundred new ones a second, and
@@ -178,34 +193,32 @@ static struct backend_options backend_options_of(const struct request_start *sta
 
 /* A probe, or a sentence about one that cannot be attached: only before the recording begins. */
 static struct argus_error *handle_probe(struct server *server, struct client *client,
-                                        const struct request *request, int fd, struct reply *reply)
+                                        const struct request *request, struct handed *handed,
+                                        struct reply *reply)
 {
     struct argus_error *error = server->recording ? busy_error(server) : NULL;
     bool probe = request->verb == REQUEST_PROBE;
-    (void)client, (void)reply;
+    (void)reply;
+    int fd = !error && probe ? handed_take(handed, client) : -1;
     if (!error && probe && fd < 0)
         error = argus_error_create(ARGUS_ERROR_USAGE, "a probe needs a file");
     if (!error && probe)
         return probe_list_add(&server->probes, &request->probe, fd);
-    if (fd >= 0)
-        close(fd);
     return error ? error : probe_list_add_absent(&server->probes, request->absent.text);
 }
 
 static struct argus_error *handle_interpreter(struct server *server, struct client *client,
-                                              const struct request *request, int fd,
+                                              const struct request *request, struct handed *handed,
                                               struct reply *reply)
 {
-    (void)client, (void)reply;
-    if (fd >= 0)
-        close(fd);
+    (void)client, (void)handed, (void)reply;
     return server->recording ? busy_error(server)
                              : probe_list_add_interpreter(&server->probes, &request->interpreter);
 }
 
-/* Takes ownership of `fd`. */
+/* Takes ownership of `outlet`. */
 static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
-                                           int fd)
+                                           struct outlet *outlet)
 {
     struct backend_options backend_options = backend_options_of(start);
     struct recording_options options = {
@@ -217,25 +230,25 @@ static struct argus_error *begin_recording(struct server *server, const struct r
     struct backend *backend;
     struct argus_error *error = backend_create(&backend_options, &backend);
     if (!error)
-        return recording_create(&options, backend, fd, &server->recording);
-    if (fd >= 0)
-        close(fd);
+        return recording_create(&options, backend, outlet, &server->recording);
+    outlet_destroy(outlet);
     return error;
 }
 
 static struct argus_error *handle_start(struct server *server, struct client *client,
-                                        const struct request *request, int fd, struct reply *reply)
+                                        const struct request *request, struct handed *handed,
+                                        struct reply *reply)
 {
-    struct argus_error *error = check_start(server, request, fd);
-    if (error) {
-        if (fd >= 0)
-            close(fd);
+    struct outlet *outlet = NULL;
+    struct argus_error *error = check_start(server, request, handed->with_fd);
+    if (!error && handed->with_fd)
+        error = open_outlet(server, client, handed, &outlet);
+    if (error)
         return error;
-    }
     server->started_by = client->who;
     server->started_wall_ns = clock_ns(CLOCK_REALTIME);
     server->started_with = request->start;
-    error = begin_recording(server, &request->start, fd);
+    error = begin_recording(server, &request->start, outlet);
     if (error) {
         server_finish(server);
         return error;
@@ -251,7 +264,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
     return NULL;
 }
 
-static struct argus_error *check_snapshot(const struct server *server, int fd)
+static struct argus_error *check_snapshot(const struct server *server, bool with_fd)
 {
     if (!server->recording)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
@@ -259,27 +272,25 @@ static struct argus_error *check_snapshot(const struct server *server, int fd)
         return argus_error_create(ARGUS_ERROR_BUSY,
                                   "the recording is already written to a file (started by pid %d)",
                                   server->started_by.pid);
-    if (fd < 0)
-        return argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs an output file");
-    return check_output(fd);
+    return with_fd ? NULL
+                   : argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs an output file");
 }
 
 static struct argus_error *handle_snapshot(struct server *server, struct client *client,
-                                           const struct request *request, int fd,
+                                           const struct request *request, struct handed *handed,
                                            struct reply *reply)
 {
-    (void)client;
+    struct outlet *outlet;
     (void)request;
-    struct argus_error *error = check_snapshot(server, fd);
-    if (error) {
-        if (fd >= 0)
-            close(fd);
+    struct argus_error *error = check_snapshot(server, handed->with_fd);
+    if (!error)
+        error = open_outlet(server, client, handed, &outlet);
+    if (error)
         return error;
-    }
     struct recording_numbers numbers;
     struct hang_thread looks;
     hang_thread_begin(&looks, server);
-    error = recording_snapshot(server->recording, fd, &numbers);
+    error = recording_snapshot(server->recording, outlet, &numbers);
     /* The next look fails as well and reports the reason. */
     argus_error_destroy(hang_thread_end(&looks));
     if (!error)
@@ -288,18 +299,17 @@ static struct argus_error *handle_snapshot(struct server *server, struct client 
 }
 
 static struct argus_error *handle_stop(struct server *server, struct client *client,
-                                       const struct request *request, int fd, struct reply *reply)
+                                       const struct request *request, struct handed *handed,
+                                       struct reply *reply)
 {
-    if (server->recording && server->owner && server->owner != client) {
-        if (fd >= 0)
-            close(fd);
+    bool with_fd = handed->with_fd;
+    if (server->recording && server->owner && server->owner != client)
         return argus_error_create(ARGUS_ERROR_BUSY,
                                   "the recording belongs to argus record, pid %d: end that process",
                                   server->started_by.pid);
-    }
     struct argus_error *error = NULL;
-    if (fd >= 0)
-        error = handle_snapshot(server, client, request, fd, reply);
+    if (with_fd)
+        error = handle_snapshot(server, client, request, handed, reply);
     if (error)
         return error; /* the ring is the only copy: keep it until a snapshot succeeds */
     server_finish(server);
@@ -308,7 +318,7 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
                                   server->failure->message);
     if (server->recording)
         error = recording_stop(server->recording);
-    if (fd < 0)
+    if (!with_fd)
         *reply = reply_make(server, request->verb);
     if (server->recording)
         put_path(reply, server->recording);
@@ -316,12 +326,10 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
 }
 
 static struct argus_error *handle_status(struct server *server, struct client *client,
-                                         const struct request *request, int fd, struct reply *reply)
+                                         const struct request *request, struct handed *handed,
+                                         struct reply *reply)
 {
-    (void)client;
-    (void)request;
-    if (fd >= 0)
-        close(fd);
+    (void)client, (void)request, (void)handed;
     if (!server->recording)
         return NULL;
     put_path(reply, server->recording);
@@ -363,14 +371,13 @@ static const char *note_text(struct server *server, size_t index, char *room, si
 
 /* As many notes as fit, from request->page.first on, one per line. */
 static struct argus_error *handle_notes(struct server *server, struct client *client,
-                                        const struct request *request, int fd, struct reply *reply)
+                                        const struct request *request, struct handed *handed,
+                                        struct reply *reply)
 {
     const char *const *notes;
     size_t count = 0, at = 0, i = request->page.first;
     char missed[256];
-    (void)client;
-    if (fd >= 0)
-        close(fd);
+    (void)client, (void)handed;
     if (server->recording)
         count = recording_notes(server->recording, &notes) + server->started_with.unwind_count;
     for (; i < count; i++) {
@@ -393,12 +400,11 @@ static struct argus_error *handle_notes(struct server *server, struct client *cl
 }
 
 static struct argus_error *handle_cpus(struct server *server, struct client *client,
-                                       const struct request *request, int fd, struct reply *reply)
+                                       const struct request *request, struct handed *handed,
+                                       struct reply *reply)
 {
     uint32_t first = request->page.first;
-    (void)client;
-    if (fd >= 0)
-        close(fd);
+    (void)client, (void)handed;
     while (reply->count < PROTOCOL_PAGE && first + reply->count < reply->cpu_count) {
         reply->cpus[reply->count] = recording_cpu_numbers(server->recording, first + reply->count);
         reply->count++;
@@ -409,11 +415,10 @@ static struct argus_error *handle_cpus(struct server *server, struct client *cli
 }
 
 static struct argus_error *handle_flag_add(struct server *server, struct client *client,
-                                           const struct request *request, int fd,
+                                           const struct request *request, struct handed *handed,
                                            struct reply *reply)
 {
-    if (fd >= 0)
-        close(fd);
+    (void)handed;
     if (!server->recording || server->failure)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     return backend_flag_add(recording_backend(server->recording), &request->flag, client->who.uid,
@@ -421,13 +426,11 @@ static struct argus_error *handle_flag_add(struct server *server, struct client 
 }
 
 static struct argus_error *handle_flag_remove(struct server *server, struct client *client,
-                                              const struct request *request, int fd,
+                                              const struct request *request, struct handed *handed,
                                               struct reply *reply)
 {
     struct reply_flag flag;
-    (void)reply;
-    if (fd >= 0)
-        close(fd);
+    (void)reply, (void)handed;
     struct backend *backend = server->recording ? recording_backend(server->recording) : NULL;
     if (!backend || !backend_flag_get(backend, request->page.first, &flag))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no flag %u",
@@ -438,11 +441,10 @@ static struct argus_error *handle_flag_remove(struct server *server, struct clie
 }
 
 static struct argus_error *handle_flags(struct server *server, struct client *client,
-                                        const struct request *request, int fd, struct reply *reply)
+                                        const struct request *request, struct handed *handed,
+                                        struct reply *reply)
 {
-    (void)client, (void)request;
-    if (fd >= 0)
-        close(fd);
+    (void)client, (void)request, (void)handed;
     for (uint32_t i = 1; i <= FLAG_NUMBERS && server->recording; i++)
         if (backend_flag_get(recording_backend(server->recording), i, &reply->flags[reply->count]))
             reply->count++;
@@ -451,8 +453,8 @@ static struct argus_error *handle_flags(struct server *server, struct client *cl
 
 /* To add a request: see protocol.h; then a function above, and a row here. */
 static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, struct client *,
-                                                               const struct request *, int fd,
-                                                               struct reply *) = {
+                                                               const struct request *,
+                                                               struct handed *, struct reply *) = {
     [REQUEST_START] = handle_start,       [REQUEST_STOP] = handle_stop,
     [REQUEST_SNAPSHOT] = handle_snapshot, [REQUEST_STATUS] = handle_status,
     [REQUEST_PROBE] = handle_probe,       [REQUEST_PROBE_ABSENT] = handle_probe,
@@ -463,13 +465,12 @@ static struct argus_error *(*const handlers[REQUEST_LAST + 1])(struct server *, 
 };
 
 struct argus_error *request_handle(struct server *server, struct client *client,
-                                   const struct request *request, int fd, struct reply *reply)
+                                   const struct request *request, struct handed *handed,
+                                   struct reply *reply)
 {
     *reply = reply_make(server, request->verb);
     if (handlers[request->verb])
-        return handlers[request->verb](server, client, request, fd, reply);
-    if (fd >= 0)
-        close(fd);
+        return handlers[request->verb](server, client, request, handed, reply);
     return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "this recorder does not know request %u",
                               request->verb);
 }

@@ -19,6 +19,14 @@ struct client {
     int fd; /* -1: free */
     struct peer who;
     uint64_t turn; /* value of server.turns at its last request */
+    bool waits;    /* its request is being handled: server_wait() passes it over */
+};
+
+/* What came with a request, and is not taken yet. `message`: the whole request still waits in the
+ * client's socket, where another process can receive it. */
+struct handed {
+    bool with_fd, message;
+    int fd; /* owned; -1: none, or in the message */
 };
 
 struct server {
@@ -43,15 +51,23 @@ struct server {
     uint32_t hang_files;
     struct argus_error *failure; /* why a recording without owner has failed; NULL: it has not */
     bool finished;               /* the server can exit */
+    bool busy;                   /* a request or a step is being handled: see server_wait() */
+    uint32_t signal;             /* arrived meanwhile; 0: none */
 };
 
 /* Shuts the server down for clients: removes its socket, so that new clients find no recorder. */
 void server_finish(struct server *server);
 
-/* Handles a request of `client`, takes ownership of `fd` (-1: none came with the request), and
- * fills `reply`. */
+/* Handles a request of `client`, and fills `reply`. Takes from `handed` what it needs. */
 struct argus_error *request_handle(struct server *server, struct client *client,
-                                   const struct request *request, int fd, struct reply *reply);
+                                   const struct request *request, struct handed *handed,
+                                   struct reply *reply);
+/* Takes the descriptor; -1: there is none, or it cannot be received. */
+int handed_take(struct handed *handed, const struct client *client);
+/* Drops what is not taken. */
+void handed_drop(struct handed *handed, const struct client *client);
+/* An outlet's waiter (`server`): answers what only reads, and refuses the rest. */
+bool server_wait(void *server, int ms);
 
 /* Looking for hangs: begins at the START of a recording with hang_ms. Call hangs_step() whenever
  * recording_step() is called. */
@@ -62,9 +78,11 @@ struct argus_error *hangs_step(struct server *server);
 struct argus_error *hangs_look(struct server *server);
 void hangs_end(struct server *server);
 struct argus_error *handle_watch(struct server *server, struct client *client,
-                                 const struct request *request, int fd, struct reply *reply);
+                                 const struct request *request, struct handed *handed,
+                                 struct reply *reply);
 struct argus_error *handle_watched(struct server *server, struct client *client,
-                                   const struct request *request, int fd, struct reply *reply);
+                                   const struct request *request, struct handed *handed,
+                                   struct reply *reply);
 
 /* A reply to `verb` with the current numbers. */
 struct reply reply_make(const struct server *server, uint16_t verb);

@@ -196,33 +196,78 @@ static bool is_refused_start(const struct server *server, const void *bytes, siz
     return request.magic == PROTOCOL_MAGIC && request.verb == REQUEST_START;
 }
 
+/* Reads the next request, and leaves it in the socket where that is possible: what comes with it is
+ * taken by its handler. */
+static struct argus_error *look_at_request(const struct client *client, void *bytes, size_t room,
+                                           size_t *ret_length, struct handed *handed)
+{
+    struct argus_error *error = message_peek(client->fd, bytes, room, ret_length, &handed->with_fd);
+    handed->message = !error;
+    if (!error || error->code != ARGUS_ERROR_UNSUPPORTED)
+        return error;
+    argus_error_destroy(error);
+    error = message_receive(client->fd, bytes, room, ret_length, &handed->fd);
+    handed->with_fd = handed->fd >= 0;
+    return error;
+}
+
+/* While a request is being handled: what needs no more than a look. */
+static bool only_reads(uint16_t verb)
+{
+    return verb == REQUEST_STATUS || verb == REQUEST_CPUS || verb == REQUEST_NOTES ||
+           verb == REQUEST_FLAGS;
+}
+
+static struct argus_error *refuse_when_busy(const struct server *server,
+                                            const struct request *request)
+{
+    if (!server->busy || only_reads(request->verb))
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_BUSY,
+                              "the recorder (pid %d) is waiting for the file system of its file: "
+                              "try again in ten seconds",
+                              (int)getpid());
+}
+
+/* Handles the request in `bytes`, and drops what no handler took. */
+static struct argus_error *answer(struct server *server, struct client *client, const void *bytes,
+                                  size_t length, struct handed *handed, struct reply *reply)
+{
+    struct request request = {0};
+    struct argus_error *error = check_allowed(server, client);
+    if (!error)
+        error = request_parse(bytes, length, &request);
+    bool was_busy = server->busy;
+    if (!error)
+        error = refuse_when_busy(server, &request);
+    server->busy = client->waits = true;
+    if (!error)
+        error = request_handle(server, client, &request, handed, reply);
+    server->busy = was_busy;
+    client->waits = false;
+    return error;
+}
+
 static void client_serve(struct server *server, struct client *client)
 {
     char bytes[sizeof(struct request) + 1];
     size_t length = 0;
-    int fd = -1;
-    struct request request = {0};
-    struct argus_error *error = message_receive(client->fd, bytes, sizeof(bytes), &length, &fd);
+    struct handed handed = {.fd = -1};
+    struct argus_error *error = look_at_request(client, bytes, sizeof(bytes), &length, &handed);
     if (error || length == 0) {
         argus_error_destroy(error);
-        if (fd >= 0) /* an empty message can carry a descriptor, too */
-            close(fd);
-        client_gone(server, client);
+        handed_drop(&handed, client); /* an empty message can carry a descriptor, too */
+        if (!server->busy)
+            client_gone(server, client);
         return;
     }
     struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
     client->turn = ++server->turns;
-    error = check_allowed(server, client);
-    if (!error)
-        error = request_parse(bytes, length, &request);
-    if (!error) {
-        error = request_handle(server, client, &request, fd, &reply);
-    } else if (fd >= 0) {
-        close(fd);
-    }
-    if (error && is_refused_start(server, bytes, length, client))
+    error = answer(server, client, bytes, length, &handed, &reply);
+    handed_drop(&handed, client);
+    if (error && !server->busy && is_refused_start(server, bytes, length, client))
         server_finish(server);
-    if (!reply_send(client, &reply, error))
+    if (!reply_send(client, &reply, error) && !server->busy)
         client_gone(server, client);
 }
 
@@ -244,7 +289,7 @@ static struct client *find_place(struct server *server)
         struct client *client = &server->clients[i];
         if (client->fd < 0)
             return client;
-        bool stays = client == server->owner || client == server->watcher;
+        bool stays = client == server->owner || client == server->watcher || client->waits;
         if (!stays && (!place || goes_first(server, client, place)))
             place = client;
     }
@@ -291,7 +336,7 @@ static void fail_recording(struct server *server, struct argus_error *error)
 
 static void handle_signal(struct server *server)
 {
-    uint32_t signal = platform_next_signal(server->signal_fd);
+    uint32_t signal = server->signal ? server->signal : platform_next_signal(server->signal_fd);
     if (signal == 0)
         return;
     server_finish(server);
@@ -308,24 +353,60 @@ static void handle_signal(struct server *server)
         argus_error_destroy(error);
 }
 
-static void wait_and_serve(struct server *server, int wait_ms)
+/* Waits until something arrives from a client that is not waiting for an answer. */
+static bool poll_all(const struct server *server, int wait_ms,
+                     struct pollfd polled[2 + CLIENT_LIMIT])
 {
-    struct pollfd polled[2 + CLIENT_LIMIT] = {
-        {.fd = server->listen_fd, .events = POLLIN},
-        {.fd = server->signal_fd, .events = POLLIN},
-    };
+    polled[0] = (struct pollfd){.fd = server->listen_fd, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = server->signal_fd, .events = POLLIN};
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
-        polled[2 + i] = (struct pollfd){.fd = server->clients[i].fd, .events = POLLIN};
-    if (poll(polled, 2 + CLIENT_LIMIT, wait_ms) <= 0)
-        return;
-    if (polled[1].revents)
-        handle_signal(server);
-    for (size_t i = 0; i < CLIENT_LIMIT && !server->finished; i++) {
+        polled[2 + i] = (struct pollfd){
+            .fd = server->clients[i].waits ? -1 : server->clients[i].fd,
+            .events = POLLIN,
+        };
+    return poll(polled, 2 + CLIENT_LIMIT, wait_ms) > 0;
+}
+
+static void serve_clients(struct server *server, const struct pollfd polled[2 + CLIENT_LIMIT])
+{
+    for (size_t i = 0; i < CLIENT_LIMIT && (server->busy || !server->finished); i++) {
         if (polled[2 + i].revents && server->clients[i].fd == polled[2 + i].fd)
             client_serve(server, &server->clients[i]);
     }
     if (polled[0].revents && !server->finished)
         client_accept(server);
+}
+
+/* A client that closes its connection is noticed later: until then it would be reported again and
+ * again. A second signal is not waited for. */
+bool server_wait(void *context, int ms)
+{
+    struct server *server = context;
+    struct pollfd polled[2 + CLIENT_LIMIT];
+    bool was_busy = server->busy;
+    server->busy = true;
+    bool ready = poll_all(server, ms, polled);
+    bool closed = false;
+    for (size_t i = 0; ready && i < CLIENT_LIMIT; i++)
+        closed |= polled[2 + i].revents & POLLHUP;
+    if (ready)
+        serve_clients(server, polled);
+    if (ready && polled[1].revents && !server->signal)
+        server->signal = platform_next_signal(server->signal_fd);
+    server->busy = was_busy;
+    if (closed)
+        poll(NULL, 0, ms);
+    return server->signal == 0;
+}
+
+static void wait_and_serve(struct server *server, int wait_ms)
+{
+    struct pollfd polled[2 + CLIENT_LIMIT];
+    if (!poll_all(server, wait_ms, polled))
+        return;
+    if (polled[1].revents)
+        handle_signal(server);
+    serve_clients(server, polled);
 }
 
 static bool has_clients(const struct server *server)
@@ -348,6 +429,8 @@ bool server_turn(struct server *server, int longest_ms)
         fail_recording(server, error);
     else
         wait_and_serve(server, wait_ms < longest_ms ? wait_ms : longest_ms);
+    if (server->signal && !server->finished)
+        handle_signal(server);
     return !server->finished;
 }
 

@@ -66,8 +66,8 @@ static struct argus_error *write_notes(struct sink *sink)
     return error;
 }
 
-static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_bytes,
-                                      enum argus_codec codec)
+static struct argus_error *sink_start(struct sink *sink, const struct argus_output *output,
+                                      uint64_t ring_bytes, enum argus_codec codec)
 {
     sink->cpu_count = backend_cpu_count(sink->backend);
     sink->ring_bytes = ring_bytes;
@@ -82,20 +82,20 @@ static struct argus_error *sink_start(struct sink *sink, int fd, uint64_t ring_b
     struct argus_error *error = backend_header(sink->backend, &header);
     header.ring_bytes = ring_bytes & ~(uint64_t)7;
     if (!error)
-        error = argus_writer_create(fd, &header, &sink->writer);
+        error = argus_writer_create_into(output, &header, &sink->writer);
     if (!error)
         error = argus_writer_choose_codec(sink->writer, codec);
     return error ? error : write_notes(sink);
 }
 
-struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
-                                enum argus_codec codec, struct sink **ret)
+struct argus_error *sink_create(const struct argus_output *output, struct backend *backend,
+                                uint64_t ring_bytes, enum argus_codec codec, struct sink **ret)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
     if (!sink)
         return argus_error_memory();
     sink->backend = backend;
-    struct argus_error *error = sink_start(sink, fd, ring_bytes, codec);
+    struct argus_error *error = sink_start(sink, output, ring_bytes, codec);
     if (error) {
         sink_destroy(sink);
         return error;

@@ -26,10 +26,10 @@ struct sink_totals {
     uint64_t oldest_ns;   /* the oldest record that the file still holds; 0: none */
 };
 
-/* Begins a trace in `fd`, which is borrowed, with the header and the notes of `backend` (borrowed as well); a ring file of
+/* Begins a trace in `output` (copied), with the header and the notes of `backend` (borrowed as well); a ring file of
  * `ring_bytes`, or a stream (0). `codec` as in argus_writer_choose_codec(). */
-struct argus_error *sink_create(int fd, struct backend *backend, uint64_t ring_bytes,
-                                enum argus_codec codec, struct sink **ret);
+struct argus_error *sink_create(const struct argus_output *output, struct backend *backend,
+                                uint64_t ring_bytes, enum argus_codec codec, struct sink **ret);
 /* Without sink_finish() the trace has no end chunk. NULL is fine. */
 void sink_destroy(struct sink *sink);
 

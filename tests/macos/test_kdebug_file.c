@@ -51,7 +51,10 @@ static void record(const char *path, const struct recording_options *wanted)
     kernel->now_ticks = clock_ns(TRACE_CLOCK);
     assert_null(kdebug_backend_create(&os, &options, &backend));
     FILE *file = fopen(path, "w+");
-    assert_null(recording_create(wanted, backend, dup(fileno(file)), &recording));
+    const struct outlet_source source = {.socket = -1, .fd = dup(fileno(file))};
+    struct outlet *outlet;
+    assert_null(outlet_create(&source, getuid(), NULL, &outlet));
+    assert_null(recording_create(wanted, backend, outlet, &recording));
     fclose(file);
     int wait_ms;
     for (uint64_t i = 0; i < RECORDS; i++) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What remains after a bad end: killed recorders, full disks, files that vanish, programs that die, other users.
 See recorder_harness.py."""
+import fcntl
 import os
 import pathlib
 import random
@@ -77,6 +78,16 @@ class Killed(Live):
             self.assertEqual(argus("start", "--ring-size", "16M").returncode, 0)
             self.kill_later()
         self.assertEqual(argus("start", "--ring-size", "16M").returncode, 0)
+
+
+class Inherited(Live):
+    def test_a_lock_of_the_caller_is_not_kept(self):
+        lock, again = (open(self.folder / "lock", "w", encoding="ascii") for _ in range(2))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.assertEqual(argus("start", "--ring-size", "16M", pass_fds=[lock.fileno()]).returncode, 0)
+        lock.close()
+        with again:
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class Disk(Live):

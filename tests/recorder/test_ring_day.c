@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 
 #include "base/idmap.h"
 #include "recorder/server/sink.h"
+#include "trace/file.h"
 
 enum { CPUS = 2, BATCH = 4096, LIVING = 400, LONG_LIVED = 50, TIDS = 32768, STACKS_KEPT = 4096 };
 
@@ -295,6 +297,16 @@ static void check_file(const char *path)
     argus_trace_close(trace);
 }
 
+static int write_day(void *context, const void *bytes, size_t length, uint64_t offset)
+{
+    return file_write(*(int *)context, bytes, length, offset);
+}
+
+static int resize_day(void *context, uint64_t bytes)
+{
+    return ftruncate(*(int *)context, (off_t)bytes) < 0 ? errno : 0;
+}
+
 static void a_day(void **state)
 {
     (void)state;
@@ -309,7 +321,8 @@ static void a_day(void **state)
     machine->step_ns = DAY_NS / records_wanted;
     for (size_t i = 0; i < LIVING; i++)
         machine->living[i].tid = new_tid(machine);
-    assert_null(sink_create(fd, &machine->base, ring_bytes, ARGUS_CODEC_NONE, &sink));
+    const struct argus_output output = {write_day, resize_day, &fd};
+    assert_null(sink_create(&output, &machine->base, ring_bytes, ARGUS_CODEC_NONE, &sink));
     assert_null(sink_tables(sink));
     play_day(machine, sink);
     uint64_t written_bytes = sink_totals(sink).bytes, oldest_ns = sink_totals(sink).oldest_ns;

@@ -409,6 +409,19 @@ struct argus_error *argus_trace_add_note(struct argus_trace *trace, const char *
 
 struct argus_writer;
 
+/* Where a writer writes, if not to a descriptor of its own process. Both return 0 or an errno, and
+ * may report a failure later, at another call. A write
+ * that fails leaves the file as long as it was. */
+struct argus_output {
+    int (*write)(void *context, const void *bytes, size_t length, uint64_t offset);
+    int (*resize)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* As argus_writer_create(), into `output`, which is copied; its context is borrowed. */
+struct argus_error *argus_writer_create_into(const struct argus_output *output,
+                                             const struct argus_trace_header *header,
+                                             struct argus_writer **ret);
 /* Writes a new trace to `fd`, which is borrowed, empty and seekable. `header->ring_bytes` selects a
  * ring (at least 65536, a multiple of 8) or a stream (0). The version fields are ignored. */
 struct argus_error *argus_writer_create(int fd, const struct argus_trace_header *header,

@@ -145,4 +145,5 @@ def main():
     fuse_server.serve(mount, "slowfiles", lambda number, node, body: files.answer(OPERATIONS.get(number, "unknown"), node, body))
 
 
-main()
+if __name__ == "__main__":
+    main()
