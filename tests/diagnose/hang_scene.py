@@ -55,13 +55,10 @@ class Loop(Scene):
         self.wait(self.keyboard, "read")
 
     def key(self, after_ms=20):
-        self.at(self.now / 1e6 + after_ms)
+        self.for_ms(after_ms)
         self.type()
         self.wake(self.keyboard, self.editor)
         self.rest()
-
-    def busy(self, ms):
-        self.at(self.now / 1e6 + ms)
 
     def raw(self, tid, text):
         self._record(self.cpus[tid], tid, text)

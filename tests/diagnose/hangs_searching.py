@@ -11,7 +11,7 @@ def searches(s, times, ms=10, call="select", fd=9, frames=tuple(SEARCH)):
     """The editor polls that often, with a short time-out in which nothing arrives."""
     for _ in range(times):
         s.wait(s.editor, call, fd=fd, timeout=True, frames=frames)
-        s.at(s.now / 1e6 + ms)
+        s.for_ms(ms)
         s.timer(s.editor)
 
 

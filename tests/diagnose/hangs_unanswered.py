@@ -58,7 +58,7 @@ def keys(s, position, draws=False):
     """The server sends the editor a key, which the editor takes."""
     for _ in range(3):
         position += 1
-        s.busy(200)
+        s.for_ms(200)
         s.device(SERVER)
         s._comes_back(SERVER, 1)
         Scene.message(s, SERVER, ANSWERS, position=position)
@@ -73,7 +73,7 @@ def keys(s, position, draws=False):
 
 def times_out(s):
     for turn in range(3):
-        s.busy(1000)
+        s.for_ms(1000)
         s.timer(s.editor)
         if turn < 2:
             waits(s)
@@ -118,7 +118,7 @@ def reply_is_missing_at_the_end():
         keys(s, 20, draws)
         times_out(s)
         waits(s)
-        s.busy(500)
+        s.for_ms(500)
         s.thread(90, "bystander")
         scenes.append(s)
     return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]

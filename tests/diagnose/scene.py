@@ -21,6 +21,10 @@ class Scene:
     def at(self, ms):
         self.now = max(int(ms * 1e6), self.now)
 
+    def for_ms(self, ms):
+        """The next event is so much later."""
+        self.at(self.now / 1e6 + ms)
+
     def _record(self, cpu, thread, text):
         self.now += 1000
         self.records.append(f"{self.now} cpu{cpu} t{thread} {text}")
@@ -119,9 +123,9 @@ class Scene:
         self._comes_back(tid, TIMEOUT_RESULT[self.calls[tid]])
 
     def sleep(self, tid, ms):
-        """Sleeps; nothing else may happen meanwhile (else: wait(), at(), timer())."""
+        """Sleeps; nothing else may happen meanwhile (else: wait(), for_ms(), timer())."""
         self.wait(tid, "clock_nanosleep", timeout=True)
-        self.at(self.now / 1e6 + ms)
+        self.for_ms(ms)
         self.timer(tid)
 
     def exit(self, tid):

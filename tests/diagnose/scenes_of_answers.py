@@ -65,7 +65,7 @@ def grabbed():
 def server_that_another_client_keeps():
     """The same, but the trace ends while they wait."""
     s = grabbed()
-    s.busy(3000)
+    s.for_ms(3000)
     s.thread(90, "bystander")
     return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
 
@@ -76,7 +76,7 @@ def server_that_another_client_has():
     does."""
     s = grabbed()
     for position in range(6, 66):
-        s.busy(50)
+        s.for_ms(50)
         s.timer(SERVER)
         tells(s, position)
         s.wait(s.editor, "poll", frames=HANDLER)
@@ -128,7 +128,7 @@ def request_before_an_earlier_wait():
     for _ in range(3):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.busy(3000)
+    s.for_ms(3000)
     s.thread(90, "bystander")
     return s, "editor", {"type": "LongWait", "root": ("store", "LongRunning")}
 
@@ -148,12 +148,12 @@ def request_before_signals():
         s.wait(SERVER, "read")
     s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
     for _ in range(6):
-        s.busy(500)
+        s.for_ms(500)
         s.type()
         s.wake(s.keyboard, s.editor, call="kill", result=-4)
         s.rest()
         s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
-    s.busy(1000)
+    s.for_ms(1000)
     s.timer(s.editor)
     s.end()
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"},
@@ -169,7 +169,7 @@ def reads_a_pipe(holder):
         s.sleep(10, 20)
     holder(s)
     s.wait(10, "read", fd=3, inode=77, mode="fifo")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.sleep(20, 10)
     s._record(s.cpus[20], 30, "open_end inode=77 access=2 fd=4")
     s._record(s.cpus[20], 10, "open_end inode=77 access=1 fd=3")
@@ -225,7 +225,7 @@ def left_unread(stopped, passes_on=True, pieces=0, opens=None):
     for _ in range(pieces):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.busy(3000)
+    s.for_ms(3000)
     s.thread(90, "bystander")
     if opens:
         s._record(s.cpus[90], opens, f"open_end inode={FORWARDS} access=3 fd=4")
@@ -290,7 +290,7 @@ def passed_on_and_forgotten(receivers, worker):
         takes(s, tid, channel, 3000 + tid)
         s.wait(tid, "read")
     idles(s)
-    s.busy(3000)
+    s.for_ms(3000)
     s.thread(90, "bystander")
     return s
 
@@ -325,7 +325,7 @@ def busy_until_answered(late_ms, goes_on_ms):
     takes(s, SERVER, ASKS, 6)
     sends(s, SERVER, FORWARDS, 3006)
     idles(s)
-    s.busy(late_ms)
+    s.for_ms(late_ms)
     s.timer(STORE)
     takes(s, STORE, FORWARDS, 3006)
     sends(s, STORE, STORED, 4006)
@@ -335,7 +335,7 @@ def busy_until_answered(late_ms, goes_on_ms):
     sends(s, SERVER, ANSWERS, 1006)
     idles(s)
     takes(s, s.editor, ANSWERS, 1006)
-    s.busy(goes_on_ms)
+    s.for_ms(goes_on_ms)
     s.end()
     return s
 
@@ -389,7 +389,7 @@ def request_that_was_handed_on():
 def busy_until_the_end():
     """The same, but the editor looks for the reply without waiting, and the trace ends meanwhile."""
     s = asks_for_the_selection(busy=True)
-    s.busy(3000)
+    s.for_ms(3000)
     s.thread(90, "bystander")
     return s, "editor", {"type": "LongRunning", "root": ("owner", "LongWait"), "why": "stopped"}
 
@@ -416,7 +416,7 @@ def request_before_short_polls():
     idles(s)
     for turn in range(60):
         s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40c000, 0x40b000))
-        s.busy(50)
+        s.for_ms(50)
         if turn % 20 == 19:
             s.timer(SERVER)
             tells(s, 6 + turn)
