@@ -172,8 +172,7 @@ def window_before_its_stopped_server():
     s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
     Scene.message(s, s.editor, 77, position=6)
     s.wait(s.editor, "recvfrom", fd=6)
-    s.for_ms(4000)
-    s.thread(90, "bystander")
+    s.goes_on(4000)
     return s, [([], [hang(type="LongWait", ongoing=True), hang("service", ongoing=True)])]
 
 

@@ -118,7 +118,6 @@ def reply_is_missing_at_the_end():
         keys(s, 20, draws)
         times_out(s)
         waits(s)
-        s.for_ms(500)
-        s.thread(90, "bystander")
+        s.goes_on(500)
         scenes.append(s)
     return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]

@@ -264,8 +264,7 @@ def window_that_does_not_come():
         start_viewer(s)
         s.for_ms(100)
         s.wait(40, call, fd=7)
-        s.for_ms(3000)
-        s.thread(90, "bystander")
+        s.goes_on(3000)
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
 
@@ -281,8 +280,7 @@ def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
     s.for_ms(200)
     if sends:
         Scene.message(s, 70, 55, position=900)
-    s.for_ms(after_ms)
-    s.thread(90, "bystander")
+    s.goes_on(after_ms)
     s._record(s.cpus[90], owner, "open_end inode=55 access=3 fd=3 mode=socket")
     s._record(s.cpus[90], 40, "open_end inode=77 access=1 fd=7 mode=fifo")
     s._record(s.cpus[90], 40, "waiting call=0x100000000 arg1=7")
@@ -335,8 +333,7 @@ def editor_is_started_again():
         start_viewer(s, name)
         s.for_ms(20)
         s.wait(40, "read", fd=7)
-        s.for_ms(3000)
-        s.thread(90, "bystander")
+        s.goes_on(3000)
         scenes.append(s)
     mine = hang(type="LongWait", ongoing=True)
     return scenes, [([], [mine]), ([], [mine, hang("viewer", type="LongWait", ongoing=True)])]

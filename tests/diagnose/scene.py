@@ -34,6 +34,11 @@ class Scene:
         self.cpus[tid] = len(self.cpus)
         self._record(self.cpus[tid], 0, f"switch state=R next={tid}")
 
+    def goes_on(self, ms):
+        """The trace ends so much later, when a bystander begins to run."""
+        self.for_ms(ms)
+        self.thread(90, "bystander")
+
     def stack(self, frames):
         """The number of a call stack, innermost frame first."""
         frames = tuple(frames)

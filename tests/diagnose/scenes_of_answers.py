@@ -65,8 +65,7 @@ def grabbed():
 def server_that_another_client_keeps():
     """The same, but the trace ends while they wait."""
     s = grabbed()
-    s.for_ms(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
 
 
@@ -128,8 +127,7 @@ def request_before_an_earlier_wait():
     for _ in range(3):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.for_ms(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("store", "LongRunning")}
 
 
@@ -225,8 +223,7 @@ def left_unread(stopped, passes_on=True, pieces=0, opens=None):
     for _ in range(pieces):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.for_ms(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     if opens:
         s._record(s.cpus[90], opens, f"open_end inode={FORWARDS} access=3 fd=4")
     return s
@@ -290,8 +287,7 @@ def passed_on_and_forgotten(receivers, worker):
         takes(s, tid, channel, 3000 + tid)
         s.wait(tid, "read")
     idles(s)
-    s.for_ms(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s
 
 
@@ -389,8 +385,7 @@ def request_that_was_handed_on():
 def busy_until_the_end():
     """The same, but the editor looks for the reply without waiting, and the trace ends meanwhile."""
     s = asks_for_the_selection(busy=True)
-    s.for_ms(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongRunning", "root": ("owner", "LongWait"), "why": "stopped"}
 
 
