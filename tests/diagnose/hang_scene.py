@@ -45,10 +45,14 @@ class Loop(Scene):
         self._record(self.cpus[tid], 0, f"make_runnable thread={tid} context=hardirq")
         self._record(self.cpus[tid], 0, "interrupt_end irq=1")
 
+    def interrupt(self, tid):
+        """An interrupt ends the system call in which a thread waits."""
+        self.device(tid)
+        self._comes_back(tid, 1)
+
     def type(self):
         """An interrupt wakes the keyboard, which runs until rest()."""
-        self.device(self.keyboard)
-        self._comes_back(self.keyboard, 1)
+        self.interrupt(self.keyboard)
 
     def rest(self):
         """The keyboard waits for the next key."""

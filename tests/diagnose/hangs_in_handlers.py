@@ -52,8 +52,7 @@ def prompt_beside_replies():
         for _ in range(2 if turn in (0, 6) else 0):
             s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x406000))
             s.for_ms(1)
-            s.device(30)
-            s._comes_back(30, 1)
+            s.interrupt(30)
             s.wake(30, s.editor)
             s.wait(30, "read")
         s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))

@@ -15,8 +15,7 @@ def server_and_owner():
     s.wait(OWNER, "read", fd=7)
     idles(s)
     for position in range(1, 4):  # the owner has taken messages before
-        s.device(SERVER)
-        s._comes_back(SERVER, 1)
+        s.interrupt(SERVER)
         Scene.message(s, SERVER, FORWARDS, position=position)
         s.wake(SERVER, OWNER)
         Scene.message(s, OWNER, FORWARDS, received=True, position=position)
@@ -59,8 +58,7 @@ def keys(s, position, draws=False):
     for _ in range(3):
         position += 1
         s.for_ms(200)
-        s.device(SERVER)
-        s._comes_back(SERVER, 1)
+        s.interrupt(SERVER)
         Scene.message(s, SERVER, ANSWERS, position=position)
         s.wake(SERVER, s.editor)
         idles(s)
@@ -80,8 +78,7 @@ def times_out(s):
 
 
 def owner_goes_on(s):
-    s.device(OWNER)
-    s._comes_back(OWNER, 1)
+    s.interrupt(OWNER)
     Scene.message(s, OWNER, FORWARDS, received=True, position=9)
 
 

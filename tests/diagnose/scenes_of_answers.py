@@ -119,8 +119,7 @@ def request_before_an_earlier_wait():
         s.wake(SERVER, OTHER)
         idles(s)
     s.wait(OTHER, "read")
-    s.device(STORE)  # another request keeps it busy
-    s._comes_back(STORE, 1)
+    s.interrupt(STORE)  # another request keeps it busy
     s.key()
     forwards(s, s.editor, ASKS, 6)
     idles(s)
