@@ -72,20 +72,20 @@ class Loop(Scene):
         self.raw(self.editor, "syscall_start nr=poll arg1=5 arg2=1")
         self.raw(self.editor, "syscall_end nr=poll result=1")
 
-    def message(self, tid, flags, position):
-        self.raw(tid, f"message channel=99 bytes=8 kind=pipe flags={flags} position={position}")
+    def pipe_message(self, tid, flags, position, channel=99):
+        self.raw(tid, f"message channel={channel} bytes=8 kind=pipe flags={flags} position={position}")
 
     def sends(self, position):
         """The keyboard sends a message, and wakes no thread."""
         self.type()
         self.raw(self.keyboard, "syscall_start nr=write arg1=6")
-        self.message(self.keyboard, "sent", position)
+        self.pipe_message(self.keyboard, "sent", position)
         self.raw(self.keyboard, "syscall_end nr=write result=8")
         self.rest()
 
     def takes(self, position):
         self.raw(self.editor, "syscall_start nr=read arg1=5")
-        self.message(self.editor, "received", position)
+        self.pipe_message(self.editor, "received", position)
         self.raw(self.editor, "syscall_end nr=read result=8")
 
     def end(self):

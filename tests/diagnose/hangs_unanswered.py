@@ -1,7 +1,6 @@
 """Handlers that run the toolkit's loop until a reply comes, which another process owes and does not give."""
 from hang_scene import Loop, hang, scene
 from hangs_searching import HOME, START
-from scene import Scene
 
 REPLY = (HOME[0], HOME[1], 0x530000, *START)  # the toolkit's loop, called by a handler, at a smaller depth than the home
 SERVER, OWNER = 30, 40
@@ -16,9 +15,9 @@ def server_and_owner():
     idles(s)
     for position in range(1, 4):  # the owner has taken messages before
         s.interrupt(SERVER)
-        Scene.message(s, SERVER, FORWARDS, position=position)
+        s.message(SERVER, FORWARDS, position=position)
         s.wake(SERVER, OWNER)
-        Scene.message(s, OWNER, FORWARDS, received=True, position=position)
+        s.message(OWNER, FORWARDS, received=True, position=position)
         s.wait(OWNER, "read", fd=7)
         idles(s)
     return s
@@ -34,19 +33,19 @@ def waits(s):
 
 def sends(s, position):
     """The editor sends the server something, which makes the server run."""
-    Scene.message(s, s.editor, ASKS, position=position)
+    s.message(s.editor, ASKS, position=position)
     s.wake(s.editor, SERVER)
-    Scene.message(s, SERVER, ASKS, received=True, position=position)
+    s.message(SERVER, ASKS, received=True, position=position)
 
 
 def asks(s, taken, busy=False):
     """The server hands the request on; the owner does not take it, or it takes it and does not answer."""
     s.key()
     sends(s, 9)
-    Scene.message(s, SERVER, FORWARDS, position=9)
+    s.message(SERVER, FORWARDS, position=9)
     if taken:
         s.wake(SERVER, OWNER)
-        Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+        s.message(OWNER, FORWARDS, received=True, position=9)
         s.wait(OWNER, "read", fd=7)
     idles(s)
     if not busy:
@@ -59,10 +58,10 @@ def keys(s, position, draws=False):
         position += 1
         s.for_ms(200)
         s.interrupt(SERVER)
-        Scene.message(s, SERVER, ANSWERS, position=position)
+        s.message(SERVER, ANSWERS, position=position)
         s.wake(SERVER, s.editor)
         idles(s)
-        Scene.message(s, s.editor, ANSWERS, received=True, position=position)
+        s.message(s.editor, ANSWERS, received=True, position=position)
         if draws:
             sends(s, position)
             idles(s)
@@ -79,7 +78,7 @@ def times_out(s):
 
 def owner_goes_on(s):
     s.interrupt(OWNER)
-    Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+    s.message(OWNER, FORWARDS, received=True, position=9)
 
 
 @scene

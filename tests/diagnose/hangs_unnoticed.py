@@ -72,17 +72,17 @@ def worker_hangs_with_its_window():
             s.type()
             s.wake(s.keyboard, s.editor)
             for tid in (s.keyboard, s.editor) if turn < 5 else ():
-                s.raw(tid, f"message channel={80 + tid} bytes=8 kind=pipe flags=sent position={8 * turn}")
+                s.pipe_message(tid, "sent", 8 * turn, 80 + tid)
             s.rest()
             s.wake(s.editor, 11)
             for tid in (s.keyboard, s.editor) if turn < 5 else ():
-                s.raw(11, f"message channel={80 + tid} bytes=8 kind=pipe flags=received position={8 * turn}")
+                s.pipe_message(11, "received", 8 * turn, 80 + tid)
             s.home() if turn < 5 else s.for_ms(10)
-        s.raw(s.editor, f"message channel={80 + s.editor} bytes=8 kind=pipe flags=sent position=40")
+        s.pipe_message(s.editor, "sent", 40, 80 + s.editor)
         s.wait(s.editor, "read", fd=9)
         s.type()
         if other:
-            s.raw(s.keyboard, f"message channel={80 + s.keyboard} bytes=8 kind=pipe flags=sent position=40")
+            s.pipe_message(s.keyboard, "sent", 40, 80 + s.keyboard)
         s.rest()
         s.for_ms(3000)
         s.type()
@@ -199,7 +199,7 @@ def start_viewer(s, name="viewer"):
 
 def take_sent(s, position):
     s.raw(40, "syscall_start nr=read arg1=7")
-    s.message(40, "received", position)
+    s.pipe_message(40, "received", position)
     s.raw(40, "syscall_end nr=read result=8")
 
 
@@ -279,7 +279,7 @@ def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
     s.thread(70, "display")
     s.for_ms(200)
     if sends:
-        Scene.message(s, 70, 55, position=900)
+        s.message(70, 55, position=900)
     s.goes_on(after_ms)
     s._record(s.cpus[90], owner, "open_end inode=55 access=3 fd=3 mode=socket")
     s._record(s.cpus[90], 40, "open_end inode=77 access=1 fd=7 mode=fifo")

@@ -13,11 +13,11 @@ SERVER, GRABBER, STORE, OTHER = 30, 40, 50, 60
 
 def sends(s, tid, channel, position):
     """`position` identifies the kernel's buffer, so two messages of the same moment have different positions."""
-    Scene.message(s, tid, channel, position=position)
+    s.message(tid, channel, position=position)
 
 
 def takes(s, tid, channel, position):
-    Scene.message(s, tid, channel, received=True, position=position)
+    s.message(tid, channel, received=True, position=position)
 
 
 def idles(s):
