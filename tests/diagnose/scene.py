@@ -80,6 +80,13 @@ class Scene:
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
 
+    def signal(self, tid, other):
+        """Sends a signal that makes a thread runnable: SIGCONT, or SIGSTOP to a thread that waits."""
+        cpu = self.cpus[tid]
+        self._record(cpu, tid, f"syscall_start nr=kill arg1={other}")
+        self._record(cpu, tid, f"make_runnable thread={other} context=task")
+        self._record(cpu, tid, "syscall_end nr=kill result=0")
+
     def asks_for_a_child(self, tid):
         """waitpid() that returns at once: no child has ended."""
         self._record(self.cpus[tid], tid, "syscall_start nr=wait4 arg1=-1")

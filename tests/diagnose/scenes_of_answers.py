@@ -191,9 +191,7 @@ def writer_that_did_nothing():
 def stop(s, tid):
     """The keyboard sends SIGSTOP."""
     s.type()
-    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
-    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
-    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.signal(s.keyboard, tid)
     s.rest()
     s._comes_back(tid, -512)
     s.raw(tid, "switch state=T next=0")
@@ -350,9 +348,7 @@ def answer_in_the_middle_of_a_run():
 def continues(s, tid):
     """The keyboard sends SIGCONT."""
     s.type()
-    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
-    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
-    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.signal(s.keyboard, tid)
     s.rest()
     s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
 

@@ -15,9 +15,7 @@ def command_with_a_tool(over):
     s.thread(40, "tool", parent=30)
     s.wait(30, "wait4", fd=40)
     for _ in range(30):
-        s.wait(40, "clock_nanosleep", timeout=True)
-        s.for_ms(100)
-        s.timer(40)
+        s.sleep(40, 100)
     if over:
         s.wake(40, 30)
         s.exit(40)
