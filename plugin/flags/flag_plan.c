@@ -97,10 +97,7 @@ struct argus_error *flag_wish_plan(const struct flag_wish *wish, struct request_
                                : find_variable(wish, name, &place);
     if (error)
         return error;
-    place.address += offset;
-    place.size_bytes =
-        !place.step_count && place.size_bytes > offset ? place.size_bytes - offset : 0;
-    place.size_bytes = members.bytes ? members.bytes : place.size_bytes;
+    flag_place_move(&place, offset, members.bytes);
     if (wish->bytes && !place.step_count && place.address % wish->bytes)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%s is not aligned: %u bytes can be watched at multiples of %u",
