@@ -1,5 +1,4 @@
 /* The hangs: all of them on a time axis, and the diagnosis of each. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* `argus diagnose`: chooses the hang, then runs Algorithm 1 (argus/diagnose.h). The choice of the
  * hang can itself be a question. It is asked here and put before the questions of the analysis, so
  * that --answers counts it as the first. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

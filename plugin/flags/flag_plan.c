@@ -1,5 +1,4 @@
 /* Makes the recorder's plan for a wanted flag: its offset from where the image's code is mapped. */
-#include <stdio.h>
 #include <string.h>
 
 #include "argus/data_symbols.h"

@@ -1,7 +1,6 @@
 #include "plugin/flags/flag_watch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/flags/flag_place.h"
