@@ -2,101 +2,48 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugin/hang_of_file.h"
 #include "plugin/units.h"
+#include "slice/ask.h"
 
-enum { OPTIONS_MAX = 20, TEXT_BYTES = 256 };
+enum { OPTIONS_MAX = 20 };
 
 void hang_choice_deinit(struct hang_choice *choice)
 {
-    if (!choice->has_asked)
-        return;
-    for (size_t i = 0; choice->asked.options && i < choice->asked.option_count; i++)
-        free(choice->asked.options[i]);
-    free(choice->asked.options);
-    free(choice->asked.text);
-    free(choice->asked.default_reason);
-    choice->has_asked = false;
+    asked_free(choice->asked, choice->asked_count);
+    *choice = (struct hang_choice){.asked = NULL};
 }
 
-static void describe(const struct analysis *analysis, const struct argus_hang *hang, char *buffer,
-                     size_t bytes)
-{
-    const struct argus_thread *threads;
-    const struct argus_process *processes;
-    char time[64], duration[64];
-    argus_graph_threads(analysis->graph, &threads);
-    argus_graph_processes(analysis->graph, &processes);
-    const struct argus_thread *thread = &threads[hang->thread];
-    const struct argus_process *process = &processes[thread->process];
-    snprintf(
-        buffer, bytes, "%s (pid %llu), thread %s (%llu): %s from %s, %s", process->name,
-        (unsigned long long)process->pid, thread->name, (unsigned long long)thread->tid,
-        argus_duration_text(hang->end_ns - hang->start_ns, duration, sizeof(duration)),
-        argus_time_text(argus_graph_trace(analysis->graph), hang->start_ns, time, sizeof(time)),
-        argus_vertex_type_name(hang->type));
-}
-
-/* Keeps the question as it was asked, for the report. */
-static bool keep_asked(const struct argus_question *question, int answer, enum argus_answer_by by,
-                       struct hang_choice *ret)
-{
-    struct argus_asked *asked = &ret->asked;
-    ret->has_asked = true;
-    *asked = (struct argus_asked){
-        .kind = question->kind,
-        .text = strdup(question->text),
-        .default_reason = strdup(question->default_reason),
-        .options = calloc(question->option_count, sizeof(*asked->options)),
-        .option_count = question->option_count,
-        .default_option = question->default_option,
-        .runner_up = question->runner_up,
-        .answer = answer,
-        .by = by,
-    };
-    bool whole = asked->text && asked->default_reason && asked->options;
-    for (size_t i = 0; whole && i < question->option_count; i++)
-        whole = (asked->options[i] = strdup(question->options[i].text)) != NULL;
-    return whole;
-}
-
-static struct argus_error *choose(const struct argus_hangs *hangs,
-                                  const struct argus_question *question, struct argus_asker asker,
-                                  struct hang_choice *ret)
-{
-    enum argus_answer_by by = ARGUS_BY_AUTO;
-    int answer = asker.ask(asker.context, question, &by);
-    if (answer == ARGUS_ANSWER_DEFAULT)
-        answer = (int)question->default_option;
-    if (!keep_asked(question, answer, by, ret))
-        return argus_error_memory();
-    if (answer == ARGUS_ANSWER_OPEN)
-        return argus_error_create(ARGUS_ERROR_QUESTION, "the question which hang is meant is open");
-    if (answer < 0)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no hang was chosen");
-    ret->hang = hangs->items[answer];
-    return NULL;
-}
-
-static struct argus_error *ask_which(const struct analysis *analysis,
-                                     const struct argus_hangs *hangs, struct argus_asker asker,
+static struct argus_error *ask_which(const struct argus_hangs *hangs, struct argus_asker asker,
                                      struct hang_choice *ret)
 {
     size_t count = hangs->count < OPTIONS_MAX ? hangs->count : OPTIONS_MAX;
     struct argus_option options[OPTIONS_MAX];
-    char texts[OPTIONS_MAX][TEXT_BYTES];
     for (size_t i = 0; i < count; i++) {
-        describe(analysis, &hangs->items[i], texts[i], TEXT_BYTES);
-        options[i] = (struct argus_option){texts[i], hangs->items[i].vertex};
+        const struct argus_hang *hang = &hangs->items[i];
+        options[i] = (struct argus_option){.kind = ARGUS_OPTION_HANG,
+                                           .vertex = hang->vertex,
+                                           .hang = {.thread = hang->thread,
+                                                    .type = hang->type,
+                                                    .start_ns = hang->start_ns,
+                                                    .end_ns = hang->end_ns}};
     }
     struct argus_question question = {.kind = ARGUS_QUESTION_HANG,
-                                      .text = "Which hang is to be explained?",
+                                      .vertex = ARGUS_NONE,
                                       .options = options,
                                       .option_count = count,
-                                      .default_reason = "the longest"};
-    return choose(hangs, &question, asker, ret);
+                                      .default_reason = ARGUS_DEFAULT_LONGEST};
+    struct ask_list questions = {.asker = asker};
+    int answer;
+    struct argus_error *error = ask(&questions, &question, &answer);
+    ret->asked = ask_list_take(&questions, &ret->asked_count);
+    if (error)
+        return error;
+    if (answer == ARGUS_ANSWER_STOP)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no hang was chosen");
+    ret->hang = hangs->items[answer];
+    return NULL;
 }
 
 static struct argus_error *none_found(const struct argus_hang_options *options)
@@ -127,8 +74,7 @@ static struct argus_error *take(const struct argus_hangs *hangs, const char *wor
     return NULL;
 }
 
-static struct argus_error *choose_among(const struct analysis *analysis,
-                                        const struct argus_hang_options *options,
+static struct argus_error *choose_among(const struct argus_hang_options *options,
                                         const struct argus_hangs *hangs, const char *word,
                                         struct argus_asker asker, struct hang_choice *ret)
 {
@@ -137,7 +83,7 @@ static struct argus_error *choose_among(const struct analysis *analysis,
     if (!hangs->count)
         return none_found(options);
     if (hangs->count > 1)
-        return ask_which(analysis, hangs, asker, ret);
+        return ask_which(hangs, asker, ret);
     ret->hang = hangs->items[0];
     return NULL;
 }
@@ -209,7 +155,7 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
     error = find(analysis, options, &word, &hangs);
     if (error)
         return error;
-    error = choose_among(analysis, options, &hangs, word, asker, ret);
+    error = choose_among(options, &hangs, word, asker, ret);
     argus_hangs_deinit(&hangs);
     return error;
 }

@@ -7,12 +7,12 @@
 
 struct hang_choice {
     struct argus_hang hang;
-    struct argus_asked asked; /* owned while `has_asked` */
-    bool has_asked;           /* there were several hangs, and the question was asked */
+    struct argus_asked *asked; /* owned; if there were several hangs: the question which one */
+    size_t asked_count;
 };
 
 /* Chooses by the word after FILE (a vertex, or an index in `argus hangs`) or by the options. The
- * error is ARGUS_ERROR_QUESTION if the question was not answered; `ret->asked` is then filled in.
+ * error is ARGUS_ERROR_QUESTION if the question was not answered; `ret->asked` then has it.
  * Call hang_choice_deinit() in any case. */
 struct argus_error *hang_choice_make(const struct analysis *analysis,
                                      const struct argus_hang_options *options,

@@ -6,10 +6,10 @@
 #include "plugin/analysis.h"
 
 #define HANG_CONTEXTS_OPTIONS                                                                      \
-    {"hang", 0, "N", "the spinning vertex of hang N, and its baseline as the base"},               \
-        {"culprit", 0, NULL, "its culprit instead; of the first hang without --hang"},             \
+    {"hang", 0, "N", "take the spinning vertex of hang N, with its baseline as the base"},         \
+        {"culprit", 0, NULL, "take its culprit instead (without --hang: of the first hang)"},      \
     {                                                                                              \
-        "threshold", 't', "DURATION", "what counts as a hang, for these two (2s)"                  \
+        "threshold", 't', "DURATION", "for these two: count as a hang what lasts this long (2s)"   \
     }
 
 struct hang_contexts {

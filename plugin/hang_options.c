@@ -1,6 +1,5 @@
 #include "plugin/hang_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "plugin/time_point.h"

@@ -10,7 +10,7 @@
         {"thread", 0, "TID|NAME", "only this thread, or threads of this name"},                    \
         {"time", 0, "TIME", "only at this time: 14:32:10.5 (local) or +3s"},                       \
     {                                                                                              \
-        "threshold", 't', "DURATION", "what counts as a hang (2s)"                                 \
+        "threshold", 't', "DURATION", "count as a hang what lasts DURATION or longer (2s)"         \
     }
 
 /* Reads the options. A process or thread that is not in the trace is an error. The names are

@@ -31,7 +31,7 @@ static const char *take_date(const char *text, struct written *ret)
     return text + used;
 }
 
-/* Returns the text after the time of day; NULL: it is none. */
+/* Returns the text after the time of day; NULL: `text` does not begin with one. */
 static const char *take_clock(const char *text, struct written *ret)
 {
     int used = 0;

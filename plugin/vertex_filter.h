@@ -7,16 +7,17 @@
 
 /* A condition is an option here and a member of the filter. All given conditions have to hold. */
 #define VERTEX_FILTER_OPTIONS                                                                      \
-    {"process", 'p', "NAME", "of the process of this name, as the kernel has it"},                 \
-        {"pid", 0, "PID", "of this process"},                                                      \
-        {"thread", 0, "NAME|TID", "of the threads of this name, or of this thread"},               \
+    {"process", 'p', "NAME", "only vertices of the process of this name, as the kernel has it"},   \
+        {"pid", 0, "PID", "only vertices of this process"},                                        \
+        {"thread", 0, "NAME|TID", "only vertices of the threads of this name, or of this thread"}, \
         {"time", 0, "TIME",                                                                        \
-         "that cover this moment: 14:32:10.5 (local) or +1.5s after the beginning"},               \
-        {"from", 0, "TIME", "that end, with their wait, at this moment or later"},                 \
-        {"to", 0, "TIME", "that start before this moment"},                                        \
-        {"event", 'e', "KIND", "that handle such a UI event, e.g. button_press, key_press"},       \
+         "only at this moment: 14:32:10.5 (local) or +1.5s after the beginning"},                  \
+        {"from", 0, "TIME", "only those that end, with their wait, at this moment or later"},      \
+        {"to", 0, "TIME", "only those that start before this moment"},                             \
+        {"event", 'e', "KIND",                                                                     \
+         "only those that handle such a UI event, e.g. button_press, key_press"},                  \
     {                                                                                              \
-        "longer-than", 'l', "DURATION", "that ran or waited for at least this long"                \
+        "longer-than", 'l', "DURATION", "only those that ran or waited for at least this long"     \
     }
 
 struct vertex_filter {

@@ -121,7 +121,8 @@ static void share_out(struct waits *waits, uint32_t thread, uint32_t node, uint3
     argus_account_deinit(&account);
 }
 
-/* A scheduler's thread without a task waits for any task: whoever ends that wait was not late. */
+/* A scheduler's thread without a task waits for any task: the thread that ends that wait was not
+ * late. */
 static int kind_at(const struct argus_context_node *node, int kind)
 {
     bool is_wait =

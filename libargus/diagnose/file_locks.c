@@ -13,7 +13,6 @@
  */
 #include "diagnose/file_locks.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "argus/record.h"

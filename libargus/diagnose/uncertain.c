@@ -1,4 +1,4 @@
-/* What is uncertain in an answer, beside the guesses. */
+/* What is uncertain in an answer, besides the guesses. */
 #include "diagnose/diagnoser.h"
 
 static struct argus_error *note_lost_records(struct diagnoser *d)

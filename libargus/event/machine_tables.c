@@ -105,7 +105,8 @@ void machine_first_sight(struct machine *machine, uint32_t thread, uint64_t tid)
     apply(machine, thread, entry_at(machine, row->entry), later);
 }
 
-/* The entry that described `thread` was about a later life of its ID. */
+/* Makes `thread` unknown again: the entry that described it was about a later thread with the same
+ * ID. */
 void machine_forget(struct machine *machine, uint32_t thread)
 {
     struct argus_thread *life = &machine->threads.data[thread];

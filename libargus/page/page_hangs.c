@@ -1,5 +1,4 @@
 /* The hangs: all of them on a time axis, and the diagnosis of each. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,29 +101,36 @@ static const char *answered_by(const struct argus_asked *asked)
     return asked->answer == ARGUS_ANSWER_OPEN ? "open" : by[asked->by];
 }
 
-static void write_choice(const struct argus_sink *sink, const struct argus_asked *asked)
+static void write_choice(const struct argus_report_context *context,
+                         const struct argus_asked *asked)
 {
+    const struct argus_sink *sink = context->sink;
+    const struct argus_question *question = &asked->question;
+    char text[ARGUS_OPTION_TEXT_BYTES];
     bool guessed = asked->answer != ARGUS_ANSWER_OPEN && asked->by == ARGUS_BY_AUTO;
     argus_sink_printf(sink, "<li%s>", guessed ? " class=\"guess\"" : "");
-    html_text(sink, asked->text);
+    html_text(sink, argus_question_text(question, text, sizeof(text)));
     argus_sink_printf(sink, "<br><em>%s</em>: ", answered_by(asked));
     if (asked->answer >= 0)
-        html_text(sink, asked->options[asked->answer]);
+        html_text(sink, argus_option_text(context->graph, &question->options[asked->answer], text,
+                                          sizeof(text)));
     else
         html_text(sink, asked->answer == ARGUS_ANSWER_STOP ? "stop" : "not answered yet");
-    if (guessed && asked->default_reason && *asked->default_reason)
-        html_textf(sink, " (%s)", asked->default_reason);
+    if (guessed)
+        html_textf(sink, " (%s)", argus_default_reason_text(question, text, sizeof(text)));
     argus_sink_printf(sink, "</li>\n");
 }
 
 /* A list with a heading; nothing if it has no items. */
-static void write_choices(const struct argus_sink *sink, const struct argus_diagnosis *diagnosis)
+static void write_choices(const struct argus_report_context *context,
+                          const struct argus_diagnosis *diagnosis)
 {
+    const struct argus_sink *sink = context->sink;
     if (!diagnosis->asked_count)
         return;
     argus_sink_printf(sink, "<h4>Choices</h4>\n<ul class=\"choices\">\n");
     for (size_t i = 0; i < diagnosis->asked_count && i < MOST_ROWS; i++)
-        write_choice(sink, &diagnosis->asked[i]);
+        write_choice(context, &diagnosis->asked[i]);
     argus_sink_printf(sink, "</ul>\n");
 }
 
@@ -168,7 +174,7 @@ static struct argus_error *write_diagnosis(const struct argus_report_context *co
     argus_sink_printf(context->sink, "<div class=\"columns\"><div>\n");
     write_story(context, diagnosis);
     struct argus_error *error = write_shares(context, diagnosis);
-    write_choices(context->sink, diagnosis);
+    write_choices(context, diagnosis);
     write_uncertain(context, diagnosis);
     argus_sink_printf(context->sink, "</div><div>\n");
     if (diagnosis->culprit_count)

@@ -3,7 +3,6 @@
  * too. */
 #include "report/hang_timeline.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/overlap.h"

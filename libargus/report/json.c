@@ -117,30 +117,45 @@ static const char *by_name(enum argus_answer_by by)
     return by == ARGUS_BY_USER ? "user" : by == ARGUS_BY_AUTO ? "auto" : "file";
 }
 
-json_t *json_questions(const struct argus_asked *asked, size_t count)
+static json_t *options_json(const struct argus_graph *graph, const struct argus_question *question)
+{
+    json_t *options = json_array();
+    char text[ARGUS_OPTION_TEXT_BYTES];
+    for (size_t i = 0; i < question->option_count; i++)
+        json_add(options,
+                 json_text(argus_option_text(graph, &question->options[i], text, sizeof(text))));
+    return options;
+}
+
+static json_t *question_json(const struct argus_graph *graph, const struct argus_asked *asked)
+{
+    const struct argus_question *question = &asked->question;
+    char text[ARGUS_QUESTION_TEXT_BYTES];
+    json_t *json = json_object();
+    json_put(json, "kind", json_text(argus_question_kind_name(question->kind)));
+    json_put(json, "text", json_text(argus_question_text(question, text, sizeof(text))));
+    json_put(json, "options", options_json(graph, question));
+    json_put(json, "default", json_integer((json_int_t)question->default_option + 1));
+    json_put(json, "default_reason",
+             json_text(argus_default_reason_text(question, text, sizeof(text))));
+    size_t runner_up = argus_asked_runner_up(asked);
+    json_put(json, "runner_up",
+             runner_up < question->option_count ? json_integer((json_int_t)runner_up + 1)
+                                                : json_null());
+    json_put(json, "answer",
+             asked->answer == ARGUS_ANSWER_OPEN   ? json_null()
+             : asked->answer == ARGUS_ANSWER_STOP ? json_text("stop")
+                                                  : json_integer(asked->answer + 1));
+    json_put(json, "by",
+             asked->answer == ARGUS_ANSWER_OPEN ? json_null() : json_text(by_name(asked->by)));
+    return json;
+}
+
+json_t *json_questions(const struct argus_graph *graph, const struct argus_asked *asked,
+                       size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_t *question = json_object(), *options = json_array();
-        for (size_t j = 0; j < asked[i].option_count; j++)
-            json_add(options, json_text(asked[i].options[j]));
-        json_put(question, "kind", json_text(argus_question_kind_name(asked[i].kind)));
-        json_put(question, "text", json_text(asked[i].text));
-        json_put(question, "options", options);
-        json_put(question, "default", json_integer((json_int_t)asked[i].default_option + 1));
-        json_put(question, "default_reason", json_text(asked[i].default_reason));
-        size_t runner_up = argus_asked_runner_up(&asked[i]);
-        json_put(question, "runner_up",
-                 runner_up < asked[i].option_count ? json_integer((json_int_t)runner_up + 1)
-                                                   : json_null());
-        json_put(question, "answer",
-                 asked[i].answer == ARGUS_ANSWER_OPEN   ? json_null()
-                 : asked[i].answer == ARGUS_ANSWER_STOP ? json_text("stop")
-                                                        : json_integer(asked[i].answer + 1));
-        json_put(question, "by",
-                 asked[i].answer == ARGUS_ANSWER_OPEN ? json_null()
-                                                      : json_text(by_name(asked[i].by)));
-        json_add(list, question);
-    }
+    for (size_t i = 0; i < count; i++)
+        json_add(list, question_json(graph, &asked[i]));
     return list;
 }

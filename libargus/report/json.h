@@ -30,6 +30,7 @@ json_t *json_vertex_or_null(const struct argus_report_context *context, uint32_t
 /* The frames of a stack of `vertex`, innermost first, as strings. */
 json_t *json_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack);
 /* Questions with their answers: an option's number from 1, "stop", or null if not answered yet. */
-json_t *json_questions(const struct argus_asked *asked, size_t count);
+json_t *json_questions(const struct argus_graph *graph, const struct argus_asked *asked,
+                       size_t count);
 
 #endif

@@ -264,37 +264,46 @@ void report_stack(const struct argus_report_context *context, uint32_t vertex, u
         argus_sink_printf(context->sink, "%*s… %u more\n", (int)indent, "", frames.count - end);
 }
 
-static void print_answer(const struct argus_sink *sink, const struct argus_asked *asked)
+static void print_answer(const struct argus_report_context *context,
+                         const struct argus_asked *asked)
 {
     static const char *const by[] = {[ARGUS_BY_USER] = "you",
                                      [ARGUS_BY_LIST] = "from the list of answers",
                                      [ARGUS_BY_AUTO] = "guessed",
                                      [ARGUS_BY_FILE] = "as answered before"};
+    const struct argus_question *question = &asked->question;
     size_t runner_up = argus_asked_runner_up(asked);
+    char text[ARGUS_OPTION_TEXT_BYTES], reason[ARGUS_QUESTION_TEXT_BYTES];
     if (asked->answer == ARGUS_ANSWER_OPEN) {
-        argus_sink_printf(sink, "    open\n");
+        argus_sink_printf(context->sink, "    open\n");
         return;
     }
     if (asked->answer == ARGUS_ANSWER_STOP) {
-        argus_sink_printf(sink, "    stop (%s)\n", by[asked->by]);
+        argus_sink_printf(context->sink, "    stop (%s)\n", by[asked->by]);
         return;
     }
     bool guessed = asked->by == ARGUS_BY_AUTO;
-    argus_sink_printf(sink, "    %d: %s (%s%s%s)\n", asked->answer + 1,
-                      asked->options[asked->answer], by[asked->by], guessed ? ": " : "",
-                      guessed ? asked->default_reason : "");
-    if (guessed && runner_up < asked->option_count)
-        argus_sink_printf(sink, "    rather than %zu: %s\n", runner_up + 1,
-                          asked->options[runner_up]);
+    argus_default_reason_text(question, reason, sizeof(reason));
+    argus_sink_printf(
+        context->sink, "    %d: %s (%s%s%s)\n", asked->answer + 1,
+        argus_option_text(context->graph, &question->options[asked->answer], text, sizeof(text)),
+        by[asked->by], guessed ? ": " : "", guessed ? reason : "");
+    if (guessed && runner_up < question->option_count)
+        argus_sink_printf(
+            context->sink, "    rather than %zu: %s\n", runner_up + 1,
+            argus_option_text(context->graph, &question->options[runner_up], text, sizeof(text)));
 }
 
-void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count)
+void report_questions(const struct argus_report_context *context, const struct argus_asked *asked,
+                      size_t count)
 {
+    char text[ARGUS_QUESTION_TEXT_BYTES];
     if (count > 0)
-        report_heading(sink, "Choices");
+        report_heading(context->sink, "Choices");
     for (size_t i = 0; i < count; i++) {
-        argus_sink_printf(sink, "  ");
-        report_wrapped(sink, 2, asked[i].text);
-        print_answer(sink, &asked[i]);
+        argus_sink_printf(context->sink, "  ");
+        report_wrapped(context->sink, 2,
+                       argus_question_text(&asked[i].question, text, sizeof(text)));
+        print_answer(context, &asked[i]);
     }
 }

@@ -49,6 +49,7 @@ void report_stack(const struct argus_report_context *context, uint32_t vertex, u
                   unsigned indent, uint32_t limit);
 
 /* Prints the questions and their answers; nothing without questions. */
-void report_questions(const struct argus_sink *sink, const struct argus_asked *asked, size_t count);
+void report_questions(const struct argus_report_context *context, const struct argus_asked *asked,
+                      size_t count);
 
 #endif

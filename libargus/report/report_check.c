@@ -2,7 +2,6 @@
 #include "report/report_check.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/words.h"

@@ -2,7 +2,6 @@
  * figure. */
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/json.h"

@@ -177,7 +177,7 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
         print_culprit(context, &diagnosis->culprits[i]);
     print_own_stack(context, diagnosis);
     struct argus_error *error = print_accounting(context, diagnosis);
-    report_questions(context->sink, diagnosis->asked, diagnosis->asked_count);
+    report_questions(context, diagnosis->asked, diagnosis->asked_count);
     if (!error)
         error = report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                               limits_subjects_of_diagnosis(context->graph, diagnosis));

@@ -263,7 +263,8 @@ json_t *json_diagnosis(const struct argus_report_context *context,
     json_put(json, "accounting", accounting_json(context, diagnosis));
     json_put(json, "origin",
              vertices_json(context, diagnosis, diagnosis->origin, diagnosis->origin_count));
-    json_put(json, "questions", json_questions(diagnosis->asked, diagnosis->asked_count));
+    json_put(json, "questions",
+             json_questions(context->graph, diagnosis->asked, diagnosis->asked_count));
     json_put(json, "uncertain", uncertain_json(context, diagnosis));
     json_put(json, "unnamed_frames", json_unnamed(context->symbols));
     json_put(json, "limits",

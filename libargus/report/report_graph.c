@@ -1,7 +1,6 @@
 /* The composition of a graph: counts, rules. */
 #include "argus/graph_file.h"
 #include "report/json.h"
-#include "report/lines.h"
 #include "slice/timeline.h"
 
 static void count_edges(const struct view *view, uint64_t *kinds, uint64_t *ret_weak)

@@ -3,10 +3,7 @@
 #include "report/report_limits.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "report/lines.h"
 
 /* --- the selection --- */
 

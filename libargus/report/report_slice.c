@@ -121,7 +121,7 @@ static json_t *slice_json(const struct argus_report_context *context,
     }
     json_put(json, "path", list);
     json_put(json, "end", json_text(end_text(slice->end)));
-    json_put(json, "questions", json_questions(slice->asked, slice->asked_count));
+    json_put(json, "questions", json_questions(context->graph, slice->asked, slice->asked_count));
     json_put(json, "limits",
              json_limits(argus_graph_trace(context->graph), ARGUS_GAP_SLICE, ARGUS_GAP_ANY));
     struct programs_32_bit programs;
@@ -145,7 +145,7 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
         print_others(context, step);
     }
     argus_sink_printf(context->sink, "End: %s.\n", end_text(slice->end));
-    report_questions(context->sink, slice->asked, slice->asked_count);
+    report_questions(context, slice->asked, slice->asked_count);
     struct programs_32_bit programs;
     touch_slice(context, slice, &programs);
     programs_32_bit_print(&programs, context->sink);

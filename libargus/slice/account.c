@@ -498,14 +498,3 @@ void argus_account_deinit(struct argus_account *account)
     free(account->links);
     *account = (struct argus_account){0};
 }
-
-const char *argus_stretch_state_name(enum argus_stretch_state state)
-{
-    static const char *const names[] = {
-        [ARGUS_STRETCH_RUNNING] = "running",
-        [ARGUS_STRETCH_RUNNABLE] = "waiting for a cpu",
-        [ARGUS_STRETCH_WAITING] = "waiting",
-        [ARGUS_STRETCH_UNKNOWN] = "unknown",
-    };
-    return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
-}

@@ -4,9 +4,8 @@
  * causes, or only a weak one. The walk ends where the causes end: at a device, a thread's first
  * vertex, or a thread that only slept by its own clock.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "slice/slicer.h"
 
@@ -130,32 +129,22 @@ static uint64_t wait_before(const struct slicer *slicer, uint32_t vertex, uint32
     return end - begin;
 }
 
-/* ", at work for 2.8 s of the wait of 2.8 s"; "" if the edge did not end a wait. */
-static void describe_share(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
-                           char *buffer, size_t bytes)
-{
-    uint64_t explained_ns, waited_ns = wait_before(slicer, vertex, edge, &explained_ns);
-    buffer[0] = '\0';
-    if (waited_ns && slicer->view.edges[edge].to_ns <= slicer->view.vertices[vertex].start_ns)
-        snprintf(buffer, bytes, "; at work for %.2f ms of the wait of %.2f ms",
-                 (double)explained_ns / 1e6, (double)waited_ns / 1e6);
-}
-
-static void describe_edge(const struct slicer *slicer, uint32_t edge,
-                          const struct argus_boost *boost, char *buffer, size_t bytes)
+static struct argus_option cause_option(const struct slicer *slicer, uint32_t vertex, uint32_t edge,
+                                        const struct argus_boost *boost)
 {
     const struct argus_edge *e = &slicer->view.edges[edge];
-    const struct argus_process *process = timeline_process(&slicer->view, e->from);
-    const struct argus_thread *thread =
-        &slicer->view.threads[slicer->view.vertices[e->from].thread];
-    const struct argus_rule *rules;
-    size_t rule_count = argus_graph_rules(slicer->view.graph, &rules);
-    int used = snprintf(buffer, bytes, "v%u of %s [%" PRIu64 "], thread %s: %s, %s (%s)", e->from,
-                        process->name, process->pid, thread->name, argus_edge_name(e),
-                        e->strong ? "strong" : "weak",
-                        e->rule < rule_count ? rules[e->rule].name : "no rule");
-    if (boost->boost && used > 0 && (size_t)used < bytes)
-        snprintf(buffer + used, bytes - (size_t)used, ", both in %.60s", boost->function);
+    struct argus_option option = {
+        .kind = ARGUS_OPTION_CAUSE, .vertex = e->from, .cause.edge = edge};
+    uint64_t worked_ns, waited_ns = wait_before(slicer, vertex, edge, &worked_ns);
+    if (waited_ns && e->to_ns <= slicer->view.vertices[vertex].start_ns) {
+        option.cause.waited_ns = waited_ns;
+        option.cause.worked_ns = worked_ns;
+    }
+    if (boost->boost) {
+        snprintf(option.cause.function, sizeof(option.cause.function), "%.60s", boost->function);
+        option.cause.function_vertices = boost->vertices;
+    }
+    return option;
 }
 
 struct argus_error *slicer_boost(struct slicer *slicer, uint32_t edge, struct argus_boost *ret)
@@ -210,58 +199,42 @@ static size_t cheapest(const struct choice *choice, const struct options *option
     return best;
 }
 
-static void give_reason(const struct slicer *slicer, const struct choice *choice, size_t chosen,
-                        const struct argus_boost *boost, char *buffer, size_t bytes)
+static enum argus_default_reason reason_for(const struct slicer *slicer,
+                                            const struct choice *choice, size_t chosen,
+                                            const struct argus_boost *boost)
 {
     const struct argus_edge *edge = &slicer->view.edges[choice->edges[chosen]];
     bool ended_wait = edge->to_ns == slicer->view.vertices[edge->to].start_ns &&
                       edge->kind != ARGUS_EDGE_SEQUENCE;
     if (boost->boost)
-        snprintf(buffer, bytes, "both have %.60s in their stacks, and %u vertices in all",
-                 boost->function, boost->vertices);
-    else if (chosen > 0)
-        snprintf(buffer, bytes, "%s",
-                 edge->strong ? "it is the latest of those that are strong"
-                              : "its own causes are surer than those of the others");
-    else if (ended_wait)
-        snprintf(buffer, bytes, "it ended the wait before this vertex");
-    else
-        snprintf(buffer, bytes, choice->count > 1 ? "it is the latest" : "nothing else is known");
+        return ARGUS_DEFAULT_SHARED_FUNCTION;
+    if (chosen > 0)
+        return edge->strong ? ARGUS_DEFAULT_LATEST_STRONG : ARGUS_DEFAULT_SURER_CAUSES;
+    if (ended_wait)
+        return ARGUS_DEFAULT_ENDED_WAIT;
+    return choice->count > 1 ? ARGUS_DEFAULT_LATEST : ARGUS_DEFAULT_ONLY;
 }
 
 /* Asks which edge of `choice` to follow; the last option is to stop. */
 static struct argus_error *ask_choice(struct slicer *slicer, uint32_t vertex,
                                       const struct choice *choice, uint32_t *ret)
 {
-    char texts[MAX_OPTIONS][360], text[160], reason[200];
     struct argus_option options[MAX_OPTIONS + 1];
     struct options weighed;
-    bool weak = choice->count == 1;
     struct argus_error *error = weigh(slicer, choice, &weighed);
     if (error)
         return error;
-    for (size_t i = 0; i < choice->count; i++) {
-        describe_edge(slicer, choice->edges[i], &weighed.boosts[i], texts[i], sizeof(texts[i]));
-        size_t length = strlen(texts[i]);
-        describe_share(slicer, vertex, choice->edges[i], texts[i] + length,
-                       sizeof(texts[i]) - length);
-        options[i] = (struct argus_option){.text = texts[i],
-                                           .vertex = slicer->view.edges[choice->edges[i]].from};
-    }
-    options[choice->count] = (struct argus_option){.text = "stop here", .vertex = ARGUS_NONE};
-    snprintf(text, sizeof(text),
-             weak ? "v%u was made to run by something that may or may not be its cause: follow it?"
-                  : "v%u has several causes: which one to follow?",
-             vertex);
+    for (size_t i = 0; i < choice->count; i++)
+        options[i] = cause_option(slicer, vertex, choice->edges[i], &weighed.boosts[i]);
+    options[choice->count] = (struct argus_option){.kind = ARGUS_OPTION_STOP, .vertex = ARGUS_NONE};
     size_t chosen = cheapest(choice, &weighed, choice->count);
-    give_reason(slicer, choice, chosen, &weighed.boosts[chosen], reason, sizeof(reason));
     struct argus_question question = {
-        .kind = weak ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
-        .text = text,
+        .kind = choice->count == 1 ? ARGUS_QUESTION_WEAK : ARGUS_QUESTION_PREDECESSOR,
+        .vertex = vertex,
         .options = options,
         .option_count = choice->count + 1,
         .default_option = chosen,
-        .default_reason = reason,
+        .default_reason = reason_for(slicer, choice, chosen, &weighed.boosts[chosen]),
         .runner_up = cheapest(choice, &weighed, chosen), /* or to stop */
     };
     int answer;

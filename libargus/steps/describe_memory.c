@@ -7,7 +7,6 @@
  */
 #include "steps/describe.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "steps/describe_member.h"

@@ -323,28 +323,43 @@ void answer_book_drop(struct answer_book *book, const json_t *walk)
 
 /* --- answers --- */
 
-static json_t *answer_json(const struct argus_asked *asked)
+static json_t *question_json(const struct argus_question *question)
+{
+    char text[ARGUS_QUESTION_TEXT_BYTES];
+    return json_text(argus_question_text(question, text, sizeof(text)));
+}
+
+static json_t *option_json(const struct argus_graph *graph, const struct argus_option *option)
+{
+    char text[ARGUS_OPTION_TEXT_BYTES];
+    return json_text(argus_option_text(graph, option, text, sizeof(text)));
+}
+
+static json_t *answer_json(const struct argus_graph *graph, const struct argus_asked *asked)
 {
     bool stop = asked->answer == ARGUS_ANSWER_STOP;
     json_t *answer = json_object();
-    json_put(answer, "question", json_text(asked->text));
-    json_put(answer, "option", json_text(stop ? "stop" : asked->options[asked->answer]));
+    json_put(answer, "question", question_json(&asked->question));
+    json_put(answer, "option",
+             stop ? json_text("stop")
+                  : option_json(graph, &asked->question.options[asked->answer]));
     json_put(answer, "number", json_integer(stop ? 0 : asked->answer + 1));
     return answer;
 }
 
-struct argus_error *answer_book_note(struct answer_book *book, const struct arguments *arguments,
-                                     size_t next, const struct argus_asked *asked, size_t count,
+struct argus_error *answer_book_note(struct answer_book *book, const struct analysis *analysis,
+                                     const struct argus_asked *asked, size_t count,
                                      bool *ret_changed)
 {
-    json_t *walk = new_walk(arguments, next), *answers = json_object_get(walk, "answers");
+    json_t *walk = new_walk(analysis->arguments, analysis->next);
+    json_t *answers = json_object_get(walk, "answers");
     if (!walk)
         return argus_error_memory();
     for (size_t i = 0; i < count; i++) {
         if (asked[i].answer == ARGUS_ANSWER_OPEN)
-            json_object_set_new(walk, "open", json_text(asked[i].text));
+            json_object_set_new(walk, "open", question_json(&asked[i].question));
         else
-            json_array_append_new(answers, answer_json(&asked[i]));
+            json_array_append_new(answers, answer_json(analysis->graph, &asked[i]));
     }
     json_t *before = find_line(book, walk);
     *ret_changed = !before || before != answer_book_last(book) || !json_equal(before, walk);
@@ -359,26 +374,26 @@ size_t answer_book_count(const json_t *walk)
     return json_array_size(json_object_get(walk, "answers"));
 }
 
-static bool is_text(const json_t *kept, const char *text)
+/* Whether the two are the same text. Releases `text`. */
+static bool is_text(const json_t *kept, json_t *text)
 {
-    json_t *json = json_text(text);
-    bool same = json_equal(kept, json);
-    json_decref(json);
+    bool same = json_equal(kept, text);
+    json_decref(text);
     return same;
 }
 
-bool answer_book_answer(const json_t *walk, size_t index, const struct argus_question *question,
-                        int *ret)
+bool answer_book_answer(const json_t *walk, size_t index, const struct argus_graph *graph,
+                        const struct argus_question *question, int *ret)
 {
     const json_t *answer = json_array_get(json_object_get(walk, "answers"), index);
-    if (!answer || !is_text(json_object_get(answer, "question"), question->text))
+    if (!answer || !is_text(json_object_get(answer, "question"), question_json(question)))
         return false;
     json_int_t number = json_integer_value(json_object_get(answer, "number"));
     if (number > (json_int_t)question->option_count)
         return false;
     *ret = number == 0 ? ARGUS_ANSWER_STOP : (int)number - 1;
-    return number == 0 ||
-           is_text(json_object_get(answer, "option"), question->options[number - 1].text);
+    return number == 0 || is_text(json_object_get(answer, "option"),
+                                  option_json(graph, &question->options[number - 1]));
 }
 
 /* --- running --- */

@@ -19,8 +19,7 @@
 
 #include <jansson.h>
 
-#include "argus/question.h"
-#include "plugin/command.h"
+#include "plugin/analysis.h"
 #include "plugin/sidecar.h"
 
 struct answer_book {
@@ -51,17 +50,17 @@ json_t *answer_book_last(const struct answer_book *book);
 /* Removes a walk from the book. */
 void answer_book_drop(struct answer_book *book, const json_t *walk);
 
-/* Replaces the answers of this command line's walk by `asked`, and makes that walk the latest.
+/* Replaces the answers of the walk of the analysis by `asked`, and makes that walk the latest.
  * Answers of ARGUS_BY_AUTO are kept too, because later answers depend on them. The last question
  * may be open. False: nothing changed. */
-struct argus_error *answer_book_note(struct answer_book *book, const struct arguments *arguments,
-                                     size_t next, const struct argus_asked *asked, size_t count,
+struct argus_error *answer_book_note(struct answer_book *book, const struct analysis *analysis,
+                                     const struct argus_asked *asked, size_t count,
                                      bool *ret_changed);
 
 /* The walk's answer `index` as an answer to `question`: an option's index or ARGUS_ANSWER_STOP.
  * False: there is no such answer, or it was given to a different question. */
-bool answer_book_answer(const json_t *walk, size_t index, const struct argus_question *question,
-                        int *ret);
+bool answer_book_answer(const json_t *walk, size_t index, const struct argus_graph *graph,
+                        const struct argus_question *question, int *ret);
 /* The number of answers of a walk. */
 size_t answer_book_count(const json_t *walk);
 

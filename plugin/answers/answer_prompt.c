@@ -27,28 +27,18 @@ static bool page_open(struct page *page)
     return page->out != NULL;
 }
 
-static void write_question(FILE *out, const struct argus_question *question)
+static void write_keys(FILE *out, const struct argus_graph *graph,
+                       const struct argus_question *question, bool may_go_back)
 {
-    const char **texts = calloc(question->option_count + 1, sizeof(*texts));
-    if (!texts)
-        return;
-    for (size_t i = 0; i < question->option_count; i++)
-        texts[i] = question->options[i].text;
-    fprintf(out, "\n%s\n", question->text);
-    answers_write_options(out, texts, question->option_count, question->default_option,
-                          question->default_reason);
-    free(texts);
-}
-
-static void write_keys(FILE *out, const struct argus_question *question, bool may_go_back)
-{
-    write_question(out, question);
+    char reason[ARGUS_QUESTION_TEXT_BYTES];
+    fputc('\n', out);
+    answers_write_question(out, graph, question);
     fprintf(out,
             "\n  1 to %zu  take this one\n"
-            "  Enter   take %zu%s%s\n"
+            "  Enter   take %zu: %s\n"
             "  ? N     show more of option N: its vertex, its stack, its peers\n",
             question->option_count, question->default_option + 1,
-            *question->default_reason ? ": " : "", question->default_reason);
+            argus_default_reason_text(question, reason, sizeof(reason)));
     if (may_go_back)
         fprintf(out, "  b       go back to the question before\n");
     fprintf(out, "  s       stop the walk here\n"
@@ -64,13 +54,15 @@ static bool write_piece(void *context, const char *text, size_t bytes)
 static void write_option(FILE *out, const struct analysis *analysis,
                          const struct argus_question *question, const char *word)
 {
+    char text[ARGUS_OPTION_TEXT_BYTES];
     int answer = answer_parse(word, question->option_count);
     if (answer < 0) {
         fprintf(out, "There is no option %.16s.\n", word);
         return;
     }
     const struct argus_option *option = &question->options[answer];
-    fprintf(out, "\n%d) %s\n", answer + 1, option->text);
+    fprintf(out, "\n%d) %s\n", answer + 1,
+            argus_option_text(analysis->graph, option, text, sizeof(text)));
     if (option->vertex == ARGUS_NONE) {
         fprintf(out, "This option has no vertex.\n");
         return;
@@ -97,7 +89,7 @@ static int understand(const struct analysis *analysis, const struct argus_questi
     if (word[0] == '?' && next)
         write_option(out, analysis, question, next);
     else if (word[0] == '?')
-        write_keys(out, question, may_go_back);
+        write_keys(out, analysis->graph, question, may_go_back);
     else if (!strcmp(word, "b") && may_go_back)
         return ANSWER_BACK;
     else if (!strcmp(word, "b"))
@@ -129,7 +121,8 @@ int answer_prompt(const struct analysis *analysis, const struct argus_question *
              may_go_back ? ", b(ack)" : "", question->default_option + 1);
     if (!page_open(&page))
         return ARGUS_ANSWER_OPEN;
-    write_question(page.out, question);
+    fputc('\n', page.out);
+    answers_write_question(page.out, analysis->graph, question);
     while (answer == ANSWER_NONE) {
         if (!read_line(analysis->session, &page, prompt, line) || !page_open(&page))
             return ARGUS_ANSWER_OPEN;

@@ -59,7 +59,8 @@ static int answer_from_book(struct answers *answers, const struct argus_question
     int answer;
     if (!answers->kept || answers->asked > answer_book_count(answers->kept))
         return ANSWER_NONE;
-    if (answer_book_answer(answers->kept, answers->asked - 1, question, &answer)) {
+    if (answer_book_answer(answers->kept, answers->asked - 1, answers->analysis->graph, question,
+                           &answer)) {
         answers->kept_used++;
         return answer;
     }
@@ -109,13 +110,17 @@ static int answer_from_word(struct answers *answers, const char *list, const cha
     return ARGUS_ANSWER_OPEN;
 }
 
-void answers_write_options(FILE *out, const char *const *texts, size_t count, size_t default_option,
-                           const char *reason)
+void answers_write_question(FILE *out, const struct argus_graph *graph,
+                            const struct argus_question *question)
 {
-    for (size_t i = 0; i < count; i++) {
-        fprintf(out, "  %zu) %s", i + 1, texts[i]);
-        if (i == default_option)
-            fprintf(out, "  [default%s%s]", reason && *reason ? ": " : "", reason ? reason : "");
+    char text[ARGUS_OPTION_TEXT_BYTES];
+    fprintf(out, "%s\n", argus_question_text(question, text, sizeof(text)));
+    for (size_t i = 0; i < question->option_count; i++) {
+        fprintf(out, "  %zu) %s", i + 1,
+                argus_option_text(graph, &question->options[i], text, sizeof(text)));
+        if (i == question->default_option)
+            fprintf(out, "  [default: %s]",
+                    argus_default_reason_text(question, text, sizeof(text)));
         fputc('\n', out);
     }
 }
@@ -200,7 +205,7 @@ static void write_continuation(FILE *out, const struct answers *answers,
                                const struct argus_asked *asked, size_t count)
 {
     fprintf(out, "To go on, with N for your answer (1 to %zu, stop or default):\n  ",
-            asked[count - 1].option_count);
+            asked[count - 1].question.option_count);
     arguments_write_line(answers->arguments, "answers", out);
     fprintf(out, " --answers=");
     for (size_t i = 0; i + 1 < count; i++) {
@@ -222,21 +227,19 @@ static void write_continuation(FILE *out, const struct answers *answers,
 static void show_open_question(struct answers *answers, const struct argus_asked *asked,
                                size_t count)
 {
-    const struct argus_asked *open = &asked[count - 1];
     bool json = arguments_has(answers->arguments, "json");
     char *text = NULL;
     size_t length = 0;
     if (json && answers->session->in_lldb) { /* a script gets output and errors as one object */
         argus_error_destroy(json_output(
-            answers->session, json_pack("{s:o}", "questions", json_questions(asked, count))));
+            answers->session, json_pack("{s:o}", "questions",
+                                        json_questions(answers->analysis->graph, asked, count))));
         return;
     }
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return;
-    fprintf(out, "%s\n", open->text);
-    answers_write_options(out, (const char *const *)open->options, open->option_count,
-                          open->default_option, open->default_reason);
+    answers_write_question(out, answers->analysis->graph, &asked[count - 1].question);
     write_continuation(out, answers, asked, count);
     fclose(out);
     if (json)
@@ -252,8 +255,8 @@ static void keep_answers(struct answers *answers, const struct argus_asked *aske
     bool open = count > 0 && asked[count - 1].answer == ARGUS_ANSWER_OPEN, changed = false;
     if (!answers->keeps || !(answers->by_user || open))
         return;
-    struct argus_error *error = answer_book_note(&answers->book, answers->arguments,
-                                                 answers->analysis->next, asked, count, &changed);
+    struct argus_error *error =
+        answer_book_note(&answers->book, answers->analysis, asked, count, &changed);
     if (!error && changed)
         error = answer_book_save(&answers->book);
     if (error)
@@ -272,6 +275,16 @@ static void tell_kept_used(const struct answers *answers)
             answers->kept_used == 1 ? "was" : "were");
 }
 
+/* The error that a question is open, with its words. */
+static struct argus_error *open_error(const struct argus_question *question)
+{
+    char text[ARGUS_QUESTION_TEXT_BYTES];
+    if (question->kind == ARGUS_QUESTION_HANG)
+        return argus_error_create(ARGUS_ERROR_QUESTION, "the question which hang is meant is open");
+    return argus_error_create(ARGUS_ERROR_QUESTION, "a question is open: %s",
+                              argus_question_text(question, text, sizeof(text)));
+}
+
 struct argus_error *answers_finish(struct answers *answers, struct argus_error *error,
                                    const struct argus_asked *asked, size_t count)
 {
@@ -284,8 +297,11 @@ struct argus_error *answers_finish(struct answers *answers, struct argus_error *
         keep_answers(answers, asked, count);
         tell_kept_used(answers);
     }
-    if (open && count)
+    if (open && count) {
         show_open_question(answers, asked, count);
+        argus_error_destroy(error);
+        error = open_error(&asked[count - 1].question);
+    }
     if (!error && answers->rest && *answers->rest)
         session_warn(answers->session, "--answers: '%s' was not needed: only %zu questions came up",
                      answers->rest, count);

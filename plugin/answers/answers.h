@@ -69,8 +69,8 @@ void answers_deinit(struct answers *answers);
 #define ANSWER_NONE (-100)
 int answer_parse(const char *word, size_t count);
 
-/* Writes the options, one per line. */
-void answers_write_options(FILE *out, const char *const *texts, size_t count, size_t default_option,
-                           const char *reason);
+/* Writes a question and its options, one per line. */
+void answers_write_question(FILE *out, const struct argus_graph *graph,
+                            const struct argus_question *question);
 
 #endif

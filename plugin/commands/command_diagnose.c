@@ -1,7 +1,6 @@
 /* `argus diagnose`: chooses the hang, then runs Algorithm 1 (argus/diagnose.h). The choice of the
  * hang can itself be a question. It is asked here and put before the questions of the analysis, so
  * that --answers counts it as the first. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,22 +34,24 @@ static struct argus_error *report(struct analysis *analysis, struct answers *ans
     return error ? error : written;
 }
 
-/* Inserts the question about the hang, if there was one, before those of the diagnosis. */
+/* Moves the question about the hang, if there was one, before those of the diagnosis. */
 static struct argus_error *prepend_question(struct argus_diagnosis *diagnosis,
                                             struct hang_choice *choice)
 {
-    if (!choice->has_asked)
+    size_t count = choice->asked_count + diagnosis->asked_count;
+    if (!choice->asked_count)
         return NULL;
-    struct argus_asked *asked = calloc(diagnosis->asked_count + 1, sizeof(*asked));
+    struct argus_asked *asked = realloc(choice->asked, count * sizeof(*asked));
     if (!asked)
         return argus_error_memory();
-    asked[0] = choice->asked;
     if (diagnosis->asked_count)
-        memcpy(asked + 1, diagnosis->asked, diagnosis->asked_count * sizeof(*asked));
+        memcpy(asked + choice->asked_count, diagnosis->asked,
+               diagnosis->asked_count * sizeof(*asked));
     free(diagnosis->asked);
     diagnosis->asked = asked;
-    diagnosis->asked_count++;
-    choice->has_asked = false;
+    diagnosis->asked_count = count;
+    choice->asked = NULL;
+    choice->asked_count = 0;
     return NULL;
 }
 
@@ -96,7 +97,7 @@ static struct argus_error *run_analysis(struct analysis *analysis,
         if (!error)
             error = diagnose(analysis, &answers, &choice, &diagnose_options);
         else if (!answers.back)
-            error = answers_finish(&answers, error, &choice.asked, choice.has_asked);
+            error = answers_finish(&answers, error, choice.asked, choice.asked_count);
         hang_choice_deinit(&choice);
     } while (answers_again(&answers, &error));
     answers_deinit(&answers);

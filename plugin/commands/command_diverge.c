@@ -51,10 +51,10 @@ const struct command command_diverge = {
     .missing = "BAD is missing: a step file that argus step wrote",
     .summary = "compare two instruction traces: which branch decided, by which variable",
     .details = "NORMAL and BAD are step files ('argus step') of one function in two runs, one\n"
-               "that went well and one that spins. Prints the first place at which they part,\n"
-               "the branches of which only one of them took some way, and the variables that\n"
-               "those depend on, each with the command that watches it. Loops count as one\n"
-               "turn. argus-diverge(1) says how, and what can be wrong.\n"
+               "that went well and one that spins. Prints the first place at which they\n"
+               "differ, the branches that only one of them took in some direction, and the\n"
+               "variables that those depend on, each with the command that watches it. A loop\n"
+               "counts as one turn. argus-diverge(1) says how, and what can be wrong.\n"
                "\n"
                "With BAD alone: the branches that could lead out of the loop in which it ends.\n"
                "What the thread itself writes in every turn (counters, deadlines) comes last.",

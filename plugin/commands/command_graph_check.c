@@ -2,7 +2,7 @@
 
 static const struct command_option options[] = {
     {"limit", 'n', "N", "print the N worst of each kind (10)"},
-    {"longer-than", 'l', "DURATION", "a wait without an edge counts from here on (100ms)"},
+    {"longer-than", 'l', "DURATION", "list waits without an edge of at least DURATION (100ms)"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };

@@ -13,9 +13,9 @@ static const struct command_option options[] = {
     {"output", 'o', "FILE", "write to FILE, not to standard output"},
     {"format", 0, "perfetto|dot", "perfetto (the default) or dot"},
     {"around", 0, "V", "only this vertex and those near it"},
-    {"hops", 0, "N", "with --around: as many edges away (3)"},
+    {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
-    {"limit", 'n', "N", "at most N vertices (200000; dot: 500)"},
+    {"limit", 'n', "N", "write at most N vertices (200000; dot: 500)"},
     COMMAND_OPTIONS_END,
 };
 

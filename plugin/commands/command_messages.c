@@ -2,7 +2,7 @@
 
 static const struct command_option options[] = {
     {"process", 0, "NAME", "only channels that a process of this name sends to or receives from"},
-    {"pairs", 0, NULL, "every pair too: who sent when, and who received which bytes of it"},
+    {"pairs", 0, NULL, "list every pair too: who sent when, and who received which bytes of it"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };

@@ -9,8 +9,8 @@
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the trace to FILE (argus.argus)"},
-    {"ring-size", 0, "SIZE", "of FILE, which then keeps only the newest records"},
-    {"buffer", 0, "SIZE", "memory for records that are not yet in FILE (256M)"},
+    {"ring-size", 0, "SIZE", "limit FILE to SIZE: it then keeps only the newest records"},
+    {"buffer", 0, "SIZE", "use SIZE of memory for records that are not yet in FILE (256M)"},
     RECORDING_OPTIONS,
     NO_SYMBOLS_OPTION,
     COMMAND_OPTIONS_END,

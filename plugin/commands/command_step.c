@@ -13,14 +13,14 @@
 #include "recorder/client/output.h"
 
 static const struct command_option options[] = {
-    {"process", 0, "PID", "the process to step; instead of CMD"},
-    {"thread", 0, "TID", "only this thread of it; alone: from where it is now"},
-    {"function", 0, "PLACE", "FUNCTION, IMAGE:FUNCTION, IMAGE+OFFSET or an address"},
+    {"process", 0, "PID", "step this process instead of running CMD"},
+    {"thread", 0, "TID", "step only this thread; alone: from where it is now"},
+    {"function", 0, "PLACE", "step FUNCTION, IMAGE:FUNCTION, IMAGE+OFFSET or an address"},
     {"frame", 0, "N", "begin N callers above the vertex's own function"},
-    {"until", 0, "return|max", "return: or the vertex's wait; max: not before --max (return)"},
+    {"until", 0, "return|max", "end at the return or the vertex's wait, or only at --max (return)"},
     {"max", 0, "N", "end after N instructions (100000; of a spin 10000)"},
     {"for", 0, "TIME", "end after TIME of stepping (30s)"},
-    {"wait", 0, "TIME", "give up when no thread comes there in TIME (60s)"},
+    {"wait", 0, "TIME", "give up if no thread enters the function within TIME (60s)"},
     {"step-into", 0, "PATTERN", "step through files of this name; may be repeated"},
     {"skip", 0, "PATTERN", "step over files of this name; may be repeated"},
     {"registers", 0, "all|none|RANGE", "keep registers: all, none, or of 0x1000-0x2000 (all)"},

@@ -49,7 +49,7 @@ const struct command command_steps = {
     .summary = "print an instruction trace: calls, results, branches",
     .details = "Prints what the thread did, step by step: calls with the registers of their\n"
                "first arguments, results, calls that were stepped over, signals, and the way\n"
-               "that each branch took. Calls are indented. Behind each line is its place in\n"
+               "that each branch took. Calls are indented. Each line ends with its place in\n"
                "the code.",
     .example = "argus steps bad.steps | less\n"
                "argus steps --calls bad.steps\n"

@@ -139,7 +139,7 @@ const struct command command_verify = {
     .name = "verify",
     .summary = "check every byte of a trace",
     .details = "Reads every chunk, checks its checksum and that its records fit what the\n"
-               "chunk says of itself, and lists what does not. Exit code 4 when there is\n"
+               "chunk's header says, and lists what does not. Exit code 4 when there is\n"
                "anything to list.",
     .example = "argus verify freeze.argus",
     .options = options,

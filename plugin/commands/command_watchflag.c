@@ -11,14 +11,14 @@
 
 static const struct command_option options[] = {
     {"file", 0, "PATH+OFFSET", "watch shared memory: this file, in each process that maps it"},
-    {"size", 0, "1|2|4|8", "1, 2, 4 or 8 (the variable's, where its file says it; else 4)"},
-    {"access", 0, "w|rw", "w: writes alone; rw: reads and writes (rw; flip and queue: w)"},
+    {"size", 0, "1|2|4|8", "watch so many bytes (the variable's size, if its file has it; else 4)"},
+    {"access", 0, "w|rw", "watch writes alone, or reads and writes (rw; flip and queue: w)"},
     {"semantics", 0, "value|flip|queue",
-     "value, flip (set and cleared) or queue (counts work) (value)"},
-    {"name", 0, "NAME", "what to call it in the trace (SYMBOL in IMAGE)"},
-    {"tid", 0, "TID", "of a thread-local variable, the copy of this thread (the main thread's)"},
-    {"output", 'o', "FILE", "in LLDB: the trace that its hits go to (flags-PID.argus)"},
-    {"save", 0, "FILE", "keep it in FILE, for 'argus start --flags FILE'"},
+     "it has a value, is set and cleared, or counts work (value)"},
+    {"name", 0, "NAME", "call it NAME in the trace (SYMBOL in IMAGE)"},
+    {"tid", 0, "TID", "watch this thread's copy of a thread-local variable (the main thread's)"},
+    {"output", 'o', "FILE", "in LLDB: write its hits to FILE (flags-PID.argus)"},
+    {"save", 0, "FILE", "save the request in FILE, for 'argus start --flags FILE'"},
     COMMAND_OPTIONS_END,
 };
 
@@ -277,7 +277,7 @@ const struct command command_watchflag = {
                "by itself. The hits are in a trace of their own: 'argus load FILE --with\n"
                "FLAGS' reads both as one.\n"
                "\n"
-               "A hit costs the process about 10 to 20 us here. On some virtual machines,\n"
+               "A hit costs the process about 10 to 20 us. On some virtual machines,\n"
                "about one hit in a million was seen to end the process by SIGTRAP: see\n"
                "argus-flags(5).",
     .example = "argus watchflag 4711 editor need_display\n"

@@ -97,7 +97,8 @@ const struct command command_watchflag_list = {
     .name = "watchflag list",
     .arguments = "",
     .summary = "list the variables that are watched",
-    .details = "Those of 'argus start --flags' come last: in how many processes they were.",
+    .details = "Flags of 'argus start --flags' come last, with the number of processes in\n"
+               "which they were watched.",
     .example = "argus watchflag list",
     .options = options,
     .run = run,

@@ -6,7 +6,8 @@
 
 #define DIAGNOSE_LIVE_OPTIONS                                                                      \
     {"live", 0, "PID", "record this process now, and watch the variable of its loop"},             \
-        {"wait", 0, "DURATION", "with --live: wait so long for a write of the variable (5s)"},     \
+        {"wait", 0, "DURATION",                                                                    \
+         "with --live: wait up to DURATION for a write of the variable (5s)"},                     \
     {                                                                                              \
         "output", 'o', "FILE", "with --live: write the trace to FILE (argus.argus)"                \
     }

@@ -8,23 +8,25 @@
 
 /* The options that `start` and `record` have in common. */
 #define RECORDING_OPTIONS                                                                          \
-    {"rate", 0, "HZ", "cpu samples a second on each cpu, 0 for none (99)"},                        \
+    {"rate", 0, "HZ", "take HZ samples a second on each CPU, 0 for none (99)"},                    \
         {"no-stacks", 0, NULL, "take no call stacks at waits and wake-ups"},                       \
-        {"call-stacks", 0, NULL, "take them at every system call too, for 'argus contexts'"},      \
-        {"unwind", 0, "NAME|PID", "copy its stacks at short waits too (long ones: always)"},       \
-        {"unwind-size", 0, "SIZE", "how much of a stack to copy, up to 64K (64K)"},                \
-        {"frame-pointers", 0, NULL, "copy no stacks: whole only with frame pointers"},             \
+        {"call-stacks", 0, NULL,                                                                   \
+         "take call stacks at every system call too, for 'argus contexts'"},                       \
+        {"unwind", 0, "NAME|PID",                                                                  \
+         "copy the stacks of NAME at short waits too (at long ones: always)"},                     \
+        {"unwind-size", 0, "SIZE", "copy SIZE of a stack, up to 64K (64K)"},                       \
+        {"frame-pointers", 0, NULL, "copy no stacks: follow frame pointers alone"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
-        {"backend", 0, "bpf|perf|kdebug", "record over this one (the first that works)"},          \
-        {"codec", 0, "zlib|zstd", "pack the trace with it (zstd, where the recorder has it)"},     \
-        {"only", 0, "CATEGORIES", "leave out all others; sched is always recorded"},               \
-        {"probes", 0, "FILE", "listen also at the places in libraries that FILE lists"},           \
+        {"backend", 0, "bpf|perf|kdebug", "record with this backend (the first that works)"},      \
+        {"codec", 0, "zlib|zstd", "compress the trace with it (zstd, where the recorder has it)"}, \
+        {"only", 0, "CATEGORIES", "leave out all other categories; sched is always recorded"},     \
+        {"probes", 0, "FILE", "probe also the places in libraries that FILE lists"},               \
         {"hooks", 0, "FILE", "name what the library FILE of argus-hook reports"},                  \
         {"rules", 0, "FILE|none",                                                                  \
-         "listen for these rules instead of those of 'argus schema add'"},                         \
+         "record for these rules instead of those of 'argus schema add'"},                         \
         {"flags", 0, "FILE", "watch the data flags that FILE lists (argus watchflag --save)"},     \
     {                                                                                              \
-        "no-probes", 0, NULL, "no callbacks and UI events: put no probes into libraries"           \
+        "no-probes", 0, NULL, "put no probes into libraries: no callbacks and UI events"           \
     }
 
 /* The option of all commands that finish a file. */

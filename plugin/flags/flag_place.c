@@ -135,6 +135,13 @@ bool flag_place_has_members(const char *text)
     return text[strcspn(text, ".[")];
 }
 
+void flag_place_move(struct flag_place *place, uint64_t offset, uint64_t member_bytes)
+{
+    bool is_inside = !place->step_count && place->size_bytes > offset;
+    place->address += offset;
+    place->size_bytes = member_bytes ? member_bytes : is_inside ? place->size_bytes - offset : 0;
+}
+
 struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
 {
     char base[512];
@@ -190,8 +197,6 @@ struct argus_error *flag_place_symbol(uint32_t pid, uint32_t tid, const char *im
     } else {
         error = find_symbol(pid, tid, image, name, ret);
     }
-    ret->address += offset;
-    ret->size_bytes = !ret->step_count && ret->size_bytes > offset ? ret->size_bytes - offset : 0;
-    ret->size_bytes = place.bytes ? place.bytes : ret->size_bytes;
+    flag_place_move(ret, offset, place.bytes);
     return error;
 }

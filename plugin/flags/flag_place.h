@@ -39,6 +39,10 @@ struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t na
  * itself has such letters. */
 bool flag_place_has_members(const char *text);
 
+/* Moves the place from the beginning of its variable to `offset`. `member_bytes`: the size of the
+ * member there; 0 means that the size is not known, and that the rest of the variable counts. */
+void flag_place_move(struct flag_place *place, uint64_t offset, uint64_t member_bytes);
+
 /* Makes the error that a file has no such variable, with similar names among those that `each`
  * enumerates (argus_data_symbols_each() and similar functions). */
 struct argus_error *

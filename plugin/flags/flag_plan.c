@@ -1,5 +1,4 @@
 /* Makes the recorder's plan for a wanted flag: its offset from where the image's code is mapped. */
-#include <stdio.h>
 #include <string.h>
 
 #include "argus/data_symbols.h"
@@ -97,10 +96,7 @@ struct argus_error *flag_wish_plan(const struct flag_wish *wish, struct request_
                                : find_variable(wish, name, &place);
     if (error)
         return error;
-    place.address += offset;
-    place.size_bytes =
-        !place.step_count && place.size_bytes > offset ? place.size_bytes - offset : 0;
-    place.size_bytes = members.bytes ? members.bytes : place.size_bytes;
+    flag_place_move(&place, offset, members.bytes);
     if (wish->bytes && !place.step_count && place.address % wish->bytes)
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "%s is not aligned: %u bytes can be watched at multiples of %u",

@@ -1,7 +1,6 @@
 #include "plugin/flags/flag_watch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/flags/flag_place.h"
@@ -54,8 +53,7 @@ static struct argus_error *find_symbol(struct session *session, const char *imag
                                        &ret->size_bytes);
     if (error)
         return error;
-    ret->address += offset;
-    ret->size_bytes = !ret->step_count && ret->size_bytes > offset ? ret->size_bytes - offset : 0;
+    flag_place_move(ret, offset, 0);
     return follow(session, ret);
 }
 

@@ -1,6 +1,3 @@
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "argus/graph.h"

@@ -1,6 +1,5 @@
 #include "plugin/steps/step_calls.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

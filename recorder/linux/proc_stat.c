@@ -1,7 +1,6 @@
 #include "server/proc_stat.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 

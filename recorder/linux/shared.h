@@ -153,7 +153,7 @@ enum message_operation {
     MESSAGE_QUEUE_RECEIVE,
 };
 
-/* Where a call of a 32-bit program has its arguments, beside its number. */
+/* Where a call of a 32-bit program has its arguments; its number is in the same value. */
 enum compat_form {
     COMPAT_NUMBER = 0x0fff,     /* the bits of the number */
     COMPAT_SOCKETCALL = 0x1000, /* in memory, by the second one; the first says which call */

@@ -45,6 +45,7 @@ target_sources(argus_recorder PRIVATE
   linux/probe_rates.c
   linux/probes.c
   linux/proc_stat.c
+  linux/process_fds.c
   linux/rings.c
   linux/shared_mappings.c
   linux/snapshot_store.c

@@ -1,6 +1,5 @@
 #include "linux/waiting.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>

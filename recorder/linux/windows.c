@@ -4,19 +4,18 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "linux/display_sockets.h"
+#include "linux/process_fds.h"
 
 /* X11 over TCP: display n listens at this port + n; ssh forwards to the displays from 10 on. */
 #define X11_PORT     6000
@@ -48,23 +47,6 @@ static bool is_display(int fd)
            is_display_address(&address, bytes);
 }
 
-/* Whether data that was sent to the socket is still unread. */
-static bool is_untaken(int fd)
-{
-    int bytes = 0;
-    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
-}
-
-static bool is_so(int process, int fd, bool (*ask)(int fd))
-{
-    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-    if (copy < 0)
-        return false;
-    bool so = ask(copy);
-    close(copy);
-    return so;
-}
-
 static bool is_socket(DIR *folder, const char *name)
 {
     char target[16] = "";
@@ -85,7 +67,7 @@ static bool any_socket_is(uint32_t pid, bool (*ask)(int fd), bool unknown)
         found = unknown;
     while (!found && folder && process >= 0 && (entry = readdir(folder)))
         found = isdigit((unsigned char)entry->d_name[0]) && is_socket(folder, entry->d_name) &&
-                is_so(process, atoi(entry->d_name), ask);
+                process_fd_is(process, atoi(entry->d_name), ask);
     if (folder)
         closedir(folder);
     if (process >= 0)
@@ -98,29 +80,12 @@ bool process_has_window(uint32_t pid)
     return any_socket_is(pid, is_display, true);
 }
 
-struct display_search {
-    int process; /* a pidfd */
-    bool found;
-};
-
-static bool look_for_display(void *context, int fd)
-{
-    struct display_search *search = context;
-    search->found = is_so(search->process, fd, is_display);
-    return !search->found;
-}
-
 bool poll_set_has_display(const struct poll_set *set, uint32_t pid)
 {
-    struct display_search search = {.process = (int)syscall(SYS_pidfd_open, pid, 0)};
-    if (search.process < 0)
-        return false;
-    poll_set_each(set, look_for_display, &search);
-    close(search.process);
-    return search.found;
+    return process_fd_any_is(set, pid, is_display);
 }
 
 bool process_has_untaken(uint32_t pid)
 {
-    return any_socket_is(pid, is_untaken, false);
+    return any_socket_is(pid, fd_is_untaken, false);
 }

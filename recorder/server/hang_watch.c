@@ -153,12 +153,12 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
                            size_t count, const struct backend_poller *poller)
 {
     if (!poller->polling || poller->tid != poller->pid || !poller->seen_ns ||
-        poller->rested_ns >= RESTING_NS || !watch->system->has_window(poller->pid))
+        poller->rested_ns >= RESTING_NS)
         return false;
     for (size_t i = 0; i < count; i++)
         if (pollers[i].pid == poller->pid && may_take_input(watch, &pollers[i]))
             return false;
-    return true;
+    return watch->system->has_window(poller->pid);
 }
 
 /* Whether a thread that has polled inside a handler may be working normally. */

@@ -166,7 +166,7 @@ def long_away():
     """An editor that is away from its event loop for three seconds."""
     scene = Loop()
     scene.key()
-    scene.busy(3000)
+    scene.for_ms(3000)
     scene.end()
     return scene.text()
 

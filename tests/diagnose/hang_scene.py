@@ -45,23 +45,24 @@ class Loop(Scene):
         self._record(self.cpus[tid], 0, f"make_runnable thread={tid} context=hardirq")
         self._record(self.cpus[tid], 0, "interrupt_end irq=1")
 
+    def interrupt(self, tid):
+        """An interrupt ends the system call in which a thread waits."""
+        self.device(tid)
+        self._comes_back(tid, 1)
+
     def type(self):
         """An interrupt wakes the keyboard, which runs until rest()."""
-        self.device(self.keyboard)
-        self._comes_back(self.keyboard, 1)
+        self.interrupt(self.keyboard)
 
     def rest(self):
         """The keyboard waits for the next key."""
         self.wait(self.keyboard, "read")
 
     def key(self, after_ms=20):
-        self.at(self.now / 1e6 + after_ms)
+        self.for_ms(after_ms)
         self.type()
         self.wake(self.keyboard, self.editor)
         self.rest()
-
-    def busy(self, ms):
-        self.at(self.now / 1e6 + ms)
 
     def raw(self, tid, text):
         self._record(self.cpus[tid], tid, text)
@@ -71,20 +72,20 @@ class Loop(Scene):
         self.raw(self.editor, "syscall_start nr=poll arg1=5 arg2=1")
         self.raw(self.editor, "syscall_end nr=poll result=1")
 
-    def message(self, tid, flags, position):
-        self.raw(tid, f"message channel=99 bytes=8 kind=pipe flags={flags} position={position}")
+    def pipe_message(self, tid, flags, position, channel=99):
+        self.raw(tid, f"message channel={channel} bytes=8 kind=pipe flags={flags} position={position}")
 
     def sends(self, position):
         """The keyboard sends a message, and wakes no thread."""
         self.type()
         self.raw(self.keyboard, "syscall_start nr=write arg1=6")
-        self.message(self.keyboard, "sent", position)
+        self.pipe_message(self.keyboard, "sent", position)
         self.raw(self.keyboard, "syscall_end nr=write result=8")
         self.rest()
 
     def takes(self, position):
         self.raw(self.editor, "syscall_start nr=read arg1=5")
-        self.message(self.editor, "received", position)
+        self.pipe_message(self.editor, "received", position)
         self.raw(self.editor, "syscall_end nr=read result=8")
 
     def end(self):

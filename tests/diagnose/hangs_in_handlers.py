@@ -18,7 +18,7 @@ def handler_that_polls(s, fd, sends):
         s.wait(s.editor, "poll", fd=fd, timeout=True, frames=inside(0x40a000, 0x409000))
         if turn == 3 and sends:
             s.sends(1)
-        s.busy(100)
+        s.for_ms(100)
         s.timer(s.editor)
     if sends:
         s.takes(1)
@@ -51,9 +51,8 @@ def prompt_beside_replies():
     for turn in range(12):
         for _ in range(2 if turn in (0, 6) else 0):
             s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x406000))
-            s.busy(1)
-            s.device(30)
-            s._comes_back(30, 1)
+            s.for_ms(1)
+            s.interrupt(30)
             s.wake(30, s.editor)
             s.wait(30, "read")
         s.wait(s.editor, "poll", fd=0x8000, frames=inside(0x40a000, 0x409000, 0x408000))
@@ -74,9 +73,9 @@ def reply_inside_a_prompt():
         s.key(300)
     s.wake(s.editor, 30)
     s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40c000, 0x40b000, 0x40a000, 0x409000, 0x408000))
-    s.busy(1000)
+    s.for_ms(1000)
     s.sends(1)
-    s.busy(2000)
+    s.for_ms(2000)
     s.wake(30, s.editor)
     s.wait(30, "read")
     s.takes(1)
@@ -96,12 +95,12 @@ def poll_goes_on_after_signals():
     s.key()
     for _ in range(6):
         s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40a000, 0x409000))
-        s.busy(500)
+        s.for_ms(500)
         s.type()
         s.wake(s.keyboard, s.editor, call="kill", result=-4)
         s.rest()
     s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40a000, 0x409000))
-    s.busy(500)
+    s.for_ms(500)
     s.wake(30, s.editor)
     s.wait(30, "read")
     s.end()

@@ -11,7 +11,7 @@ def frames_of_animation(s, count, fd=5, ms=16):
     """A nested loop that draws at each frame."""
     for _ in range(count):
         s.wait(s.editor, "poll", fd=fd, timeout=True, frames=HANDLER)
-        s.busy(ms)
+        s.for_ms(ms)
         s.timer(s.editor)
 
 
@@ -20,7 +20,7 @@ def replies(s, server, count):
     for _ in range(count):
         s.wake(s.editor, server)
         s.wait(s.editor, "poll", fd=0x7000, frames=REPLY)
-        s.busy(1)
+        s.for_ms(1)
         s.wake(server, s.editor)
         s.wait(server, "read")
 
@@ -34,9 +34,8 @@ def animated_dialog():
     s.key()
     for _ in range(4):
         s.wait(s.editor, "poll", fd=0x7000, frames=REPLY)
-        s.busy(1)
-        s.device(30)
-        s._comes_back(30, 1)
+        s.for_ms(1)
+        s.interrupt(30)
         s.wake(30, s.editor)
         s.wait(30, "read")
         frames_of_animation(s, 50)
@@ -84,15 +83,15 @@ def input_kept(late):
     s.raw(s.editor, f"ui_event kind={KEY_PRESS} probe=1 sp=0x7000")
     for turn in range(25):
         s.wait(s.editor, "poll", fd=5, timeout=True, frames=HANDLER)
-        s.busy(60)
+        s.for_ms(60)
         if turn in (3, 4):
             s.key(0)
             if not late:
                 s.raw(s.editor, f"ui_event kind={KEY_PRESS} probe=1 sp=0x7000")
             s.wait(s.editor, "poll", fd=5, timeout=True, frames=HANDLER)
-            s.busy(60)
+            s.for_ms(60)
         s.timer(s.editor)
-        s.busy(40)
+        s.for_ms(40)
     if late:
         s.raw(s.editor, f"ui_event kind={KEY_PRESS} probe=1 sp=0x7000")
         s.raw(s.editor, f"ui_event kind={KEY_PRESS} probe=1 sp=0x7000")
@@ -111,12 +110,12 @@ def visits_inside(keeps):
     s.key()
     for turn in range(30):
         s.wait(s.editor, "poll", fd=5, timeout=True, frames=HANDLER)
-        s.busy(60)
+        s.for_ms(60)
         s.timer(s.editor)
         if turn == 3 and keeps:
             s.sends(1)
         s.visit()
-        s.busy(40)
+        s.for_ms(40)
     if keeps:
         s.takes(1)
     s.end()
@@ -196,9 +195,8 @@ def dialog_after_a_start_with_replies():
     s.thread(s.editor, "editor")
     for _ in range(4):
         s.wait(s.editor, "poll", fd=0x7000, frames=REPLY)
-        s.busy(2)
-        s.device(30)
-        s._comes_back(30, 1)
+        s.for_ms(2)
+        s.interrupt(30)
         s.wake(30, s.editor)
         s.wait(30, "read")
     s.thread(s.keyboard, "keyboard")
@@ -229,7 +227,7 @@ def worker_that_looks_up_names():
         s.raw(11, f"ready arg1=0 arg2={fd} arg4=0xc000")
         s.raw(11, "syscall_end nr=poll result=1")
         s.wait(11, "poll", fd=fd, timeout=True, frames=inside(0x40a000))
-        s.busy(50)
+        s.for_ms(50)
         s.timer(11)
         s.wait(11, "futex", fd=0x9000)
         s.key(3000)
@@ -251,9 +249,8 @@ def script_that_sleeps_after_its_child():
         s.home()
         s.thread(40, "other", parent=parent)
         s.wait(40, "read")
-        s.busy(100)
-        s.device(40)
-        s._comes_back(40, 1)
+        s.for_ms(100)
+        s.interrupt(40)
         s.wake(40, s.editor)
         s.wait(40, "read")
         s.sleep(s.editor, 3000)
@@ -272,7 +269,7 @@ def dialog_after_a_short_reply():
     s.key()
     asks(s, s.editor, 30, 1)
     s.wait(s.editor, "poll", fd=5, frames=REPLY)
-    s.busy(1)
+    s.for_ms(1)
     asks(s, 30, s.editor, 2, 78)
     s.wait(30, "read")
     frames_of_animation(s, 180)

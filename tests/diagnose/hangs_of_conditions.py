@@ -43,7 +43,7 @@ def page_computes():
     scenes = []
     for windows in True, False:
         s = page(windows)
-        s.busy(3000)
+        s.for_ms(3000)
         rest(s)
         s.end()
         scenes.append(s)
@@ -57,7 +57,7 @@ def page_waits_in_a_handler():
     for answered in True, False:
         s = page()
         s.wait(PAGE, "futex", fd=0x9000, frames=HANDLER)
-        s.busy(3000)
+        s.for_ms(3000)
         if answered:
             asks(s, s.editor, INPUT, 5)
             s.wake(INPUT, PAGE, call="futex", result=0)
@@ -73,6 +73,6 @@ def page_rests():
     """For once it waits for its condition without a time-out: in another call, and one function deeper."""
     s = page()
     rest(s, UNTIMED)
-    s.busy(3000)
+    s.for_ms(3000)
     s.end()
     return s, [([], [])]

@@ -8,7 +8,7 @@ def busy_handler():
     s = Loop()
     s.key()
     start = s.now
-    s.busy(3000)
+    s.for_ms(3000)
     s.end()
     found = hang(indicators=["event loop did not come back"], fault_count=0, stopped_ns=0, ongoing=False)
     return s, [([], [found]), (["--threshold=2s"], [found]), (["--threshold=250ms"], [found]),
@@ -37,7 +37,7 @@ def idle_until_an_answer():
     s.key()
     s.wake(s.editor, 30)
     s.wait(s.editor, "poll")
-    s.at(s.now / 1e6 + 10000)
+    s.for_ms(10000)
     s.wake(30, s.editor)
     s.wait(30, "read")
     s.end()
@@ -53,17 +53,17 @@ def asked_and_did_not_look():
     s.key()
     s.wake(s.editor, 30)
     s.wait(s.editor, "poll")
-    s.busy(1000)
+    s.for_ms(1000)
     s.type()
     s.raw(s.keyboard, "syscall_start nr=write arg1=6")
-    s.message(s.keyboard, "sent", 1)
+    s.pipe_message(s.keyboard, "sent", 1)
     s.raw(s.keyboard, "syscall_end nr=write result=8")
     s.rest()
-    s.busy(2000)
+    s.for_ms(2000)
     s.wake(30, s.editor)
     s.wait(30, "read")
     s.raw(s.editor, "syscall_start nr=read arg1=5")
-    s.message(s.editor, "received", 1)
+    s.pipe_message(s.editor, "received", 1)
     s.raw(s.editor, "syscall_end nr=read result=8")
     s.end()
     pending = [("set off", "keyboard", False), ("message", "keyboard", False)]
@@ -77,16 +77,16 @@ def never_taken():
         s.key()
         s.type()
         s.raw(s.keyboard, "syscall_start nr=write arg1=6")
-        s.message(s.keyboard, "sent", position)
+        s.pipe_message(s.keyboard, "sent", position)
         s.raw(s.keyboard, "syscall_end nr=write result=8")
         s.rest()
         if position == 1:
             s.raw(s.editor, "syscall_start nr=read arg1=5")
-            s.message(s.editor, "received", position)
+            s.pipe_message(s.editor, "received", position)
             s.raw(s.editor, "syscall_end nr=read result=8")
             s.wait(s.editor, "poll")
     s.wait(s.editor, "futex", fd=0x7000)
-    s.at(s.now / 1e6 + 4000)
+    s.for_ms(4000)
     s.type()
     pending = [("set off", "keyboard", False), ("message", "keyboard", True)]
     return s, [([], [hang(type="LongWait", ongoing=True, pending=pending)])]
@@ -98,7 +98,7 @@ def always_something_to_do():
     s = Loop()
     s.key()
     for _ in range(60):
-        s.busy(100)
+        s.for_ms(100)
         s.visit()
     s.end()
     return s, [([], []), (["--threshold=90ms"], [hang()] * 2)]
@@ -110,7 +110,7 @@ def away_between_visits():
     s = Loop()
     s.key()
     for turn in range(40):
-        s.busy(3000 if turn == 20 else 100)
+        s.for_ms(3000 if turn == 20 else 100)
         s.raw(s.editor, "syscall_start nr=poll arg1=5 arg2=1")
         if turn == 20:
             s.raw(s.editor, "ready arg1=7 arg2=99 arg4=0x6672656d69740000")
@@ -125,22 +125,22 @@ def window_and_service(pending):
     s.thread(30, "service")
     for _ in range(5):
         s.wait(30, "poll")
-        s.busy(50)
+        s.for_ms(50)
         s.type()
         s.wake(s.keyboard, 30)
         s.rest()
     s.key()
     s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
-    s.busy(100)
+    s.for_ms(100)
     if pending:
         s.sends(1)
-    s.busy(3000)
+    s.for_ms(3000)
     if pending:
         s.takes(1)
     s.home()
     s.key(500)
     s.home()
-    s.busy(2000)
+    s.for_ms(2000)
     s.wait(30, "poll")
     s.end()
     return s
@@ -163,17 +163,16 @@ def window_before_its_stopped_server():
     for position in range(1, 6):
         s.wait(30, "poll")
         s.key()
-        Scene.message(s, s.editor, 77, position=position)
+        s.message(s.editor, 77, position=position)
         s.wake(s.editor, 30)
-        Scene.message(s, 30, 77, received=True, position=position)
+        s.message(30, 77, received=True, position=position)
         s.home()
-    s.busy(50)
+    s.for_ms(50)
     s.key()
     s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
-    Scene.message(s, s.editor, 77, position=6)
+    s.message(s.editor, 77, position=6)
     s.wait(s.editor, "recvfrom", fd=6)
-    s.busy(4000)
-    s.thread(90, "bystander")
+    s.goes_on(4000)
     return s, [([], [hang(type="LongWait", ongoing=True), hang("service", ongoing=True)])]
 
 
@@ -184,12 +183,12 @@ def own_timer():
     s.thread(30, "housekeeper")
     for _ in range(5):
         s.wait(30, "poll", timeout=True)
-        s.at(s.now / 1e6 + 50)
+        s.for_ms(50)
         s.timer(30)
-    s.busy(5000)
+    s.for_ms(5000)
     s.wait(30, "poll", timeout=True)
     s.key()
-    s.busy(3000)
+    s.for_ms(3000)
     s.end()
     return s, [([], [hang(), hang("housekeeper", awaited=False)])]
 
@@ -199,11 +198,9 @@ def stopped():
     s = Loop()
     s.key()
     s.raw(s.editor, "switch state=T next=0")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.type()
-    s.raw(s.keyboard, "syscall_start nr=kill arg1=10")
-    s.raw(s.keyboard, f"make_runnable thread={s.editor} context=task")
-    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.signal(s.keyboard, s.editor)
     s.rest()
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
     s.end()
@@ -216,9 +213,9 @@ def no_cpu():
     s = Loop()
     s.thread(30, "hog")
     s.key()
-    s.busy(500)
+    s.for_ms(500)
     s.raw(s.editor, "switch state=R next=0")
-    s.busy(2500)
+    s.for_ms(2500)
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
     s.end()
     return s, [([], [hang(nature="waits for a cpu")])]
@@ -227,7 +224,7 @@ def no_cpu():
 def starve(s, ms):
     """Another thread uses the editor's CPU."""
     s.raw(s.editor, "switch state=R next=0")
-    s.busy(ms)
+    s.for_ms(ms)
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
 
 
@@ -247,7 +244,7 @@ def starved_across_turns():
     def turns(s):
         for _ in range(3):
             s.visit()
-            s.at(s.now / 1e6 + .3)
+            s.for_ms(.3)
     return starved_turns(Loop(), turns), [([], [hang(nature="waits for a cpu")])]
 
 
@@ -273,7 +270,7 @@ def page_in_storm():
 def fault(s, times, ms):
     for _ in range(times):
         s.raw(s.editor, "switch state=D next=0")
-        s.at(s.now / 1e6 + ms)
+        s.for_ms(ms)
         s.device(s.editor)
         s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
 
@@ -284,7 +281,7 @@ def few_page_faults():
     s = Loop()
     s.key()
     fault(s, 30, 20)
-    s.busy(3000)
+    s.for_ms(3000)
     s.end()
     return s, [([], [hang(nature=None, fault_count=30)])]
 
@@ -301,13 +298,13 @@ def one_slow_page():
 def suspended(before_ms, frozen_ms):
     s = Loop()
     s.key()
-    s.busy(before_ms)
+    s.for_ms(before_ms)
     s.raw(s.editor, "switch state=D next=0")
-    s.at(s.now / 1e6 + frozen_ms)
+    s.for_ms(frozen_ms)
     s.device(s.editor)
     s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
     s._record(s.cpus[s.keyboard], 0, f"record id=0x60040004 arg1=3600000000000 arg2={s.now}")
-    s.busy(50)
+    s.for_ms(50)
     s.end()
     return s
 
@@ -332,18 +329,18 @@ def pinged(answers, window=0x400001):
     s.thread(manager, "manager")
     s.wait(viewer, "read")
     for _ in range(4):
-        s.at(s.now / 1e6 + 50)
+        s.for_ms(50)
         s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
         s.wake(manager, viewer)
         if answers:
             s._record(s.cpus[viewer], viewer, f"callback_queued key={window} function=77 probe=3")
         s.wait(viewer, "read")
     s.wake(manager, viewer)
-    s.at(s.now / 1e6 + 300)
+    s.for_ms(300)
     s._record(s.cpus[manager], manager, f"callback_queued key={window} function={window} probe=3")
-    s.at(s.now / 1e6 + 2500)
+    s.for_ms(2500)
     s.wait(viewer, "read")
-    s.at(s.now / 1e6 + 500)
+    s.for_ms(500)
     s._record(s.cpus[manager], manager, "syscall_start nr=getpid")
     return s
 
@@ -371,17 +368,17 @@ def busy_from_the_beginning(windows, sends):
     s.raw(s.editor, "syscall_end nr=getpid result=10")
     if windows:
         s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
-    s.busy(500)
+    s.for_ms(500)
     s.type()
     if sends:
         s.raw(s.keyboard, "syscall_start nr=write arg1=6")
-        s.message(s.keyboard, "sent", 1)
+        s.pipe_message(s.keyboard, "sent", 1)
         s.raw(s.keyboard, "syscall_end nr=write result=8")
     s.rest()
-    s.busy(3000)
+    s.for_ms(3000)
     s.raw(s.editor, "syscall_start nr=read arg1=5")
     if sends:
-        s.message(s.editor, "received", 1)
+        s.pipe_message(s.editor, "received", 1)
     s.raw(s.editor, "syscall_end nr=read result=8")
     return s
 
@@ -407,7 +404,7 @@ def last_turn_does_not_end():
             s.home()
         s.key()
         turn(s, 10)
-        s.busy(3000)
+        s.for_ms(3000)
         s.raw(s.editor, "syscall_start nr=getpid")
         s.raw(s.editor, "syscall_end nr=getpid result=10")
         if exits:
@@ -419,5 +416,5 @@ def last_turn_does_not_end():
 def turn(s, ms):
     """The loop calls a handler and begins its next turn."""
     s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
-    s.busy(ms)
+    s.for_ms(ms)
     s.raw(s.editor, "callback_end key=0 probe=3 sp=0x8000")

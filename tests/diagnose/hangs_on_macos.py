@@ -35,9 +35,9 @@ def report_begun():
     """spindump is started while the editor has not answered for a second. No stretch is as long as the threshold."""
     s = Loop()
     s.key()
-    s.busy(1000)
+    s.for_ms(1000)
     spindump(s)
-    s.busy(500)
+    s.for_ms(500)
     s.end()
     found = hang(indicators=["hang report begun"])
     return s, [([], [found]), (["--threshold=1s"], [hang(indicators=["event loop did not come back", "hang report begun"])])]
@@ -61,9 +61,9 @@ def spinning_cursor_requested():
     s.thread(11, "events", pid=10)
     s.tables += image(10), f"stack 5 {address + 4:#x}"
     s.key()
-    s.busy(900)
+    s.for_ms(900)
     s.raw(11, "sample user=5 pc=0x7f0000000000")
-    s.busy(600)
+    s.for_ms(600)
     s.end()
     return s, [([], [hang(indicators=["spinning cursor requested"])])]
 
@@ -74,9 +74,9 @@ def other_function_of_that_library():
     s.thread(11, "events", pid=10)
     s.tables += image(10), f"stack 5 {address_of('CGSGetWindowCount') + 4:#x}"
     s.key()
-    s.busy(900)
+    s.for_ms(900)
     s.raw(11, "sample user=5 pc=0x7f0000000000")
-    s.busy(600)
+    s.for_ms(600)
     s.end()
     return s, [([], [])]
 
@@ -87,9 +87,9 @@ def flagged_as_spinning():
     s.thread(11, "events", pid=10)
     s.tables += image(10),
     s.key()
-    s.busy(900)
+    s.for_ms(900)
     s.raw(11, f"flag_write flag={address_of('is_mainthread_spinning'):#x} value=1 bytes=4")
-    s.busy(600)
+    s.for_ms(600)
     s.raw(11, f"flag_write flag={address_of('is_mainthread_spinning'):#x} value=0 bytes=4")
     s.end()
     return s, [([], [hang(indicators=["main thread flagged as spinning"])])]
@@ -101,8 +101,8 @@ def another_flag():
     s.thread(11, "events", pid=10)
     s.tables += image(10),
     s.key()
-    s.busy(900)
+    s.for_ms(900)
     s.raw(11, f"flag_write flag={address_of('need_display'):#x} value=1 bytes=4")
-    s.busy(600)
+    s.for_ms(600)
     s.end()
     return s, [([], [])]

@@ -1,6 +1,5 @@
 """Handlers that repeatedly poll for one thing, at a smaller stack depth than the loop's own wait; and loops similar to them."""
 from hang_scene import Loop, hang, scene
-from scene import Scene
 
 START = [0x401000, 0x402000]  # main and its caller
 HOME = [0x700000, 0x510000, 0x511000, 0x512000, 0x513000] + START
@@ -11,7 +10,7 @@ def searches(s, times, ms=10, call="select", fd=9, frames=tuple(SEARCH)):
     """The editor polls that often, with a short time-out in which nothing arrives."""
     for _ in range(times):
         s.wait(s.editor, call, fd=fd, timeout=True, frames=frames)
-        s.at(s.now / 1e6 + ms)
+        s.for_ms(ms)
         s.timer(s.editor)
 
 
@@ -54,9 +53,9 @@ def command_speaks_meanwhile():
 def answered_key(s, position):
     """A key to which the editor responds: it draws."""
     s.key()
-    Scene.message(s, s.editor, 77, position=position)
+    s.message(s.editor, 77, position=position)
     s.wake(s.editor, 30)
-    Scene.message(s, 30, 77, received=True, position=position)
+    s.message(30, 77, received=True, position=position)
     s.wait(30, "read", fd=7)
 
 

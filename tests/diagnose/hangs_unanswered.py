@@ -1,7 +1,6 @@
 """Handlers that run the toolkit's loop until a reply comes, which another process owes and does not give."""
 from hang_scene import Loop, hang, scene
 from hangs_searching import HOME, START
-from scene import Scene
 
 REPLY = (HOME[0], HOME[1], 0x530000, *START)  # the toolkit's loop, called by a handler, at a smaller depth than the home
 SERVER, OWNER = 30, 40
@@ -15,11 +14,10 @@ def server_and_owner():
     s.wait(OWNER, "read", fd=7)
     idles(s)
     for position in range(1, 4):  # the owner has taken messages before
-        s.device(SERVER)
-        s._comes_back(SERVER, 1)
-        Scene.message(s, SERVER, FORWARDS, position=position)
+        s.interrupt(SERVER)
+        s.message(SERVER, FORWARDS, position=position)
         s.wake(SERVER, OWNER)
-        Scene.message(s, OWNER, FORWARDS, received=True, position=position)
+        s.message(OWNER, FORWARDS, received=True, position=position)
         s.wait(OWNER, "read", fd=7)
         idles(s)
     return s
@@ -35,19 +33,19 @@ def waits(s):
 
 def sends(s, position):
     """The editor sends the server something, which makes the server run."""
-    Scene.message(s, s.editor, ASKS, position=position)
+    s.message(s.editor, ASKS, position=position)
     s.wake(s.editor, SERVER)
-    Scene.message(s, SERVER, ASKS, received=True, position=position)
+    s.message(SERVER, ASKS, received=True, position=position)
 
 
 def asks(s, taken, busy=False):
     """The server hands the request on; the owner does not take it, or it takes it and does not answer."""
     s.key()
     sends(s, 9)
-    Scene.message(s, SERVER, FORWARDS, position=9)
+    s.message(SERVER, FORWARDS, position=9)
     if taken:
         s.wake(SERVER, OWNER)
-        Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+        s.message(OWNER, FORWARDS, received=True, position=9)
         s.wait(OWNER, "read", fd=7)
     idles(s)
     if not busy:
@@ -58,13 +56,12 @@ def keys(s, position, draws=False):
     """The server sends the editor a key, which the editor takes."""
     for _ in range(3):
         position += 1
-        s.busy(200)
-        s.device(SERVER)
-        s._comes_back(SERVER, 1)
-        Scene.message(s, SERVER, ANSWERS, position=position)
+        s.for_ms(200)
+        s.interrupt(SERVER)
+        s.message(SERVER, ANSWERS, position=position)
         s.wake(SERVER, s.editor)
         idles(s)
-        Scene.message(s, s.editor, ANSWERS, received=True, position=position)
+        s.message(s.editor, ANSWERS, received=True, position=position)
         if draws:
             sends(s, position)
             idles(s)
@@ -73,16 +70,15 @@ def keys(s, position, draws=False):
 
 def times_out(s):
     for turn in range(3):
-        s.busy(1000)
+        s.for_ms(1000)
         s.timer(s.editor)
         if turn < 2:
             waits(s)
 
 
 def owner_goes_on(s):
-    s.device(OWNER)
-    s._comes_back(OWNER, 1)
-    Scene.message(s, OWNER, FORWARDS, received=True, position=9)
+    s.interrupt(OWNER)
+    s.message(OWNER, FORWARDS, received=True, position=9)
 
 
 @scene
@@ -118,7 +114,6 @@ def reply_is_missing_at_the_end():
         keys(s, 20, draws)
         times_out(s)
         waits(s)
-        s.busy(500)
-        s.thread(90, "bystander")
+        s.goes_on(500)
         scenes.append(s)
     return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]

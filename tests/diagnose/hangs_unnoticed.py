@@ -28,7 +28,7 @@ def shell_runs_a_command():
         s.wait(s.editor, "wait4", fd=30)
         if sends:
             s.sends(1)
-        s.busy(3000)
+        s.for_ms(3000)
         s.wake(30, s.editor, call="exit_group")
         if sends:
             s.takes(1)
@@ -52,7 +52,7 @@ def worker_that_nobody_wants():
         s.key()
         s.wake(s.editor, 11)
         s.home()
-    s.busy(3000)
+    s.for_ms(3000)
     s.wait(11, "poll", fd=8)
     s.key()
     s.end()
@@ -72,19 +72,19 @@ def worker_hangs_with_its_window():
             s.type()
             s.wake(s.keyboard, s.editor)
             for tid in (s.keyboard, s.editor) if turn < 5 else ():
-                s.raw(tid, f"message channel={80 + tid} bytes=8 kind=pipe flags=sent position={8 * turn}")
+                s.pipe_message(tid, "sent", 8 * turn, 80 + tid)
             s.rest()
             s.wake(s.editor, 11)
             for tid in (s.keyboard, s.editor) if turn < 5 else ():
-                s.raw(11, f"message channel={80 + tid} bytes=8 kind=pipe flags=received position={8 * turn}")
-            s.home() if turn < 5 else s.busy(10)
-        s.raw(s.editor, f"message channel={80 + s.editor} bytes=8 kind=pipe flags=sent position=40")
+                s.pipe_message(11, "received", 8 * turn, 80 + tid)
+            s.home() if turn < 5 else s.for_ms(10)
+        s.pipe_message(s.editor, "sent", 40, 80 + s.editor)
         s.wait(s.editor, "read", fd=9)
         s.type()
         if other:
-            s.raw(s.keyboard, f"message channel={80 + s.keyboard} bytes=8 kind=pipe flags=sent position=40")
+            s.pipe_message(s.keyboard, "sent", 40, 80 + s.keyboard)
         s.rest()
-        s.busy(3000)
+        s.for_ms(3000)
         s.type()
         scenes.append(s)
     window, worker = hang(type="LongWait"), hang()
@@ -107,7 +107,7 @@ def polled_for_by_another():
             for _ in range(3):
                 s.wake(s.editor, 30)
                 s.wait(s.editor, "poll")
-                s.busy(1)
+                s.for_ms(1)
                 s.key()
                 s.wait(30, "read") if 30 not in s.calls else None
             s.home()
@@ -115,7 +115,7 @@ def polled_for_by_another():
         s.wait(s.editor, "futex", fd=0x7000)
         if sends:
             s.sends(3)
-        s.busy(5000)
+        s.for_ms(5000)
         s.wake(s.keyboard, s.editor) if s.keyboard not in s.calls else None
         s.type()
         s.wake(s.keyboard, s.editor)
@@ -135,12 +135,12 @@ def sleeps_by_its_own_clock():
     s.thread(30, "script")
     for _ in range(5):
         s.wait(30, "poll", timeout=True)
-        s.busy(50)
+        s.for_ms(50)
         s.timer(30)
     s.sleep(30, 3000)
     for _ in range(3):
         s.wait(30, "poll", timeout=True)
-        s.busy(50)
+        s.for_ms(50)
         s.timer(30)
     return s, [([], []), (["--process=script"], [hang("script", type="LongWait", awaited=False)])]
 
@@ -156,17 +156,17 @@ def loop_that_never_waits(sends, start_ms=1900, visits=8):
     if sends:
         for position in range(1, 9):
             s.sends(position)
-    s.busy(start_ms)
+    s.for_ms(start_ms)
     for position in range(1, 9):
         if position <= visits:
             s.visit()
         if sends:
             s.takes(position)
-        s.busy(30)
+        s.for_ms(30)
         if position == 4:
             s.wake(s.editor, 30)
             s.wait(s.editor, "read", fd=9)
-            s.busy(2700)
+            s.for_ms(2700)
             s.wake(30, s.editor)
             s.wait(30, "read")
     return s
@@ -199,7 +199,7 @@ def start_viewer(s, name="viewer"):
 
 def take_sent(s, position):
     s.raw(40, "syscall_start nr=read arg1=7")
-    s.message(40, "received", position)
+    s.pipe_message(40, "received", position)
     s.raw(40, "syscall_end nr=read result=8")
 
 
@@ -213,10 +213,10 @@ def slow_start():
         start_viewer(s)
         if sends:
             s.sends(200)
-        s.busy(3000)
+        s.for_ms(3000)
         for turn in range(5):
             s.wait(40, "poll", fd=7)
-            s.busy(50)
+            s.for_ms(50)
             s.type()
             s.wake(s.keyboard, 40)
             s.rest()
@@ -237,12 +237,12 @@ def slow_start_and_then_idle():
         loop_that_is_told(s)
         start_viewer(s)
         s.sends(200)
-        s.busy(3000)
+        s.for_ms(3000)
         take_sent(s, 200)
         if windows:
             s.raw(40, "ui_event kind=11 probe=1 sp=0x7000")
         s.wait(40, "poll", fd=7)
-        s.busy(500)
+        s.for_ms(500)
         s.type()
         s.wake(s.keyboard, 40)
         s.rest()
@@ -262,10 +262,9 @@ def window_that_does_not_come():
         s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
         loop_that_is_told(s)
         start_viewer(s)
-        s.busy(100)
+        s.for_ms(100)
         s.wait(40, call, fd=7)
-        s.busy(3000)
-        s.thread(90, "bystander")
+        s.goes_on(3000)
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
 
@@ -278,11 +277,10 @@ def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
     s.tables.append('thread 40 pid 40 ppid 1 name "viewer"')
     loop_that_is_told(s)
     s.thread(70, "display")
-    s.busy(200)
+    s.for_ms(200)
     if sends:
-        Scene.message(s, 70, 55, position=900)
-    s.busy(after_ms)
-    s.thread(90, "bystander")
+        s.message(70, 55, position=900)
+    s.goes_on(after_ms)
     s._record(s.cpus[90], owner, "open_end inode=55 access=3 fd=3 mode=socket")
     s._record(s.cpus[90], 40, "open_end inode=77 access=1 fd=7 mode=fifo")
     s._record(s.cpus[90], 40, "waiting call=0x100000000 arg1=7")
@@ -331,12 +329,11 @@ def editor_is_started_again():
         s.key()
         s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
         s.wait(s.editor, "read", fd=8)
-        s.busy(20)
+        s.for_ms(20)
         start_viewer(s, name)
-        s.busy(20)
+        s.for_ms(20)
         s.wait(40, "read", fd=7)
-        s.busy(3000)
-        s.thread(90, "bystander")
+        s.goes_on(3000)
         scenes.append(s)
     mine = hang(type="LongWait", ongoing=True)
     return scenes, [([], [mine]), ([], [mine, hang("viewer", type="LongWait", ongoing=True)])]
@@ -381,7 +378,7 @@ def takes_turns(s, draws):
             s.raw(30, "syscall_end nr=recvfrom result=1")
             s.wait(30, "read")
         s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40a000, 0x409000))
-        s.busy(500)
+        s.for_ms(500)
         s.timer(s.editor)
 
 
@@ -418,7 +415,7 @@ def service_that_rests():
         s.raw(s.editor, "callback_end key=0x100 probe=2 sp=0x7000")
         s.wait(30, "clock_nanosleep", timeout=True)
         s.wait(s.editor, "poll", frames=[0x40a000, 0x409000, 0x402000, 0x401000])
-        s.busy(5000)
+        s.for_ms(5000)
         s.timer(30)
         s.wake(30, s.editor)
         s.wait(30, "read")
@@ -438,7 +435,7 @@ def tool_that_reads_its_orders():
         loop_that_is_told(s)
         s.key()
         s.wait(s.editor, "read", fd=fd)
-        s.busy(5000)
+        s.for_ms(5000)
         s.type()
         s.wake(s.keyboard, s.editor)
         s.rest()

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -32,13 +31,6 @@ CASES = {
 }
 ATLAS_BYTES, READS_PER_S = 64 << 20, 150
 BLKIO = pathlib.Path("/sys/fs/cgroup/blkio")
-
-
-def run(*words):
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
-    if done.returncode != 0:
-        sys.exit(f"exit code {done.returncode} from {words}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def remove(group, seconds=20):
@@ -75,20 +67,20 @@ def record(argus, loops, word, trace, folder):
     """False if this machine cannot make the case."""
     record = [argus, "record", "-o", trace, "--"]
     if word != "atlas":
-        run(*record, loops, word)
+        machine.run(*record, loops, word)
         return True
     atlas = folder / "atlas"
     atlas.write_bytes(os.urandom(ATLAS_BYTES))
     os.sync()
     with slow_disk(atlas) as group:
         if group:
-            run(*record, "sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", loops, word, atlas)
+            machine.run(*record, "sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh", loops, word, atlas)
     atlas.unlink()
     return group is not None
 
 
 def hangs(argus, trace, *options):
-    return json.loads(run(argus, "hangs", "--json", *options, trace))
+    return json.loads(machine.run(argus, "hangs", "--json", *options, trace))
 
 
 def problems(argus, trace, word):
@@ -101,7 +93,7 @@ def problems(argus, trace, word):
     if bool(named["idle"]) != idle:
         yield f"idle: {json.dumps(named['idle'])}"
     if idle:
-        if named["hangs"] or "did not hang" not in run(argus, "diagnose", "--auto", "--process", process, trace):
+        if named["hangs"] or "did not hang" not in machine.run(argus, "diagnose", "--auto", "--process", process, trace):
             yield "it is taken for a hang when it is named"
     if expected is None or not found:
         return
@@ -130,11 +122,7 @@ def is_right(argus, loops, word, folder):
 
 def main():
     argus, loops, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print("skipped:", reason)
-        return 77
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     folder.mkdir(parents=True, exist_ok=True)
 
     def failures(words):

@@ -15,26 +15,19 @@ import machine  # noqa: E402
 CASES = {"busy": ("stir", "rebuild", "was busy on the cpu (stir)"), "wait": ("await_reply", "load_settings", "frozen for")}
 
 
-def run(*words):
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
-    if done.returncode != 0:
-        sys.exit(f"exit code {done.returncode} from {words}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
 def problems(argus, name, word, trace):
     inner, outer, says = CASES[word]
-    answer = json.loads(run(argus, "diagnose", "--auto", "--json", "--process", name, trace))
+    answer = json.loads(machine.run(argus, "diagnose", "--auto", "--json", "--process", name, trace))
     if says not in answer["summary"]:
         yield f"the summary is {answer['summary']!r}"
     causes = [cause for cause in answer["root_causes"] if cause["process"] == name]
     functions = {f["name"]: f["inlined"] for cause in causes for f in cause["costly_functions"]}
     if word == "busy" and (functions.get(inner), functions.get(outer)) != (True, False):
         yield f"the costly functions are {functions}"
-    story = run(argus, "diagnose", "--auto", "--process", name, trace)
+    story = machine.run(argus, "diagnose", "--auto", "--process", name, trace)
     if word == "wait" and f", in {inner}" not in story:
         yield f"the answer does not name {inner}: {story}"
-    tree = json.loads(run(argus, "contexts", "--json", "--tree", trace))["tree"]
+    tree = json.loads(machine.run(argus, "contexts", "--json", "--tree", trace))["tree"]
     functions = {node["node"]: node["function"] for node in tree}
     if not any(node["function"] == inner and functions.get(node["parent"]) == outer for node in tree):
         yield f"contexts has no {inner} below {outer}"
@@ -43,10 +36,10 @@ def problems(argus, name, word, trace):
 def check_split(argus, source, folder):
     """Without the file that has the functions: one warning."""
     name, trace, split = "splitbusy", folder / "split.argus", folder / "split.dwo"
-    run("gcc", "-O2", "-g", "-gsplit-dwarf", "-c", source, "-o", folder / "split.o")
-    run("gcc", folder / "split.o", "-o", folder / name)
+    machine.run("gcc", "-O2", "-g", "-gsplit-dwarf", "-c", source, "-o", folder / "split.o")
+    machine.run("gcc", folder / "split.o", "-o", folder / name)
     split.unlink()
-    run(argus, "record", "-o", trace, "--", folder / name, "busy")
+    machine.run(argus, "record", "-o", trace, "--", folder / name, "busy")
     done = subprocess.run([argus, "diagnose", "--auto", "--process", name, trace], capture_output=True, text=True, check=True)
     says = f"recorded without the inlined functions of {name}: its debug information is in "
     if done.stderr.count(says) != 1 or "split.dwo, which is missing" not in done.stderr or "(rebuild)" not in done.stdout:
@@ -55,11 +48,7 @@ def check_split(argus, source, folder):
 
 def main():
     argus, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print("skipped:", reason)
-        return 77
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     folder.mkdir(parents=True, exist_ok=True)
     failed = False
     for compiler in ("gcc", "clang-14"):
@@ -68,8 +57,8 @@ def main():
             continue
         for word in CASES:
             name, trace = f"{compiler[:5]}{word}", folder / f"{compiler}.{word}.argus"
-            run(compiler, "-O2", "-g", "-o", folder / name, source)
-            run(argus, "record", "-o", trace, "--", folder / name, word)
+            machine.run(compiler, "-O2", "-g", "-o", folder / name, source)
+            machine.run(argus, "record", "-o", trace, "--", folder / name, word)
             wrong = list(problems(argus, name, word, trace))
             print(compiler, word, "ok" if not wrong else "WRONG: " + "; ".join(wrong))
             failed |= bool(wrong)

@@ -22,6 +22,10 @@ class Scene:
     def at(self, ms):
         self.now = max(int(ms * 1e6), self.now)
 
+    def for_ms(self, ms):
+        """The next event is so much later."""
+        self.at(self.now / 1e6 + ms)
+
     def _record(self, cpu, thread, text):
         self.now += 1000
         self.records.append(f"{self.now} cpu{cpu} t{thread} {text}")
@@ -30,6 +34,11 @@ class Scene:
         self.tables.append(f'thread {tid} pid {pid or tid} ppid {parent} name "{name}"')
         self.cpus[tid] = len(self.cpus)
         self._record(self.cpus[tid], 0, f"switch state=R next={tid}")
+
+    def goes_on(self, ms):
+        """The trace ends so much later, when a bystander begins to run."""
+        self.for_ms(ms)
+        self.thread(90, "bystander")
 
     def stack(self, frames):
         """The number of a call stack, innermost frame first."""
@@ -71,6 +80,13 @@ class Scene:
         """A system call that wakes no thread, because its receiver is busy."""
         self._record(self.cpus[tid], tid, f"syscall_start nr={call} arg1=6")
         self._record(self.cpus[tid], tid, f"syscall_end nr={call} result=1")
+
+    def signal(self, tid, other):
+        """Sends a signal that makes a thread runnable: SIGCONT, or SIGSTOP to a thread that waits."""
+        cpu = self.cpus[tid]
+        self._record(cpu, tid, f"syscall_start nr=kill arg1={other}")
+        self._record(cpu, tid, f"make_runnable thread={other} context=task")
+        self._record(cpu, tid, "syscall_end nr=kill result=0")
 
     def asks_for_a_child(self, tid):
         """waitpid() that returns at once: no child has ended."""
@@ -120,9 +136,9 @@ class Scene:
         self._comes_back(tid, TIMEOUT_RESULT[self.calls[tid]])
 
     def sleep(self, tid, ms):
-        """Sleeps; nothing else may happen meanwhile (else: wait(), at(), timer())."""
+        """Sleeps; nothing else may happen meanwhile (else: wait(), for_ms(), timer())."""
         self.wait(tid, "clock_nanosleep", timeout=True)
-        self.at(self.now / 1e6 + ms)
+        self.for_ms(ms)
         self.timer(tid)
 
     def exit(self, tid):

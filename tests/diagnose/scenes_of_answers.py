@@ -13,11 +13,11 @@ SERVER, GRABBER, STORE, OTHER = 30, 40, 50, 60
 
 def sends(s, tid, channel, position):
     """`position` identifies the kernel's buffer, so two messages of the same moment have different positions."""
-    Scene.message(s, tid, channel, position=position)
+    s.message(tid, channel, position=position)
 
 
 def takes(s, tid, channel, position):
-    Scene.message(s, tid, channel, received=True, position=position)
+    s.message(tid, channel, received=True, position=position)
 
 
 def idles(s):
@@ -65,8 +65,7 @@ def grabbed():
 def server_that_another_client_keeps():
     """The same, but the trace ends while they wait."""
     s = grabbed()
-    s.busy(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("grabber", "LongWait"), "only": {"grabber"}}
 
 
@@ -76,7 +75,7 @@ def server_that_another_client_has():
     does."""
     s = grabbed()
     for position in range(6, 66):
-        s.busy(50)
+        s.for_ms(50)
         s.timer(SERVER)
         tells(s, position)
         s.wait(s.editor, "poll", frames=HANDLER)
@@ -120,16 +119,14 @@ def request_before_an_earlier_wait():
         s.wake(SERVER, OTHER)
         idles(s)
     s.wait(OTHER, "read")
-    s.device(STORE)  # another request keeps it busy
-    s._comes_back(STORE, 1)
+    s.interrupt(STORE)  # another request keeps it busy
     s.key()
     forwards(s, s.editor, ASKS, 6)
     idles(s)
     for _ in range(3):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.busy(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("store", "LongRunning")}
 
 
@@ -148,12 +145,12 @@ def request_before_signals():
         s.wait(SERVER, "read")
     s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
     for _ in range(6):
-        s.busy(500)
+        s.for_ms(500)
         s.type()
         s.wake(s.keyboard, s.editor, call="kill", result=-4)
         s.rest()
         s.wait(s.editor, "poll", timeout=True, frames=HANDLER)
-    s.busy(1000)
+    s.for_ms(1000)
     s.timer(s.editor)
     s.end()
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"},
@@ -169,7 +166,7 @@ def reads_a_pipe(holder):
         s.sleep(10, 20)
     holder(s)
     s.wait(10, "read", fd=3, inode=77, mode="fifo")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.sleep(20, 10)
     s._record(s.cpus[20], 30, "open_end inode=77 access=2 fd=4")
     s._record(s.cpus[20], 10, "open_end inode=77 access=1 fd=3")
@@ -194,9 +191,7 @@ def writer_that_did_nothing():
 def stop(s, tid):
     """The keyboard sends SIGSTOP."""
     s.type()
-    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
-    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
-    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.signal(s.keyboard, tid)
     s.rest()
     s._comes_back(tid, -512)
     s.raw(tid, "switch state=T next=0")
@@ -225,8 +220,7 @@ def left_unread(stopped, passes_on=True, pieces=0, opens=None):
     for _ in range(pieces):
         s.key(100)
         s.wait(s.editor, "read", fd=9, frames=HANDLER)
-    s.busy(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     if opens:
         s._record(s.cpus[90], opens, f"open_end inode={FORWARDS} access=3 fd=4")
     return s
@@ -293,8 +287,7 @@ def passed_on_and_forgotten(receivers, worker, next_condition=0xa000):
         takes(s, tid, channel, 3000 + tid)
         s.wait(tid, "read")
     idles(s)
-    s.busy(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s
 
 
@@ -335,7 +328,7 @@ def busy_until_answered(late_ms, goes_on_ms):
     takes(s, SERVER, ASKS, 6)
     sends(s, SERVER, FORWARDS, 3006)
     idles(s)
-    s.busy(late_ms)
+    s.for_ms(late_ms)
     s.timer(STORE)
     takes(s, STORE, FORWARDS, 3006)
     sends(s, STORE, STORED, 4006)
@@ -345,7 +338,7 @@ def busy_until_answered(late_ms, goes_on_ms):
     sends(s, SERVER, ANSWERS, 1006)
     idles(s)
     takes(s, s.editor, ANSWERS, 1006)
-    s.busy(goes_on_ms)
+    s.for_ms(goes_on_ms)
     s.end()
     return s
 
@@ -365,9 +358,7 @@ def answer_in_the_middle_of_a_run():
 def continues(s, tid):
     """The keyboard sends SIGCONT."""
     s.type()
-    s.raw(s.keyboard, f"syscall_start nr=kill arg1={tid}")
-    s.raw(s.keyboard, f"make_runnable thread={tid} context=task")
-    s.raw(s.keyboard, "syscall_end nr=kill result=0")
+    s.signal(s.keyboard, tid)
     s.rest()
     s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
 
@@ -399,8 +390,7 @@ def request_that_was_handed_on():
 def busy_until_the_end():
     """The same, but the editor looks for the reply without waiting, and the trace ends meanwhile."""
     s = asks_for_the_selection(busy=True)
-    s.busy(3000)
-    s.thread(90, "bystander")
+    s.goes_on(3000)
     return s, "editor", {"type": "LongRunning", "root": ("owner", "LongWait"), "why": "stopped"}
 
 
@@ -426,7 +416,7 @@ def request_before_short_polls():
     idles(s)
     for turn in range(60):
         s.wait(s.editor, "poll", fd=0x7000, timeout=True, frames=inside(0x40c000, 0x40b000))
-        s.busy(50)
+        s.for_ms(50)
         if turn % 20 == 19:
             s.timer(SERVER)
             tells(s, 6 + turn)

@@ -15,9 +15,7 @@ def command_with_a_tool(over):
     s.thread(40, "tool", parent=30)
     s.wait(30, "wait4", fd=40)
     for _ in range(30):
-        s.wait(40, "clock_nanosleep", timeout=True)
-        s.at(s.now / 1e6 + 100)
-        s.timer(40)
+        s.sleep(40, 100)
     if over:
         s.wake(40, 30)
         s.exit(40)
@@ -49,7 +47,7 @@ def tool_that_waits_for_somebody_unknown():
     s.thread(40, "tool", parent=30)
     s.wait(30, "wait4", fd=40)
     s.wait(40, "read", inode=78, mode="fifo")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.thread(90, "idler")
     return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "path": ["editor", "command", "tool"], "cycle": set()}
 
@@ -70,7 +68,7 @@ def end_of_a_child_is_polled_for():
     for _ in range(300):
         s.asks_for_a_child(10)
         s.wait(10, "select", timeout=True)
-        s.at(s.now / 1e6 + 10)
+        s.for_ms(10)
         s.timer(10)
     s.timer(20)
     s.wake(20, 30)

@@ -8,7 +8,7 @@ def circle(timeout):
     a, b = chain(s, "ask", "serve")
     rounds(s, 5, a, [b])
     for _ in range(3):  # in the handler, the server asks back
-        s.at(s.now / 1e6 + 10)
+        s.for_ms(10)
         s.wake(a, b)
         s.wait(a, "read")
         s.wake(b, a)
@@ -21,10 +21,10 @@ def circle(timeout):
     s.wait(a, "recvfrom", timeout=timeout)
     s.send(b)
     s.wait(b, "recvfrom")
-    s.at(s.now / 1e6 + 4000)
+    s.for_ms(4000)
     if timeout:
         s.timer(a)
-        s.at(s.now / 1e6 + 1)
+        s.for_ms(1)
         s.wake(a, b)
         s.wait(b, "read")
     else:
@@ -60,7 +60,7 @@ def circle_of_three_at_first_contact():
     s.wait(b, "read")
     s.message(c, channel=77)
     s.wait(c, "recvfrom", timeout=True)
-    s.at(s.now / 1e6 + 4000)
+    s.for_ms(4000)
     s.timer(c)
     s.wake(c, b)
     s.wait(c, "read")

@@ -21,7 +21,7 @@ class Shared(Scene):
         self.current = EDITOR
         for _ in range(5):
             self.home()
-            self.at(self.now / 1e6 + 20)
+            self.for_ms(20)
             self.input()
             self.run(EDITOR)
             self.back()
@@ -43,9 +43,6 @@ class Shared(Scene):
     def input(self):
         """The bystander makes the editor runnable; the scenes say when the editor runs."""
         self._record(self.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=task")
-
-    def for_ms(self, ms):
-        self.at(self.now / 1e6 + ms)
 
     def limits(self, tid, cpus=0, group=0, name="app.slice"):
         """The limits of a thread that leaves its CPU."""

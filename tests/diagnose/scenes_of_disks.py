@@ -28,7 +28,7 @@ def writes(s, tid, inode, folder, name, ms):
     for piece in name, folder:
         s._record(s.cpus[tid], tid, f"file_name inode={inode} name=/{piece}")
         s.now = at  # all pieces have one time
-    s.at(s.now / 1e6 + ms)
+    s.for_ms(ms)
     s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={tid} context=hardirq")
     s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
     s._record(s.cpus[tid], tid, "syscall_end nr=write result=4096")
@@ -54,7 +54,7 @@ def syncs(s, ms, others):
     s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
     s._record(s.cpus[EDITOR], EDITOR, "object fd=5 inode=600 mode=file")
     others()
-    s.at(s.now / 1e6 + ms)
+    s.for_ms(ms)
     s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
     s._record(s.cpus[BYSTANDER], BYSTANDER, "block_completed request=0x100 bytes=8192")
     s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=hardirq")

@@ -7,7 +7,7 @@ def request(s, app, decoder, takes=2):
     """The app wakes the decoder, which works for a while; the app looks at the flag in a loop."""
     s.wake(app, decoder)
     s.wait(app, "clock_nanosleep", timeout=True)
-    s.at(s.now / 1e6 + takes)
+    s.for_ms(takes)
 
 
 def looks(s, app, value, turns):
@@ -18,7 +18,7 @@ def looks(s, app, value, turns):
 
 def rest(s, app):
     s.wait(app, "poll")
-    s.at(s.now / 1e6 + 50)
+    s.for_ms(50)
 
 
 def begin(decoder=True, process=10):
@@ -39,7 +39,7 @@ def answered_requests(s, pc=0, address=0x7000):
         request(s, 10, 11)
         s.flag(11, value, write=True, pc=pc, address=address)
         s.wait(11, "read")
-        s.at(s.now / 1e6 + 8)
+        s.for_ms(8)
         s.timer(10)
         s.flag(10, value)
         rest(s, 10)
@@ -102,7 +102,7 @@ def flag_of_a_thread_that_has_ended():
     answered_requests(s)
     s.wake(30, 11, call="write", result=0)
     s.exit(11)
-    s.at(s.now / 1e6 + 50)
+    s.for_ms(50)
     s.wake(30, 10)
     looks(s, 10, 3, 300)
     s.wait(10, "poll")
@@ -119,11 +119,11 @@ def flag_of_a_thread_per_request():
         s.wake(30, 10)
         s.thread(decoder, "decoder", pid=10)
         s.wait(10, "clock_nanosleep", timeout=True)
-        s.at(s.now / 1e6 + 2)
+        s.for_ms(2)
         if value < 4:
             s.flag(decoder, value, write=True)
         s.exit(decoder)
-        s.at(s.now / 1e6 + 8)
+        s.for_ms(8)
         s.timer(10)
         s.flag(10, value if value < 4 else 3)
         if value < 4:

@@ -44,7 +44,7 @@ def busy(*stacks):
     outer = outer_frames(s)
     numbers = [s.stack([make(s) - 1, *outer]) for make in stacks]
     for at in range(30):
-        s.at(s.now / 1e6 + 100)
+        s.for_ms(100)
         s._record(s.cpus[10], 10, f"sample user={numbers[at % len(numbers)]} pc=0x7f0000000000")
     s.sleep(10, 10)
     return s
@@ -79,7 +79,7 @@ def waits(*frames):
     s.wait(10, "recvfrom", fd=6, inode=71, mode="socket family=2 socktype=1",
            frames=[frame(s) for frame in frames] + outer_frames(s))
     s._record(s.cpus[10], 10, "remote inode=71 address=0x0200630a port=5432 own_port=40001 protocol=6 version=4")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.sleep(90, 10)
     return s
 

@@ -95,7 +95,7 @@ def lock_that_is_waited_for():
     s.wait(20, "read")
     s.wait(30, "clock_nanosleep", timeout=True)
     s.wait(10, "flock", inode=77, mode="file")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.thread(91, "idler")
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "package", "server"]}
 
@@ -190,7 +190,7 @@ def folder_that_exists_is_no_lock():
     for _ in range(3):
         s.lock_file(10, "refused")
         s.wait(10, "read")
-        s.at(s.now / 1e6 + 800)
+        s.for_ms(800)
         s.timer(30)
         s.wake(30, 10)
         s.wait(30, "clock_nanosleep", timeout=True)

@@ -36,7 +36,7 @@ def stalled(s, tid, ms, why, freed=1, group=0, limit=100):
 def hangs(s, why, turn=lambda s: None, group=0, times=30):
     """The editor is on its CPU for 3 s, and in reclaim nearly all the time."""
     for _ in range(times):
-        s.at(s.now / 1e6 + 100)
+        s.for_ms(100)
         turn(s)
         if why:
             stalled(s, EDITOR, 95, why, group=group)
@@ -106,7 +106,7 @@ def memory_that_is_swapped_out():
     s._record(s.cpus[EDITOR], EDITOR, "block_issued request=0x100 sector=8 bytes=4096 device=0x800000 op=0")
     s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
     for _ in range(30):
-        s.at(s.now / 1e6 + 100)
+        s.for_ms(100)
         stalled(s, HOG, 50, RECLAIM, freed=20)
     s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
     s._record(s.cpus[BYSTANDER], BYSTANDER, "block_completed request=0x100 bytes=4096")

@@ -38,7 +38,7 @@ def silent_name_server():
     asks(s, 71, DATABASE, "tcp")
     asks(s, 70, NAME_SERVER, "udp")
     s.wait(10, "poll", timeout=True)
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.timer(10)
     s.sleep(10, 10)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
@@ -51,7 +51,7 @@ def silent_server_at_the_end():
     s = editor()
     s.wait(10, "recvfrom", fd=6, inode=71, mode="socket family=2 socktype=1")
     s._record(s.cpus[10], 10, f"remote inode=71 {DATABASE}")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.sleep(90, 10)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
                          "why": "(recvfrom fd 6 (TCP socket 71 to 10.99.0.2:5432)): 10.99.0.2:5432 (TCP) did not answer",
@@ -64,7 +64,7 @@ def late_answer_from_the_network():
     s = editor()
     asks(s, 71, DATABASE, "tcp")
     s.wait(10, "recvfrom", fd=6, inode=71, mode="socket family=2 socktype=1")
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     packet_comes(s)
     s.sleep(10, 10)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
@@ -103,7 +103,7 @@ def waits_at(*names):
     places = functions(s)
     asks(s, 71, DATABASE, "tcp")
     s.wait(10, "recvfrom", fd=6, inode=71, mode="socket family=2 socktype=1", frames=[places[name] for name in names])
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     packet_comes(s)
     s.sleep(10, 10)
     return s

@@ -23,9 +23,9 @@ def cold():
     s.wake(91, b)  # keeps the worker busy
     s.send(a)
     s.wait(a, "recvfrom", timeout=True)
-    s.at(s.now / 1e6 + 3000)
+    s.for_ms(3000)
     s.timer(a)
-    s.at(s.now / 1e6 + 100)
+    s.for_ms(100)
     s.wait(b, "read")
     s.sleep(a, 20)
     return s
@@ -39,10 +39,10 @@ def warm():
         s.thread(tid, name)
     s.wait(32, "read")
     for _ in range(4):
-        s.at(s.now / 1e6 + 50)
+        s.for_ms(50)
         s.wake(31, 32)
         s.wait(31, "recvfrom")
-        s.at(s.now / 1e6 + 2)
+        s.for_ms(2)
         s.wake(32, 31)
         s.wait(32, "read")
         s.sleep(31, 20)

@@ -119,5 +119,22 @@ def enter_namespace():
     os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-B", *sys.argv])
 
 
+def enter_namespace_or_skip():
+    """enter_namespace(). Exits with 77 ("skipped"), and says why, if this machine cannot record."""
+    reason = reason_to_skip_beside_others()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    enter_namespace()
+
+
+def run(*words):
+    """What a command prints. If it fails, the test ends with its output."""
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    if done.returncode != 0:
+        sys.exit(f"exit code {done.returncode} from {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
 if __name__ == "__main__":
     print(refused_program())

@@ -3,15 +3,13 @@
  * Each input is read twice: unchanged, and with all checksums corrected, because no random change
  * passes a CRC-32 check and the code after it would never be reached.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "argus/trace.h"
 #include "fuzz.h"
+#include "fuzz_file.h"
 #include "trace/layout.h"
 
 static uint32_t crc_of(const void *data, size_t length)
@@ -129,19 +127,10 @@ static size_t read_snapshots(const struct argus_trace *trace)
     return sum;
 }
 
-/* The reader reads files, so the bytes are written to a file without a name. */
 static void read_trace(const uint8_t *data, size_t size)
 {
-    static int fd = -1;
-    static char path[32];
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
-        abort();
     struct argus_trace *trace = NULL;
-    struct argus_error *error = argus_trace_open(path, &trace);
+    struct argus_error *error = argus_trace_open(fuzz_file(data, size), &trace);
     if (!error) {
         read_chunks(trace);
         read_tables(trace);
@@ -153,13 +142,6 @@ static void read_trace(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_trace(data, size);
-    uint8_t *sealed = malloc(size + 1);
-    if (!sealed)
-        return 0;
-    memcpy(sealed, data, size);
-    seal(sealed, size);
-    read_trace(sealed, size);
-    free(sealed);
+    fuzz_sealed(data, size, read_trace, seal);
     return 0;
 }

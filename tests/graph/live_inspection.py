@@ -7,7 +7,6 @@ Exits 77 where the kernel does not let us record.
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -16,17 +15,9 @@ import load_retry  # noqa: E402  (of the e2e tests)
 import machine  # noqa: E402
 
 
-def run(*words):
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=120)
-    if done.returncode != 0:
-        sys.exit(f"exit code {done.returncode} from {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
 def suspect(argus, trace, name, *options):
     """The suspect that graph check reports for the process `name`; None if there is none."""
-    answer = json.loads(run(argus, "graph", "check", "--json", "--limit=1000", *options, trace))
+    answer = json.loads(machine.run(argus, "graph", "check", "--json", "--limit=1000", *options, trace))
     if not answer["sound"]:
         sys.exit(f"the graph contradicts itself: {answer['violation_examples']}")
     return next((item for item in answer["batching"] if item["process"] == name), None)
@@ -50,15 +41,15 @@ def check():
     with tempfile.TemporaryDirectory() as folder:
         trace, rules = pathlib.Path(folder) / "crier.argus", pathlib.Path(folder) / "crier.rules"
         record = [argus, "record", "--unwind", program.name, "-o", trace]
-        run(*record, "--rules=none", "--", program)
+        machine.run(*record, "--rules=none", "--", program)
         check_suspect(suspect(argus, trace, program.name, "--rules=none"))
         line = [line.split("a rule for that: ")[1] for line in
-                run(argus, "graph", "check", "--limit=1000", "--rules=none", trace).splitlines() if
+                machine.run(argus, "graph", "check", "--limit=1000", "--rules=none", trace).splitlines() if
                 "begin ring_bell" in line]
         if not line:
             sys.exit("no rule is proposed")
         rules.write_text(line[0] + "\n")
-        run(*record, f"--rules={rules}", "--", program)
+        machine.run(*record, f"--rules={rules}", "--", program)
         left = suspect(argus, trace, program.name, f"--rules={rules}")
         if left:
             sys.exit(f"with the rule '{line[0]}' it is still a suspect: {left}")
@@ -66,11 +57,7 @@ def check():
 
 
 def main():
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print(reason)
-        sys.exit(77)
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     load_retry.run_check(check)
 
 

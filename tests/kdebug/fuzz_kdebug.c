@@ -1,15 +1,13 @@
 /* The readers of kdebug files against any bytes, and the later stages for their records: names, and
  * the translation. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "argus/property_lists.h"
 #include "event/darwin/darwin_text.h"
 #include "event/merge.h"
 #include "fuzz.h"
+#include "fuzz_file.h"
 
 /* The guarantees of a reader about a record. */
 static void check_chunk(const struct argus_trace *trace, const struct argus_chunk *chunk)
@@ -61,17 +59,9 @@ static size_t read_tables(const struct argus_trace *trace)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int fd = -1;
-    static char path[32];
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
-        abort();
     struct argus_trace *trace = NULL;
     const struct argus_chunk *chunks;
-    struct argus_error *error = argus_trace_open(path, &trace);
+    struct argus_error *error = argus_trace_open(fuzz_file(data, size), &trace);
     if (!error)
         error = argus_property_lists_read(trace);
     if (!error) {

@@ -79,16 +79,9 @@ PUBLIC = {
 
 # Stages whose results are numbers, which report puts into words.
 WORDLESS = ("libargus/slice", "libargus/diagnose", "libargus/live")
-# file of such a stage → why it has texts
-HAS_TEXTS = {
-    "libargus/slice/account.c": "names of states",
-    "libargus/diagnose/hangs/hang_measure.c": "names of natures",
-    "libargus/diagnose/hangs/indicator_ping.c": "names of callbacks",
-    # The answers kept next to a trace are found by these texts.
-    "libargus/slice/slice.c": "questions",
-    "libargus/diagnose/baseline/baselines.c": "questions",
-    "libargus/diagnose/baseline/similar.c": "options of questions",
-}
+# The labels of this table may be in such a stage, too: they are data, by which records are recognised.
+PROBES = "share/probes.conf"
+LABEL = re.compile(r'\blabel="([^"]+)"')
 
 PUBLIC_FOLDER = "libargus/include/argus"
 IGNORED_FOLDERS = {"__pycache__"}
@@ -152,15 +145,20 @@ def without_comments(text):
         lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), text)
 
 
-def check_sentences(root, relative):
-    """Two words in a string literal are a sentence, except in an error's message."""
-    if not relative.as_posix().startswith(tuple(stage + "/" for stage in WORDLESS)) or relative.as_posix() in HAS_TEXTS:
+def probe_labels(root):
+    table = root / PROBES
+    return set(LABEL.findall(table.read_text(encoding="utf-8"))) if table.is_file() else set()
+
+
+def check_sentences(root, relative, labels):
+    """Two words in a string literal are a sentence, except in an error's message and as the label of a probe."""
+    if not relative.as_posix().startswith(tuple(stage + "/" for stage in WORDLESS)):
         return
     text = without_comments((root / relative).read_text(encoding="utf-8"))
     for literal in LITERALS.finditer(text):
         words = CONVERSION.sub("", re.sub(r'"\s*"', "", literal[0]).strip()[1:-1])
         statement = re.split(r"[;{}]", text[:literal.start()])[-1]
-        if TWO_WORDS.search(words) and not AN_ERROR.search(statement):
+        if TWO_WORDS.search(words) and words not in labels and not AN_ERROR.search(statement):
             yield f"{relative}:{text.count(chr(10), 0, literal.start()) + 1}: a sentence, which belongs to libargus/report: {literal[0].strip()}"
 
 
@@ -189,7 +187,8 @@ def check_test_folders(root):
 def check(root):
     files = list(source_files(root))
     findings = [finding for relative in files for finding in check_includes(root, relative)]
-    findings += [finding for relative in files for finding in check_sentences(root, relative)]
+    labels = probe_labels(root)
+    findings += [finding for relative in files for finding in check_sentences(root, relative, labels)]
     return files, findings + list(check_names(files)) + list(check_test_folders(root))
 
 

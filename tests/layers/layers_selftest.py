@@ -57,6 +57,12 @@ class Selftest(unittest.TestCase):
         self.write("libargus/report/blame.c.h", 'puts("it slept for long");\n')
         self.assertEqual(self.findings(), [])
 
+    def test_the_label_of_a_probe_is_no_sentence(self):
+        self.write("libargus/diagnose/ping.c", 'is(label, "Wayland ping");\n')
+        self.assertEqual(len(self.findings()), 1)
+        self.write("share/probes.conf", '#lib.so  queue  post  label="Wayland ping"\n')
+        self.assertEqual(self.findings(), [])
+
     def test_the_same_name_twice(self):
         self.write("libargus/graph/walk.c", "")
         self.write("libargus/slice/walk.c", "")

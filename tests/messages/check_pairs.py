@@ -182,11 +182,7 @@ def main():
     parser.add_argument("--count", type=int, default=10000, help="messages")
     parser.add_argument("--keep", metavar="FOLDER", help="leave traces and logs there")
     options = parser.parse_args()
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print("skipped:", reason)
-        return 77
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     with tempfile.TemporaryDirectory(prefix="argus-pairs-") as folder:
         broken = pathlib.Path(folder) / "broken"
 

@@ -219,9 +219,5 @@ class Flags(unittest.TestCase):
 
 if __name__ == "__main__":
     ARGUS, TARGET = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     load_retry.run_unittests([sys.argv[0], *sys.argv[3:]])

@@ -155,9 +155,5 @@ class Lives(unittest.TestCase):
 
 if __name__ == "__main__":
     flags.ARGUS, LIVES, flags.TARGET = map(os.path.realpath, sys.argv[1:4])
-    reason = machine.reason_to_skip_beside_others()
-    if reason:
-        print("skipped:", reason)
-        sys.exit(77)
-    machine.enter_namespace()
+    machine.enter_namespace_or_skip()
     load_retry.run_unittests([sys.argv[0], *sys.argv[4:]])

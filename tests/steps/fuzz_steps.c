@@ -1,14 +1,12 @@
 /* The reader of step files against any bytes: unchanged, and with all checksums corrected. Checks
  * the reader's guarantees about IDs; a violation ends the program. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "argus/steps.h"
 #include "fuzz.h"
+#include "fuzz_file.h"
 #include "steps/steps_layout.h"
 
 static uint32_t crc_of(const void *data, size_t length)
@@ -80,16 +78,8 @@ static void check_steps(struct argus_steps *steps)
 
 static void read_steps(const uint8_t *data, size_t size)
 {
-    static int fd = -1;
-    static char path[32];
-    if (fd < 0) {
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
-        abort();
     struct argus_steps *steps = NULL;
-    struct argus_error *error = argus_steps_open(path, &steps);
+    struct argus_error *error = argus_steps_open(fuzz_file(data, size), &steps);
     if (!error)
         check_steps(steps);
     argus_error_destroy(error);
@@ -98,13 +88,6 @@ static void read_steps(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_steps(data, size);
-    uint8_t *sealed = malloc(size + 1);
-    if (!sealed)
-        return 0;
-    memcpy(sealed, data, size);
-    seal(sealed, size);
-    read_steps(sealed, size);
-    free(sealed);
+    fuzz_sealed(data, size, read_steps, seal);
     return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "loop_flags_text.h"
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
 #include "steps/loops/code_writers.h"
@@ -193,19 +194,6 @@ static uint32_t take_frames(struct elf_file *names, struct elf_file *code,
     return count;
 }
 
-static void describe(const struct loop_flags *flags, char *buffer, size_t bytes)
-{
-    buffer[0] = '\0';
-    for (uint32_t i = 0; i < flags->count; i++) {
-        char name[128];
-        loop_flag_text(&flags->all[i], name, sizeof(name));
-        size_t length = strlen(buffer);
-        snprintf(buffer + length, bytes - length, "%s%s", i ? " or " : "", name);
-    }
-    size_t length = strlen(buffer);
-    snprintf(buffer + length, bytes - length, "%s", flags->is_whole ? "" : "?");
-}
-
 static bool is_same(const char *found, const char *expected)
 {
     char turned[256];
@@ -254,7 +242,7 @@ static void test_shapes(void **state)
         uint32_t count = take_frames(file, file, &shapes[i], frames);
         bool found = loop_flags_find(frames, count, is_arm64(file), NULL, &flags);
         if (found)
-            describe(&flags, text, sizeof(text));
+            loop_flags_describe(&flags, text, sizeof(text));
         const char *expected = expected_of(file, &shapes[i]);
         if (found ? is_same(text, expected) : !expected)
             continue;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "steps/loops/loop_flags.h"
+#include "loop_flags_text.h"
 
 static const char *program_path;
 
@@ -54,19 +54,6 @@ static bool find_symbol(struct elf_file *file, const char *name, uint64_t *start
     return false;
 }
 
-static void describe(const struct loop_flags *flags, char *buffer, size_t bytes)
-{
-    buffer[0] = '\0';
-    for (uint32_t i = 0; i < flags->count; i++) {
-        char name[128];
-        loop_flag_text(&flags->all[i], name, sizeof(name));
-        size_t length = strlen(buffer);
-        snprintf(buffer + length, bytes - length, "%s%s", i ? " or " : "", name);
-    }
-    size_t length = strlen(buffer);
-    snprintf(buffer + length, bytes - length, "%s", flags->is_whole ? "" : "?");
-}
-
 /* The pairs of loads and stores of arm64 that exchange a value are not understood. */
 static const char *expected_of(const struct elf_file *file, size_t shape)
 {
@@ -96,7 +83,7 @@ static bool check_shape(struct elf_file *file, size_t shape)
         if (!loop_flags_find_spin(&frame, 1, is_arm64, NULL, &flags))
             continue;
         told++;
-        describe(&flags, text, sizeof(text));
+        loop_flags_describe(&flags, text, sizeof(text));
         if (is_expected(expected, shape, text))
             continue;
         print_error("%s+0x%llx: expected %s, found %s\n", shapes[shape].name,

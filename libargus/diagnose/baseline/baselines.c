@@ -6,7 +6,6 @@
  * If no thread on the chosen path did anything unusual, the others are offered: all that the user
  * confirms are used.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/suspects/suspect_search.h"
@@ -60,26 +59,22 @@ static struct argus_error *ask_baseline(struct suspect_search *search,
                                         uint32_t *ret)
 {
     const struct view *view = &search->d->view;
-    char texts[MAX_BASELINES][320], text[128];
     struct argus_option options[MAX_BASELINES + 1];
-    bool more = search->used_count > 0;
+    bool again = search->used_count > 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t waker = waker_thread(view, similars[i]->vertex);
-        snprintf(texts[i], sizeof(texts[i]), "v%u, whose wait %s ended (%s)", similars[i]->vertex,
-                 view->processes[view->threads[waker].process].name, similars[i]->why);
-        options[i] = (struct argus_option){.text = texts[i], .vertex = similars[i]->vertex};
+        options[i] = (struct argus_option){.kind = ARGUS_OPTION_BASELINE,
+                                           .vertex = similars[i]->vertex,
+                                           .baseline = {.process = view->threads[waker].process,
+                                                        .likeness = similars[i]->likeness}};
     }
-    options[count] = (struct argus_option){.text = "none of these", .vertex = ARGUS_NONE};
-    snprintf(
-        text, sizeof(text),
-        more ? "No thread did anything unusual on that path. Which of these is normal for v%u, too?"
-             : "Which of these is what v%u normally looks like?",
-        search->vertex);
+    options[count] = (struct argus_option){.kind = ARGUS_OPTION_NONE, .vertex = ARGUS_NONE};
     struct argus_question question = {.kind = ARGUS_QUESTION_BASELINE,
-                                      .text = text,
+                                      .vertex = search->vertex,
+                                      .again = again,
                                       .options = options,
-                                      .option_count = count + more,
-                                      .default_reason = "it is the most similar one"};
+                                      .option_count = count + again,
+                                      .default_reason = ARGUS_DEFAULT_MOST_SIMILAR};
     int answer;
     struct argus_error *error = ask(&search->d->questions, &question, &answer);
     if (error)

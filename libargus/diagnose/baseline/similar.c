@@ -17,8 +17,7 @@
  * The baseline of a vertex that waited is one whose wait ended well and soon; the baseline of a
  * busy vertex is one that was busy for less than half as long.
  */
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "argus/diagnose.h"
@@ -165,44 +164,31 @@ static double likeness_of_context(struct likeness *likeness, uint32_t a, uint32_
     return compared ? sum / compared : 1.0;
 }
 
-static void explain(const struct search *search, const double parts[4], double context,
-                    uint32_t depth, struct argus_similar *ret)
-{
-    const struct likeness *likeness = &search->likeness;
-    const struct argus_vertex *v = &likeness->other.view.vertices[ret->vertex];
-    int length = snprintf(ret->why, sizeof(ret->why),
-                          "stack %.0f %%, what it did before %.0f %%, peers %.0f %%, object %.0f "
-                          "%% alike; %s; wait %s",
-                          parts[0] * 100, parts[1] * 100, parts[2] * 100, parts[3] * 100,
-                          likeness_same_thread(likeness, search->model, ret->vertex)
-                              ? (likeness->one_graph ? "same thread" : "thread of the same name")
-                              : "another thread",
-                          argus_outcome_name((enum argus_outcome)v->wait.outcome));
-    if (depth && length > 0 && (size_t)length < sizeof(ret->why))
-        snprintf(ret->why + length, sizeof(ret->why) - (size_t)length,
-                 "; the %" PRIu32 " before it %.0f %%", depth, context * 100);
-}
-
 static struct argus_similar score_fully(struct search *search, const struct match *match,
                                         uint32_t depth)
 {
     struct likeness *likeness = &search->likeness;
     const struct view *view = &likeness->other.view;
-    double parts[4] = {likeness_of_stacks(likeness, search->model, match->vertex),
-                       likeness_of_ops(likeness, search->model, match->vertex),
-                       likeness_of_peers(likeness, search->model, match->vertex),
-                       likeness_of_objects(likeness, search->model, match->vertex)};
-    struct argus_similar similar = {.vertex = match->vertex,
-                                    .wait_ns = wait_of(view, match->vertex),
-                                    .busy_ns = busy_of(&view->vertices[match->vertex]),
-                                    .different_outcome = match->differs};
-    double context = 1.0;
-    similar.score = match->score + WEIGHT_PEERS * parts[2];
+    const struct argus_vertex *v = &view->vertices[match->vertex];
+    struct argus_similar similar = {
+        .vertex = match->vertex,
+        .wait_ns = wait_of(view, match->vertex),
+        .busy_ns = busy_of(v),
+        .different_outcome = match->differs,
+        .likeness = {.stack = likeness_of_stacks(likeness, search->model, match->vertex),
+                     .before = likeness_of_ops(likeness, search->model, match->vertex),
+                     .peers = likeness_of_peers(likeness, search->model, match->vertex),
+                     .object = likeness_of_objects(likeness, search->model, match->vertex),
+                     .depth = depth,
+                     .one_graph = likeness->one_graph,
+                     .same_thread = likeness_same_thread(likeness, search->model, match->vertex),
+                     .outcome = (enum argus_outcome)v->wait.outcome}};
+    similar.score = match->score + WEIGHT_PEERS * similar.likeness.peers;
     if (depth) {
-        context = likeness_of_context(likeness, search->model, match->vertex, depth);
+        double context = likeness_of_context(likeness, search->model, match->vertex, depth);
+        similar.likeness.context = context;
         similar.score = (1.0 - WEIGHT_CONTEXT) * similar.score + WEIGHT_CONTEXT * context;
     }
-    explain(search, parts, context, depth, &similar);
     return similar;
 }
 

@@ -34,7 +34,7 @@ bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32
     struct argus_hang hang = {.thread = thread,
                               .start_ns = view->vertices[t->first_vertex].start_ns,
                               .indicator = ARGUS_INDICATOR_EVENT_LOOP};
-    if (!finder->sees_pending || !thread_has_windows(view, thread))
+    if (!finder->sees_pending || !finder_has_windows(finder, thread))
         return true;
     bool done = true;
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {

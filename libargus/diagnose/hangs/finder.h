@@ -17,17 +17,17 @@ struct frozen {
     struct argus_suspension suspension;
 };
 
+/* By thread: whether it has windows, once that has been asked. */
+enum window_answer { WINDOWS_NOT_ASKED, WINDOWS_NONE, WINDOWS_SOME };
+
 /* The state of a search. */
 struct finder {
     const struct view *view;
+    uint8_t *windows; /* enum window_answer by thread; owned */
     const struct argus_hang_options *options;
     VEC(struct frozen) frozen;
     hang_list found;
     bool sees_pending; /* the trace shows what was pending for threads */
-    /* The last answer of thread_has_windows(), which looks at all vertices of a thread: a thread can
-     * have as many hangs as vertices. */
-    uint32_t asked_next; /* that thread + 1; 0: none yet */
-    bool has_windows;
 };
 
 /* How long a stretch must be to be a hang: the threshold plus the time for which the machine was
@@ -76,8 +76,9 @@ bool indicator_stack(struct finder *finder);
 #include "argus/hang_indicators.def"
 #undef HANG_INDICATOR
 
-/* window_threads.c: whether the thread serves a window. */
-bool thread_has_windows(const struct view *view, uint32_t thread);
+/* window_threads.c: whether the thread serves a window. Looks at its vertices the first time that it
+ * is asked about a thread. */
+bool finder_has_windows(const struct finder *finder, uint32_t thread);
 /* Whether probes saw it hand UI events to the program: then its callbacks are known, too. */
 bool thread_hands_events(const struct view *view, uint32_t thread);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
@@ -161,8 +162,9 @@ bool hang_is_named(const struct argus_hang_options *options);
 /* Whether [start_ns, end_ns] overlaps the time that the options name; true if they name none. */
 bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns);
 
-/* hang_order.c: the most urgent first, then the longest. */
-void hangs_order(const struct view *view, hang_list *list);
+/* hang_order.c: puts the most urgent of `finder->found` first, then the longest, and leaves out what
+ * is the same freeze as another one. */
+void hangs_order(struct finder *finder);
 
 /* frozen.c: fills `finder->frozen` from the records of suspends. */
 bool frozen_find(struct finder *finder);

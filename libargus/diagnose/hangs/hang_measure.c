@@ -131,31 +131,22 @@ static bool is_at_disk(const struct argus_hang *hang)
     return hang->fault_ns + hang->disk_ns >= length_ns(hang) / 2;
 }
 
-/* The first row that applies wins. To add a nature: a row, and a value of enum argus_hang_nature.
- * IDLE depends on more than figures; the code that names the hang sets it. */
-static const struct {
-    bool (*applies)(const struct argus_hang *hang);
-    const char *name;
-} natures[] = {
-    [ARGUS_NATURE_PLAIN] = {NULL, NULL},
-    [ARGUS_NATURE_STOPPED] = {is_stopped, "stopped"},
-    [ARGUS_NATURE_NO_CPU] = {lacks_cpu, "waits for a cpu"},
-    [ARGUS_NATURE_PAGE_IN] = {pages_in, "page-in storm"},
-    [ARGUS_NATURE_DISK] = {is_at_disk, "waits for a disk"},
-    [ARGUS_NATURE_IDLE] = {NULL, "idle"},
+/* The first one that applies wins. To add a nature: a row, a value of enum argus_hang_nature, and
+ * its name in report/result_names.c. IDLE depends on more than figures; the code that names the
+ * hang sets it. */
+static bool (*const natures[])(const struct argus_hang *hang) = {
+    [ARGUS_NATURE_STOPPED] = is_stopped,
+    [ARGUS_NATURE_NO_CPU] = lacks_cpu,
+    [ARGUS_NATURE_PAGE_IN] = pages_in,
+    [ARGUS_NATURE_DISK] = is_at_disk,
 };
-
-const char *argus_nature_name(enum argus_hang_nature nature)
-{
-    return (size_t)nature < sizeof(natures) / sizeof(*natures) ? natures[nature].name : NULL;
-}
 
 static enum argus_hang_nature nature_of(const struct argus_hang *hang)
 {
     if (length_ns(hang) == 0)
         return ARGUS_NATURE_PLAIN;
     for (size_t i = 0; i < sizeof(natures) / sizeof(*natures); i++)
-        if (natures[i].applies && natures[i].applies(hang))
+        if (natures[i] && natures[i](hang))
             return (enum argus_hang_nature)i;
     return ARGUS_NATURE_PLAIN;
 }

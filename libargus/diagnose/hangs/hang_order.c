@@ -85,12 +85,13 @@ static bool is_within(const struct argus_hang *hang, const struct argus_hang *ot
     return to_ns > from_ns && to_ns - from_ns >= (hang->end_ns - hang->start_ns) / 10 * 8;
 }
 
-static bool is_second_start(const struct view *view, const hang_list *list,
-                            const struct argus_hang *hang)
+static bool is_second_start(const struct finder *finder, const struct argus_hang *hang)
 {
+    const struct view *view = finder->view;
+    const hang_list *list = &finder->found;
     uint32_t process = view->threads[hang->thread].process;
     if (hang->start_ns > view->processes[process].start_ns + LATEST_START_NS ||
-        thread_has_windows(view, hang->thread))
+        finder_has_windows(finder, hang->thread))
         return false;
     for (size_t i = 0; i < list->length; i++) {
         const struct argus_hang *first = &list->data[i];
@@ -98,7 +99,7 @@ static bool is_second_start(const struct view *view, const hang_list *list,
             strcmp(program_of(view, first), program_of(view, hang)) == 0 &&
             view->processes[view->threads[first->thread].process].start_ns <
                 view->processes[process].start_ns &&
-            is_within(hang, first) && thread_has_windows(view, first->thread))
+            is_within(hang, first) && finder_has_windows(finder, first->thread))
             return true;
     }
     return false;
@@ -120,21 +121,23 @@ static bool is_own_worker(const struct view *view, const hang_list *list,
     return false;
 }
 
-static void leave_out_same_freezes(const struct view *view, hang_list *list)
+static void leave_out_same_freezes(struct finder *finder)
 {
+    hang_list *list = &finder->found;
     size_t kept = 0;
     for (size_t i = 0; i < list->length; i++)
-        if (!is_second_start(view, list, &list->data[i]) &&
-            !is_own_worker(view, list, &list->data[i]))
+        if (!is_second_start(finder, &list->data[i]) &&
+            !is_own_worker(finder->view, list, &list->data[i]))
             list->data[kept++] = list->data[i];
     list->length = kept;
 }
 
-void hangs_order(const struct view *view, hang_list *list)
+void hangs_order(struct finder *finder)
 {
-    leave_out_same_freezes(view, list);
+    hang_list *list = &finder->found;
+    leave_out_same_freezes(finder);
     for (size_t i = 0; i < list->length; i++)
-        raise_if_server_hangs(view, list, &list->data[i]);
+        raise_if_server_hangs(finder->view, list, &list->data[i]);
     if (list->length)
         qsort(list->data, list->length, sizeof(*list->data), compare_hangs);
 }

@@ -114,23 +114,15 @@ bool hang_is_set_off_by_itself(const struct view *view, const struct argus_hang 
     return own && (wait->by_timer || wait->outcome == ARGUS_OUTCOME_TIMED_OUT);
 }
 
-static bool has_windows(struct finder *finder, uint32_t thread)
-{
-    if (finder->asked_next != thread + 1)
-        finder->has_windows = thread_has_windows(finder->view, thread);
-    finder->asked_next = thread + 1;
-    return finder->has_windows;
-}
-
-static enum argus_urgency urgency_of(struct finder *finder, const struct argus_hang *hang,
+static enum argus_urgency urgency_of(const struct finder *finder, const struct argus_hang *hang,
                                      const struct argus_pendings *pendings)
 {
-    bool windows = has_windows(finder, hang->thread);
+    bool has_windows = finder_has_windows(finder, hang->thread);
     if (pendings_any(pendings, 0))
-        return windows ? ARGUS_URGENCY_WINDOW_PENDING : ARGUS_URGENCY_PENDING;
+        return has_windows ? ARGUS_URGENCY_WINDOW_PENDING : ARGUS_URGENCY_PENDING;
     if (pendings->count == 0 && hang_is_set_off_by_itself(finder->view, hang))
         return ARGUS_URGENCY_NOBODY;
-    return windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
+    return has_windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
 }
 
 bool finder_add(struct finder *finder, struct argus_hang *hang)
@@ -206,8 +198,10 @@ bool finder_add_sign(struct finder *finder, const struct sign *sign)
     options.time_ns = options.until_ns = sign->time_ns;
     if (sign->process != ARGUS_NONE && !options.pid)
         options.pid = finder->view->processes[sign->process].pid;
-    struct finder near = {
-        .view = finder->view, .options = &options, .sees_pending = finder->sees_pending};
+    struct finder near = {.view = finder->view,
+                          .windows = finder->windows,
+                          .options = &options,
+                          .sees_pending = finder->sees_pending};
     bool done = find_around(&near, sign);
     const struct argus_hang *longest = longest_of(&near.found);
     if (done && longest) {
@@ -265,15 +259,19 @@ struct argus_error *argus_hangs_find(const struct argus_graph *graph,
                                      struct argus_hangs *ret)
 {
     struct view view = view_of(graph);
-    struct finder finder = {
-        .view = &view, .options = options, .sees_pending = finder_sees_pending(&view)};
-    struct argus_error *error = find(&finder);
+    struct finder finder = {.view = &view,
+                            .options = options,
+                            .windows = calloc(view.thread_count + 1, sizeof(*finder.windows)),
+                            .sees_pending = finder_sees_pending(&view)};
+    struct argus_error *error = finder.windows ? find(&finder) : argus_error_memory();
+    if (!error)
+        hangs_order(&finder);
     vec_deinit(&finder.frozen);
+    free(finder.windows);
     if (error) {
         vec_deinit(&finder.found);
         return error;
     }
-    hangs_order(&view, &finder.found);
     *ret = (struct argus_hangs){.items = finder.found.data, .count = finder.found.length};
     return NULL;
 }

@@ -5,7 +5,7 @@
  *   - it takes turns: its own timers end its waits, and in most turns it sends something to another
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
  *     a prompt); or
- *   - it reads its standard input: whoever started it says there what it should do next.
+ *   - it reads its standard input: the program that started it writes there what to do next.
  */
 #include "diagnose/hangs/finder.h"
 

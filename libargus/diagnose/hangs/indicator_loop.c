@@ -357,7 +357,7 @@ static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret
         if (!loop_habit(scan, v) || back_ns - vertex->end_ns < LONG_REST_NS)
             continue;
         *ret = (struct stop){vertex->end_ns, back_ns, v + 1, true, true};
-        return thread_has_windows(scan->view, thread);
+        return finder_has_windows(scan->finder, thread);
     }
     return false;
 }

@@ -20,10 +20,10 @@
  * lasts as long as the threshold has more. */
 #define MOST_TURN_NS 100000000ull
 #define LEAST_TURNS  10
-/* Of so many waits of a search, at most one is ended by another thread: by what it looked for, or
- * by chance. */
+/* Among so many waits of a search, another thread ends at most one: it brings what the search looks
+ * for, or it does so by chance. */
 #define TURNS_PER_END 10
-/* Of so many such waits, at most one is ended by what came for the home. */
+/* Among so many such waits, at most one is ended by input for the home wait. */
 #define TURNS_PER_CHANCE 20
 /* A thread responds to at least one of so many inputs that its home takes. */
 #define ENDS_PER_RESPONSE 4

@@ -271,7 +271,7 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     if (idle)
         return true;
     return !awaited &&
-           (!sure || !is_main || (children.enough && !thread_has_windows(view, hang->thread)) ||
+           (!sure || !is_main || (children.enough && !finder_has_windows(finder, hang->thread)) ||
             (sleeps(view, hang) && !hang_is_named(finder->options)) ||
             (is_polled_for(view, habits, hang) && late_answer(view, hang) == ARGUS_NONE) ||
             serves_children(view, habits, hang->thread));

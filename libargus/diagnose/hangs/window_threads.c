@@ -49,7 +49,13 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
     return any_vertex(view, thread, hands_event);
 }
 
-bool thread_has_windows(const struct view *view, uint32_t thread)
+bool finder_has_windows(const struct finder *finder, uint32_t thread)
 {
-    return thread_hands_events(view, thread) || any_vertex(view, thread, receives_event);
+    uint8_t *answer = &finder->windows[thread];
+    if (*answer == WINDOWS_NOT_ASKED)
+        *answer = thread_hands_events(finder->view, thread) ||
+                          any_vertex(finder->view, thread, receives_event)
+                      ? WINDOWS_SOME
+                      : WINDOWS_NONE;
+    return *answer == WINDOWS_SOME;
 }

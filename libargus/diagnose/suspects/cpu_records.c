@@ -8,9 +8,10 @@
  */
 #include "diagnose/suspects/cpu_records.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/overlap.h"
+#include "diagnose/suspects/chunk_records.h"
 #include "event/order.h"
 #include "event/tracepoints.h"
 
@@ -48,11 +49,15 @@ struct cpu {
     size_t span;       /* the first span that has not ended by then */
 };
 
+struct reader;
+typedef void (*on_record)(struct reader *reader, const struct argus_record *record);
+
 struct reader {
     const struct argus_trace *trace;
     struct window window;
     uint64_t tid;
     struct cpu_want *want;
+    on_record on; /* of the pass */
     VEC(struct event) events;
     VEC(struct span) spans;
     VEC(struct cpu) cpus;
@@ -65,13 +70,11 @@ struct reader {
     bool no_memory;
 };
 
-typedef void (*on_record)(struct reader *reader, const struct argus_record *record);
-
 /* --- chunks --- */
 
-static void read_records(struct reader *reader, struct argus_record *records, size_t count,
-                         on_record on)
+static bool read_records(void *context, struct argus_record *records, size_t count)
 {
+    struct reader *reader = context;
     for (size_t i = 1; i < count; i++) {
         if (records[i - 1].timestamp <= records[i].timestamp)
             continue;
@@ -82,35 +85,18 @@ static void read_records(struct reader *reader, struct argus_record *records, si
         records[i].timestamp = argus_trace_ticks_to_ns(reader->trace, records[i].timestamp);
         if (records[i].timestamp >= reader->window.start_ns &&
             records[i].timestamp < reader->window.end_ns)
-            on(reader, &records[i]);
+            reader->on(reader, &records[i]);
         else if (records[i].debugid == ARGUS_ID_CPU_LIMITS && records[i].tid == reader->tid &&
                  !reader->want->cpus) /* its affinity was probably the same */
             reader->want->cpus = records[i].arg[0];
     }
+    return !reader->no_memory;
 }
 
-/* A damaged chunk is skipped: the graph has reported it. */
 static struct argus_error *read_window(struct reader *reader, on_record on)
 {
-    const struct argus_chunk *chunks;
-    size_t count = argus_trace_chunks(reader->trace, &chunks);
-    for (size_t i = 0; i < count && !reader->no_memory; i++) {
-        if (argus_trace_ticks_to_ns(reader->trace, chunks[i].last_ticks) <
-                reader->window.start_ns ||
-            argus_trace_ticks_to_ns(reader->trace, chunks[i].first_ticks) >= reader->window.end_ns)
-            continue;
-        struct argus_record *records = calloc(chunks[i].count + 1, sizeof(*records));
-        if (!records)
-            return argus_error_memory();
-        struct argus_error *error = argus_trace_read_chunk(reader->trace, &chunks[i], records);
-        if (!error)
-            read_records(reader, records, chunks[i].count, on);
-        free(records);
-        if (error && error->code != ARGUS_ERROR_FORMAT)
-            return error;
-        argus_error_destroy(error);
-    }
-    return reader->no_memory ? argus_error_memory() : NULL;
+    reader->on = on;
+    return chunk_records_read_window(reader->trace, reader->window, read_records, reader);
 }
 
 /* --- the first pass --- */

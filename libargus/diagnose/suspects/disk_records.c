@@ -11,6 +11,7 @@
 
 #include "argus/record.h"
 #include "base/idmap.h"
+#include "diagnose/suspects/chunk_records.h"
 
 #define LOOK_BACK_NS   2000000000ull
 #define MOST_RECORDS   1000000
@@ -42,8 +43,9 @@ static bool is_of_disk(uint32_t debugid)
            debugid == ARGUS_ID_BLOCK_COMPLETED || debugid == ARGUS_ID_BLOCK_FILE;
 }
 
-static bool keep(struct reader *reader, const struct argus_record *records, size_t count)
+static bool keep(void *context, struct argus_record *records, size_t count)
 {
+    struct reader *reader = context;
     for (size_t i = 0; i < count && reader->records.length < MOST_RECORDS; i++) {
         if (!is_of_disk(records[i].debugid))
             continue;
@@ -56,30 +58,6 @@ static bool keep(struct reader *reader, const struct argus_record *records, size
     return true;
 }
 
-static bool is_near(const struct reader *reader, const struct argus_chunk *chunk)
-{
-    return argus_trace_ticks_to_ns(reader->trace, chunk->last_ticks) + LOOK_BACK_NS >=
-               reader->window.start_ns &&
-           argus_trace_ticks_to_ns(reader->trace, chunk->first_ticks) < reader->window.end_ns;
-}
-
-/* A damaged chunk is skipped: the graph has reported it. */
-static struct argus_error *read_chunk(struct reader *reader, const struct argus_chunk *chunk)
-{
-    struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
-    if (!records)
-        return argus_error_memory();
-    struct argus_error *error = argus_trace_read_chunk(reader->trace, chunk, records);
-    if (!error && !keep(reader, records, chunk->count))
-        error = argus_error_memory();
-    free(records);
-    if (error && error->code == ARGUS_ERROR_FORMAT) {
-        argus_error_destroy(error);
-        return NULL;
-    }
-    return error;
-}
-
 static int by_time(const void *left, const void *right)
 {
     const struct argus_record *a = left, *b = right;
@@ -90,12 +68,11 @@ static int by_time(const void *left, const void *right)
 
 static struct argus_error *read_records(struct reader *reader)
 {
-    const struct argus_chunk *chunks;
-    size_t count = reader->trace ? argus_trace_chunks(reader->trace, &chunks) : 0;
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < count; i++)
-        if (is_near(reader, &chunks[i]))
-            error = read_chunk(reader, &chunks[i]);
+    uint64_t start_ns = reader->window.start_ns;
+    struct window near = {start_ns > LOOK_BACK_NS ? start_ns - LOOK_BACK_NS : 0,
+                          reader->window.end_ns};
+    struct argus_error *error =
+        reader->trace ? chunk_records_read_window(reader->trace, near, keep, reader) : NULL;
     if (reader->records.length)
         qsort(reader->records.data, reader->records.length, sizeof(*reader->records.data), by_time);
     return error;

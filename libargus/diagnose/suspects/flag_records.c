@@ -1,7 +1,6 @@
 #include "diagnose/suspects/flag_records.h"
 
-#include <stdlib.h>
-
+#include "diagnose/suspects/chunk_records.h"
 #include "diagnose/suspects/code_place.h"
 #include "event/tracepoints.h"
 
@@ -32,33 +31,18 @@ static void look_at(struct flag_search *search, const struct argus_record *recor
     search->found = true;
 }
 
-static struct argus_error *read_chunk(struct flag_search *search, const struct argus_chunk *chunk)
+static bool look_at_all(void *context, struct argus_record *records, size_t count)
 {
-    struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
-    if (!records)
-        return argus_error_memory();
-    struct argus_error *error = argus_trace_read_chunk(search->trace, chunk, records);
-    for (size_t i = 0; !error && i < chunk->count; i++)
-        look_at(search, &records[i]);
-    free(records);
-    if (!error || error->code != ARGUS_ERROR_FORMAT)
-        return error;
-    argus_error_destroy(error); /* a damaged chunk: the graph has reported it */
-    return NULL;
+    for (size_t i = 0; i < count; i++)
+        look_at(context, &records[i]);
+    return true;
 }
 
 static struct argus_error *read_near(struct flag_search *search)
 {
-    const struct argus_chunk *chunks;
-    struct argus_error *error = NULL;
-    size_t count = argus_trace_chunks(search->trace, &chunks);
-    for (size_t i = 0; !error && i < count; i++)
-        if (argus_trace_ticks_to_ns(search->trace, chunks[i].last_ticks) + NEAR_NS >=
-                search->time_ns &&
-            argus_trace_ticks_to_ns(search->trace, chunks[i].first_ticks) <=
-                search->time_ns + NEAR_NS)
-            error = read_chunk(search, &chunks[i]);
-    return error;
+    uint64_t time_ns = search->time_ns;
+    struct window near = {time_ns > NEAR_NS ? time_ns - NEAR_NS : 0, time_ns + NEAR_NS + 1};
+    return chunk_records_read_window(search->trace, near, look_at_all, search);
 }
 
 struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,

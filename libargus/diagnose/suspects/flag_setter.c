@@ -1,5 +1,5 @@
 /* The thread that should have set the variable for which a loop waits, by the program's code alone:
- * the only one, beside the waiter, whose recorded stacks have a function that sets it, or a caller
+ * the only one, besides the waiter, whose recorded stacks have a function that sets it, or a caller
  * of one. Then the walk goes on from that thread as if its write had been watched.
  *
  * That is a guess. Its result is taken only if it tells more than the loop does:

@@ -100,7 +100,7 @@ static bool has_role(const struct view *view, uint32_t thread, uint32_t former)
     return a->process == b->process && a->vertex_count > 0 && strcmp(a->name, b->name) == 0;
 }
 
-/* Of its first record, even if the trace does not show how it was started. */
+/* The time of the thread's first record, also if the trace does not show how it was started. */
 static uint64_t first_seen_ns(const struct view *view, uint32_t thread)
 {
     return view->vertices[view->threads[thread].first_vertex].start_ns;

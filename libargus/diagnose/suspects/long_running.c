@@ -54,7 +54,7 @@ static struct argus_error *find_origin(struct diagnoser *d)
     for (size_t i = 0; good && i < slice.asked_count; i++) {
         good = vec_push(&d->questions.asked, slice.asked[i]);
         if (good)
-            slice.asked[i] = (struct argus_asked){.text = NULL};
+            slice.asked[i] = (struct argus_asked){.by = ARGUS_BY_AUTO};
     }
     argus_slice_deinit(&slice);
     if (good)

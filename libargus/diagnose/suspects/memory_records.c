@@ -10,11 +10,9 @@
  */
 #include "diagnose/suspects/memory_records.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "argus/record.h"
 #include "base/idmap.h"
+#include "diagnose/suspects/chunk_records.h"
 #include "event/tracepoints.h"
 
 #define LOOK_BACK_NS   10000000000ull /* for the sizes of processes before the window */
@@ -24,6 +22,7 @@ struct reader {
     const struct view *view;
     const struct argus_trace *trace;
     struct window window;
+    struct window part; /* whose records are kept */
     uint64_t tid;
     struct memory_want *want;
     VEC(struct argus_record) records; /* times in ns */
@@ -40,49 +39,25 @@ static bool is_of_memory(uint32_t debugid)
            debugid == ARGUS_ID_MEMORY_SIZE;
 }
 
-static bool keep(struct reader *reader, struct window part, const struct argus_record *records,
-                 size_t count)
+static bool keep(void *context, struct argus_record *records, size_t count)
 {
+    struct reader *reader = context;
     for (size_t i = 0; i < count; i++) {
         if (!is_of_memory(records[i].debugid))
             continue;
         struct argus_record record = records[i];
         record.timestamp = argus_trace_ticks_to_ns(reader->trace, record.timestamp);
-        if (record.timestamp >= part.start_ns && record.timestamp < part.end_ns &&
+        if (record.timestamp >= reader->part.start_ns && record.timestamp < reader->part.end_ns &&
             !vec_push(&reader->records, record))
             return false;
     }
     return true;
 }
 
-/* A damaged chunk is skipped: the graph has reported it. */
-static struct argus_error *read_chunk(struct reader *reader, struct window part,
-                                      const struct argus_chunk *chunk)
-{
-    struct argus_record *records = calloc(chunk->count + 1, sizeof(*records));
-    if (!records)
-        return argus_error_memory();
-    struct argus_error *error = argus_trace_read_chunk(reader->trace, chunk, records);
-    if (!error && !keep(reader, part, records, chunk->count))
-        error = argus_error_memory();
-    free(records);
-    if (error && error->code == ARGUS_ERROR_FORMAT) {
-        argus_error_destroy(error);
-        return NULL;
-    }
-    return error;
-}
-
 static struct argus_error *read_records(struct reader *reader, struct window part)
 {
-    const struct argus_chunk *chunks;
-    size_t count = argus_trace_chunks(reader->trace, &chunks);
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < count; i++)
-        if (argus_trace_ticks_to_ns(reader->trace, chunks[i].last_ticks) >= part.start_ns &&
-            argus_trace_ticks_to_ns(reader->trace, chunks[i].first_ticks) < part.end_ns)
-            error = read_chunk(reader, part, &chunks[i]);
-    return error;
+    reader->part = part;
+    return chunk_records_read_window(reader->trace, part, keep, reader);
 }
 
 /* --- the thread --- */

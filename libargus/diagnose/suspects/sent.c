@@ -1,8 +1,7 @@
 #include "diagnose/suspects/sent.h"
 
-#include <stdlib.h>
-
 #include "base/lower_bound.h"
+#include "diagnose/suspects/chunk_records.h"
 
 /* A vertex has more records than that only if it ran for long. The last chunks count. */
 #define MAX_CHUNKS 16
@@ -22,50 +21,49 @@ static void keep_latest(struct sent_list *list, struct sent sent)
         list->items[at] = sent;
 }
 
-static struct argus_error *read_sent_of_chunk(const struct argus_trace *trace,
-                                              const struct argus_chunk *chunk, uint64_t tid,
-                                              struct window window, struct sent_list *ret)
+struct sent_reader {
+    const struct argus_trace *trace;
+    uint64_t tid;
+    struct window window;
+    struct sent_list *list;
+};
+
+static bool keep_sent(void *context, struct argus_record *records, size_t count)
 {
-    struct argus_record *records = malloc(chunk->count * sizeof(*records));
-    if (!records)
-        return argus_error_memory();
-    struct argus_error *error = argus_trace_read_chunk(trace, chunk, records);
-    for (uint32_t i = 0; !error && i < chunk->count; i++) {
+    const struct sent_reader *reader = context;
+    for (size_t i = 0; i < count; i++) {
         const struct argus_record *record = &records[i];
-        uint64_t time_ns = argus_trace_ticks_to_ns(trace, record->timestamp);
-        if ((record->debugid & ~3u) != ARGUS_ID_MESSAGE || record->tid != tid ||
-            time_ns < window.start_ns || time_ns > window.end_ns ||
+        uint64_t time_ns = argus_trace_ticks_to_ns(reader->trace, record->timestamp);
+        if ((record->debugid & ~3u) != ARGUS_ID_MESSAGE || record->tid != reader->tid ||
+            time_ns < reader->window.start_ns || time_ns > reader->window.end_ns ||
             ARGUS_MESSAGE_FLAGS(record->arg[1]) & (ARGUS_MESSAGE_RECEIVE | ARGUS_MESSAGE_DROPPED))
             continue;
-        keep_latest(ret, (struct sent){.time_ns = time_ns,
-                                       .channel = record->arg[0],
-                                       .other = record->arg[3],
-                                       .kind = ARGUS_MESSAGE_KIND(record->arg[1])});
+        keep_latest(reader->list, (struct sent){.time_ns = time_ns,
+                                                .channel = record->arg[0],
+                                                .other = record->arg[3],
+                                                .kind = ARGUS_MESSAGE_KIND(record->arg[1])});
     }
-    free(records);
-    /* a damaged chunk has been reported already */
-    if (error && error->code == ARGUS_ERROR_FORMAT) {
-        argus_error_destroy(error);
-        return NULL;
-    }
-    return error;
+    return true;
 }
 
 struct argus_error *sent_list_read(const struct view *view, uint32_t vertex, struct sent_list *ret)
 {
-    const struct argus_trace *trace = argus_graph_trace(view->graph);
     const struct argus_vertex *v = &view->vertices[vertex];
-    struct window window = {v->start_ns, v->end_ns};
+    struct sent_reader reader = {.trace = argus_graph_trace(view->graph),
+                                 .tid = view->threads[v->thread].tid,
+                                 .window = {v->start_ns, v->end_ns},
+                                 .list = ret};
     const struct argus_chunk *chunks;
-    size_t count = trace ? argus_trace_chunks(trace, &chunks) : 0, used = 0;
+    size_t count = reader.trace ? argus_trace_chunks(reader.trace, &chunks) : 0, used = 0;
     struct argus_error *error = NULL;
     *ret = (struct sent_list){.count = 0};
     for (size_t i = count; !error && i > 0 && used < MAX_CHUNKS; i--) {
         const struct argus_chunk *chunk = &chunks[i - 1];
-        if (!chunk->count || argus_trace_ticks_to_ns(trace, chunk->first_ticks) > window.end_ns ||
-            argus_trace_ticks_to_ns(trace, chunk->last_ticks) < window.start_ns)
+        if (!chunk->count ||
+            argus_trace_ticks_to_ns(reader.trace, chunk->first_ticks) > v->end_ns ||
+            argus_trace_ticks_to_ns(reader.trace, chunk->last_ticks) < v->start_ns)
             continue;
-        error = read_sent_of_chunk(trace, chunk, view->threads[v->thread].tid, window, ret);
+        error = chunk_records_read(reader.trace, chunk, keep_sent, &reader);
         used++;
     }
     return error;

@@ -1,7 +1,6 @@
 #include "event/binary/elf_needed.h"
 
 #include <gelf.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "event/binary/elf_file.h"

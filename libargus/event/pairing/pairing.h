@@ -144,7 +144,7 @@ struct count_state {
     /* a message that told how many units were left, and the units moved at the same time */
     struct count_probe {
         uint64_t time_ns, left, own;
-        uint64_t before[SIDES], beside[SIDES]; /* units moved before its call, and during it */
+        uint64_t before[SIDES], during[SIDES]; /* units moved before its call, and during it */
         bool valid;
     } probes[COUNT_PROBES];
     int64_t least, most; /* bounds of the number of units by which the sends may be too far back */

@@ -107,8 +107,8 @@ static void use_probe(struct pairing *pairing, struct count_state *state, struct
 {
     int64_t told = (int64_t)(probe->left + probe->before[SIDE_RECEIVE] - probe->before[SIDE_SEND] -
                              probe->own);
-    int64_t least = told - (int64_t)probe->beside[SIDE_SEND];
-    int64_t most = told + (int64_t)probe->beside[SIDE_RECEIVE];
+    int64_t least = told - (int64_t)probe->during[SIDE_SEND];
+    int64_t most = told + (int64_t)probe->during[SIDE_RECEIVE];
     probe->valid = false;
     if (least > state->most || most < state->least) { /* units from a sender without records */
         state->known = false;
@@ -122,7 +122,7 @@ static void use_probe(struct pairing *pairing, struct count_state *state, struct
 }
 
 /* Units moved by recorded messages that were made after the call of `message` began. */
-static bool find_beside(const struct count_state *state, const struct message *message,
+static bool find_during(const struct count_state *state, const struct message *message,
                         uint64_t ret[SIDES])
 {
     ret[SIDE_SEND] = ret[SIDE_RECEIVE] = 0;
@@ -142,14 +142,14 @@ static void begin_probe(const struct count_state *state, struct count_probe *pro
 {
     probe->valid = false;
     bool send = message_side(message) == SIDE_SEND;
-    if (!(message->flags & ARGUS_MESSAGE_POSITION) || !find_beside(state, message, probe->beside))
+    if (!(message->flags & ARGUS_MESSAGE_POSITION) || !find_during(state, message, probe->during))
         return;
     probe->valid = true;
     probe->time_ns = message->time_ns;
     probe->left = message->position;
     probe->own = send ? message->bytes : 0 - message->bytes;
     for (int side = 0; side < SIDES; side++)
-        probe->before[side] = state->end[side] - probe->beside[side];
+        probe->before[side] = state->end[side] - probe->during[side];
 }
 
 static void use_probes(struct pairing *pairing, struct count_state *state)
@@ -171,7 +171,7 @@ static void probe(struct pairing *pairing, struct count_state *state, const stru
     for (uint32_t i = 0; i < COUNT_PROBES; i++) {
         struct count_probe *probe = &state->probes[i];
         if (probe->valid && message->enter_ns < probe->time_ns)
-            probe->beside[side] += message->bytes;
+            probe->during[side] += message->bytes;
     }
     use_probes(pairing, state);
     for (uint32_t i = COUNT_PROBES; i-- > 0;)

@@ -20,7 +20,7 @@ struct argus_similar {
     /* its wait ended with another outcome or took less than half as long (a busy vertex: it was
      * busy for less than half as long), so it can be a baseline */
     bool different_outcome;
-    char why[200]; /* what made up the score */
+    struct argus_likeness likeness; /* what makes up the score */
 };
 
 struct argus_similars {

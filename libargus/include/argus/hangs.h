@@ -120,9 +120,8 @@ void argus_hangs_deinit(struct argus_hangs *hangs);
 /* The hang that a vertex stands for: the vertex and its wait. */
 struct argus_hang argus_hang_of_vertex(const struct argus_graph *graph, uint32_t vertex);
 
-/* For people and JSON; NULL for ARGUS_NATURE_PLAIN. */
+/* For people and JSON. */
 const char *argus_indicator_name(enum argus_indicator indicator);
-const char *argus_nature_name(enum argus_hang_nature nature);
 
 /* --- which threads were examined --- */
 

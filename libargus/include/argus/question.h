@@ -4,38 +4,95 @@
  * The engine calls `ask` for every question, in a fixed order for the same trace and the same
  * answers. The front end decides where answers come from: a prompt, --answers, --auto. The engine
  * records every question with its answer and the source of the answer, for the report.
+ *
+ * A question has no words: argus_question_text() and its companions (argus/report.h) put it into a
+ * sentence, for the prompt as for the report.
  */
 #ifndef ARGUS_QUESTION_H
 #define ARGUS_QUESTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "argus/graph.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum argus_question_kind {
-    ARGUS_QUESTION_HANG,        /* which hang or process is meant */
+    ARGUS_QUESTION_HANG,        /* several hangs: which one to explain */
     ARGUS_QUESTION_PREDECESSOR, /* several causes: which one to follow */
     ARGUS_QUESTION_WEAK,        /* a weak edge: follow it or stop */
     ARGUS_QUESTION_BASELINE,    /* several similar vertices: which one is the normal case */
-    ARGUS_QUESTION_CULPRIT,     /* continue with this culprit or stop */
 };
 
+/* How alike two vertices are, from 0 to 1 in each part. */
+struct argus_likeness {
+    double stack;  /* where they waited */
+    double before; /* what they did before */
+    double peers;  /* with which threads they communicated */
+    double object; /* what they waited for */
+    /* what the `depth` vertices before them were; not compared if `depth` is 0 */
+    double context;
+    uint32_t depth;
+    bool one_graph;   /* both are of one graph */
+    bool same_thread; /* of the same thread; in two graphs: of threads with the same name */
+    enum argus_outcome outcome; /* of the wait of the second one */
+};
+
+enum argus_option_kind {
+    ARGUS_OPTION_STOP,     /* the walk ends here */
+    ARGUS_OPTION_NONE,     /* none of the other options */
+    ARGUS_OPTION_CAUSE,    /* an edge to follow */
+    ARGUS_OPTION_BASELINE, /* a normal case */
+    ARGUS_OPTION_HANG,     /* a hang to explain */
+};
+
+#define ARGUS_SHARED_FUNCTION_BYTES 61
+
 struct argus_option {
-    const char *text; /* one line */
-    uint32_t vertex;  /* the vertex of this option, ARGUS_NONE for "stop" */
+    enum argus_option_kind kind;
+    uint32_t vertex; /* ARGUS_NONE: the option has no vertex */
+    union {
+        struct {
+            uint32_t edge;
+            /* the wait that the edge ended, and how long its source worked during it; 0: the edge
+             * ended no wait */
+            uint64_t waited_ns, worked_ns;
+            /* a rare function that both stacks have ("": none), and how many vertices have it */
+            char function[ARGUS_SHARED_FUNCTION_BYTES];
+            uint32_t function_vertices;
+        } cause;
+        struct {
+            uint32_t process; /* its thread ended the wait of `vertex` */
+            struct argus_likeness likeness;
+        } baseline;
+        struct {
+            uint32_t thread;
+            enum argus_vertex_type type;
+            uint64_t start_ns, end_ns;
+        } hang;
+    };
+};
+
+/* Why the default option is the default. */
+enum argus_default_reason {
+    ARGUS_DEFAULT_ONLY,            /* nothing else is known */
+    ARGUS_DEFAULT_LATEST,          /* the latest cause */
+    ARGUS_DEFAULT_LATEST_STRONG,   /* the latest of the strong ones */
+    ARGUS_DEFAULT_SURER_CAUSES,    /* what is behind it is surer than what is behind the others */
+    ARGUS_DEFAULT_ENDED_WAIT,      /* it ended the wait before the vertex */
+    ARGUS_DEFAULT_SHARED_FUNCTION, /* both stacks have a rare function: that of the option */
+    ARGUS_DEFAULT_MOST_SIMILAR,
+    ARGUS_DEFAULT_LONGEST,
 };
 
 struct argus_question {
     enum argus_question_kind kind;
-    const char *text; /* one line that ends in "?" */
+    uint32_t vertex; /* what the question is about; ARGUS_NONE for a hang */
+    bool again;      /* of a baseline: after the path of another one, on which all was normal */
     const struct argus_option *options;
     size_t option_count;
     size_t default_option;
-    const char *default_reason; /* why the default is the default */
+    enum argus_default_reason default_reason;
     /* the option that comes second to the default; if equal to the default, the first other
      * option */
     size_t runner_up;
@@ -62,23 +119,15 @@ struct argus_asker {
 /* An asker that takes every default (--auto). */
 struct argus_asker argus_asker_auto(void);
 
-/* A question and its answer. All strings are owned by the result that contains it. */
+/* A question and its answer. The options are owned by the result that contains it. */
 struct argus_asked {
-    enum argus_question_kind kind;
-    char *text;
-    char **options;
-    size_t option_count;
-    size_t default_option;
-    char *default_reason;
-    size_t runner_up;
+    struct argus_question question;
     int answer; /* option index, or ARGUS_ANSWER_STOP, or ARGUS_ANSWER_OPEN if it is still open */
     enum argus_answer_by by;
 };
 
 /* The option that came second to the default; option_count if there is no other. */
 size_t argus_asked_runner_up(const struct argus_asked *asked);
-
-const char *argus_question_kind_name(enum argus_question_kind kind); /* "hang", "predecessor" … */
 
 #ifdef __cplusplus
 }

@@ -150,6 +150,28 @@ const char *argus_moment_text(const struct argus_trace *trace, uint64_t ns, char
                               size_t bytes);
 const char *argus_duration_text(uint64_t ns, char *buffer, size_t bytes);
 
+/* --- names and sentences for what the analysis returns as enums and numbers --- */
+
+const char *argus_stretch_state_name(enum argus_stretch_state state);
+const char *argus_nature_name(enum argus_hang_nature nature); /* NULL for ARGUS_NATURE_PLAIN */
+const char *argus_question_kind_name(enum argus_question_kind kind); /* "hang", "predecessor" … */
+
+/* Buffers of these sizes have room for the texts below, which are written into `buffer` and
+ * returned. */
+#define ARGUS_QUESTION_TEXT_BYTES 200
+#define ARGUS_OPTION_TEXT_BYTES   360
+#define ARGUS_LIKENESS_TEXT_BYTES 200
+
+/* A question: one line that ends in "?". */
+const char *argus_question_text(const struct argus_question *question, char *buffer, size_t bytes);
+/* Why the default of a question is the default. */
+const char *argus_default_reason_text(const struct argus_question *question, char *buffer,
+                                      size_t bytes);
+/* An option of a question about `graph`: one line. */
+const char *argus_option_text(const struct argus_graph *graph, const struct argus_option *option,
+                              char *buffer, size_t bytes);
+const char *argus_likeness_text(const struct argus_likeness *likeness, char *buffer, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -112,7 +112,6 @@ struct argus_account {
 struct argus_error *argus_account(const struct argus_graph *graph, uint32_t thread,
                                   uint64_t from_ns, uint64_t to_ns, struct argus_account *ret);
 void argus_account_deinit(struct argus_account *account);
-const char *argus_stretch_state_name(enum argus_stretch_state state);
 
 #ifdef __cplusplus
 }

@@ -105,8 +105,9 @@ static __always_inline void caller_forget(void)
         bounded_index;                                                                             \
     })
 
-/* `number`, but at most `most`: for a number of bytes that a helper is to copy. By instructions, as in bounded(). `most` is a
- * constant, or of the settings, which the verifier knows as well. */
+/* The smaller of `number` and `most`: how many bytes a helper copies. In instructions, for the same
+ * reason as bounded(). `most` is a constant or one of the settings, whose values the verifier
+ * knows. */
 #define at_most(number, most)                                                                      \
     ({                                                                                             \
         uint64_t at_most_number = (number);                                                        \

@@ -114,8 +114,8 @@ struct {
     __uint(value_size, sizeof(uint32_t));
 } compat_programs SEC(".maps");
 
-/* Does not return if the program is loaded. Before Linux 6.0 arm64 has no tail calls beside other
- * functions. */
+/* Does not return if the program is loaded. Before Linux 6.0 arm64 has no tail calls in a program
+ * that has other functions. */
 static __always_inline void leave_for_compat(struct bpf_raw_tracepoint_args *ctx, uint32_t program)
 {
 #if defined(__TARGET_ARCH_x86)

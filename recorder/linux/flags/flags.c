@@ -247,6 +247,7 @@ bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *re
     const struct flag *flag = plan ? NULL : &flags->flags[number - 1];
     const struct request_flag *wanted =
         plan ? &flags->plans[number - 1 - FLAG_LIMIT].wanted : &flag->wanted;
+    struct bpf_flag seen = plan ? (struct bpf_flag){0} : kernel_flag(flags, number - 1);
     *ret = (struct reply_flag){
         .number = number,
         .pid = wanted->pid,
@@ -254,9 +255,8 @@ bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *re
         .bytes = wanted->bytes,
         .access = wanted->access,
         .semantics = wanted->semantics,
-        .hits = plan ? flags->plans[number - 1 - FLAG_LIMIT].watched
-                     : flag_table_hits(flags, number - 1),
-        .writes = plan ? 0 : (uint32_t)kernel_flag(flags, number - 1).writes,
+        .hits = plan ? flags->plans[number - 1 - FLAG_LIMIT].watched : seen.hits,
+        .writes = (uint32_t)seen.writes,
     };
     memcpy(ret->label, wanted->label, sizeof(ret->label));
     return true;

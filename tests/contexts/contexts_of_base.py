@@ -1,0 +1,115 @@
+"""Rankings: times by mode and by samples, and the differences from a base."""
+from context_scene import LOAD, MAIN, PARSE, SAVE, Scene, WAIT, equal, names, paths, slow, text_lines, usual
+
+
+def test_the_slow_function_is_first_against_a_base(setup):
+    answer = setup.json("--tree", f"--base={setup.make(usual())}", setup.make(slow()))
+    first = answer["contexts"][0]
+    equal("path", names(first), [hex(MAIN), hex(LOAD)])
+    equal("cost", first["cost_ns"], 90_000_000)
+    equal("distances", [f["distance"] for f in first["functions"]], [1, 0])
+    equal("ranks", [f["rank"] for f in first["functions"]], [2, 1])
+    equal("paths of the base", answer["base"]["equal_paths"], 3)
+    equal("second", names(answer["contexts"][1]), [hex(MAIN), hex(PARSE)])
+
+
+def test_the_same_trace_as_base_leaves_nothing(setup):
+    trace = setup.make(usual())
+    equal("costs", [path["cost_ns"] for path in setup.json(f"--base={trace}", trace)["contexts"]], [0, 0, 0])
+    assert "no context is slower than in the base" in setup.run(f"--base={trace}", trace).stdout
+
+
+def test_modes_differ_where_the_stack_changes(setup):
+    scene = Scene()
+    for time_ms, function in ((0, LOAD), (4, LOAD), (10, SAVE), (12, SAVE)):
+        scene.at(time_ms, f"stack user={scene.stack(MAIN, function)} why=call")
+    tree = {node["function"]: node for node in setup.json("--tree", setup.make(scene))["tree"]}
+    equal("load", tree[hex(LOAD)]["total_ns"], {"conservative": 4_000_000, "aggressive": 10_000_000})
+    equal("main's own", tree[hex(MAIN)]["own_ns"], {"conservative": 6_000_000, "aggressive": 0})
+
+
+def test_time_between_calls_is_shared_out_by_samples(setup):
+    """Ten times 3 ms between two calls; two of the ten have a sample, each in another function. In the last one the thread has no CPU for 2
+    ms."""
+    scene = Scene()
+    for turn in range(11):
+        time, wait = 4 * turn, scene.stack(MAIN, PARSE)
+        scene.at(time, "syscall_start nr=read arg1=5")
+        scene.at(time, f"stack user={wait} why=call")
+        scene.at(time + 1, "syscall_end nr=read result=1")
+        if turn in (3, 4):
+            scene.at(time + 3, f"sample user={scene.stack(MAIN, LOAD if turn == 3 else SAVE)} pc=0x5503")
+        if turn == 9:
+            scene.at(time + 1, "switch state=R next=0")
+            scene.at(time + 3, f"switch state=R next={scene.tid}", tid=0)
+    trace = setup.make(scene)
+    tree = {node["function"]: node for node in setup.json("--tree", trace)["tree"]}
+    equal("by stacks alone", [tree[hex(f)]["inferred_ns"]["conservative"] for f in (LOAD, SAVE)], [0, 0])
+    equal("own", [tree[hex(f)]["own_ns"]["conservative"] for f in (LOAD, SAVE)], [14_000_000, 14_000_000])
+    equal("by samples", [tree[hex(f)]["sampled_ns"] for f in (LOAD, SAVE)], [14_000_000, 14_000_000])
+    equal("without a cpu", sum(node["waited_ns"]["cpu"] for node in tree.values()), 2_000_000)
+    equal("shared out", sum(node["sampled_ns"] for node in tree.values()), 0)
+    answer = setup.json(trace)
+    equal("one sample is not first", [(names(path)[-1], path["by_chance"]) for path in answer["contexts"]],
+          [("read", False), (hex(LOAD), True), (hex(SAVE), True)])
+    equal("twice the deviation", [path["chance_ns"] for path in answer["contexts"]], [0, 28_000_000, 28_000_000])
+    assert text_lines(setup, trace, "may be chance: too few CPU samples") == 2
+    without = {node["function"]: node for node in setup.json("--tree", "--no-samples", trace)["tree"]}
+    equal("without samples", {node["sampled_ns"] for node in without.values()}, {0})
+
+
+def test_samples_are_said_apart_and_can_be_left_out(setup):
+    trace = setup.make(WAIT)
+    equal("with", setup.json(trace)["counts"]["moments"]["cpu_samples"], 2)
+    equal("without", setup.json("--no-samples", trace)["counts"]["moments"]["cpu_samples"], 0)
+    assert "2 cpu samples" in setup.run(trace).stdout
+
+
+def test_enough_samples_are_beyond_chance(setup):
+    scene = Scene()
+    for start in (0, 100):
+        scene.at(start, "syscall_start nr=read arg1=5")
+        scene.at(start, f"stack user={scene.stack(MAIN, PARSE)} why=call")
+        scene.at(start, "syscall_end nr=read result=1")
+        for turn in range(10 if start == 0 else 0):
+            scene.at(10 * turn + 5, f"sample user={scene.stack(MAIN, LOAD if turn < 5 else SAVE)} pc=0x5503")
+    paths = {names(path)[-1]: path for path in setup.json(setup.make(scene))["contexts"]}
+    equal("five", [paths[hex(f)]["by_chance"] for f in (LOAD, SAVE)], [False, False])
+    base = setup.make(scene)
+    scene.at(110, f"sample user={scene.stack(MAIN, LOAD)} pc=0x5503")
+    scene.at(120, "syscall_start nr=read arg1=5")
+    scene.at(120, f"stack user={scene.stack(MAIN, PARSE)} why=call")
+    paths = setup.json(f"--base={base}", setup.make(scene))["contexts"]
+    equal("a sixth", {(names(path)[-1], path["by_chance"]) for path in paths if path["cost_ns"] > 0}, {(hex(LOAD), True), (hex(SAVE), True)})
+
+
+def test_ways_that_are_beyond_chance_only_together_are_one_entry(setup):
+    """Four samples in each of two callers; the costlier of two ways would stay alone otherwise."""
+    scene, outer = Scene(), 0x5510
+    for start in (0, 80):
+        scene.at(start, "syscall_start nr=read arg1=5")
+        scene.at(start, f"stack user={scene.stack(MAIN, outer)} why=call")
+        scene.at(start, "syscall_end nr=read result=1")
+        for turn in range(8 if start == 0 else 0):
+            scene.at(10 * turn + 5, f"sample user={scene.stack(MAIN, (PARSE, SAVE)[turn % 2], LOAD)} pc=0x5503")
+    first = setup.json(setup.make(scene))["contexts"][0]
+    equal("both ways", (names(first)[-1], first["ways"], first["cost_ns"], first["by_chance"]), (hex(LOAD), 2, 80_000_000, False))
+
+
+def test_a_base_of_another_program_is_said(setup):
+    other = setup.make(Scene("other", 300).calls(1, MAIN))
+    done = setup.run(f"--base={other}", setup.make(usual()))
+    assert "are both traces of the same program?" in done.stderr
+    assert "1 programs are not in the base" in done.stdout
+
+
+def test_another_build_is_said_and_compared_by_names(setup):
+    def with_build(identity):
+        scene = usual()
+        scene.lines.append(f"image pid 100 start 0x7000 end 0x8000 inode {identity} build_id {identity:02x}{identity:02x} path /opt/libodd.so")
+        return setup.make(scene.calls(2, MAIN, 0x7100))
+    base, now = with_build(1), with_build(2)
+    equal("other builds", setup.json(f"--base={base}", now)["base"]["other_builds"], ["/opt/libodd.so"])
+    equal("the same build", setup.json(f"--base={base}", base)["base"]["other_builds"], [])
+    equal("paths", setup.json(f"--base={base}", now)["base"]["equal_paths"], 4)
+    assert "other builds than in the base, compared by names: libodd.so\n" in setup.run(f"--base={base}", now).stdout
