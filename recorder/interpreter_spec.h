@@ -11,8 +11,17 @@
 
 #define INTERPRETER_LIMIT 16 /* files in one recording */
 
-/* Offsets in bytes, of one version of CPython. libargus never sees them: plugin/interpreter_layouts.def has a row for each. */
+/* How an interpreter keeps its frames; the walk for each kind is recorder/linux/interpreter_walk.h or
+ * zend_walk.h. */
+enum interpreter_kind {
+    INTERPRETER_CPYTHON = 0,
+    INTERPRETER_ZEND = 1, /* of PHP */
+    INTERPRETER_KINDS,
+};
+
+/* Offsets in bytes, of one version. libargus never sees them: plugin/interpreter_layouts.def has a row for each. */
 struct interpreter_layout {
+    uint16_t kind;            /* enum interpreter_kind */
     uint16_t main;            /* in the runtime: the main interpreter */
     uint16_t threads;         /* in an interpreter: its first thread state … */
     uint16_t next;            /* … in which: the next one, */
@@ -37,11 +46,22 @@ struct interpreter_layout {
     uint16_t text_mask;       /* … in which these bits are set if it is plain ASCII */
     uint16_t text_bytes;      /* … which begins here */
     uint16_t table_bytes;     /* in a bytes object: where they begin */
+    /* INTERPRETER_ZEND: `main` leads from the runtime to the innermost frame. In a frame are code,
+     * instruction, previous and mark as above; in a text are length and text_bytes. `outermost`
+     * has the bits of the mark that say so. */
+    uint16_t name;             /* in a code object: type (a byte), units, line, its name, */
+    uint16_t scope;            /* the class, */
+    uint16_t file;             /* the file, */
+    uint16_t code_start;       /* and a pointer to the instructions */
+    uint16_t scope_name;       /* in a class */
+    uint16_t instruction_line; /* in an instruction */
+    uint16_t padding;
 };
 
 /* Addresses are relative to the start of the image's mapped code, and may be negative. */
 struct interpreter_spec {
     uint64_t runtime, code_type, text_type, bytes_type;
+    uint64_t function;    /* INTERPRETER_ZEND: the C function that interprets */
     uint64_t code_offset; /* of the image's code in its file */
     struct interpreter_layout layout;
     uint8_t build_id[20];

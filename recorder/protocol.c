@@ -187,7 +187,8 @@ static struct argus_error *check_interpreter(const struct request *request)
 {
     const struct interpreter_spec *spec = &request->interpreter;
     bool good = has_end(spec->image, sizeof(spec->image)) && spec->image[0] &&
-                spec->build_id_bytes <= sizeof(spec->build_id);
+                spec->build_id_bytes <= sizeof(spec->build_id) &&
+                spec->layout.kind < INTERPRETER_KINDS;
     return good ? NULL
                 : argus_error_create(ARGUS_ERROR_FORMAT,
                                      "invalid request: it names no file of an interpreter");

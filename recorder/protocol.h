@@ -31,7 +31,7 @@
 #define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 6
+#define PROTOCOL_VERSION 7
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)

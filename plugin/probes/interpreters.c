@@ -1,6 +1,6 @@
-/* Finds CPython by the files that contain its runtime: a program, or a library that a program is
- * linked with. A number in the file tells the version. A version that is not in
- * interpreter_layouts.def is ignored.
+/* Finds CPython and PHP by the files that contain their runtime: a program, or a library that a
+ * program is linked with. A number in the file tells the version (PHP: interpreter_php.h). A
+ * version that is not in interpreter_layouts.def is ignored.
  *
  * Search places: the directories of PATH and of the command that is to be recorded, and the lib
  * directory next to each bin; the loader's directories; and the mappings of all processes that this
@@ -17,6 +17,7 @@
 
 #include "argus/data_symbols.h"
 #include "base/vec.h"
+#include "plugin/probes/interpreter_php.h"
 #include "plugin/probes/mapped_files.h"
 
 #define VERSION_SYMBOL "Py_Version"
@@ -30,8 +31,16 @@ static const struct {
 #undef INTERPRETER
 };
 
-/* Beginnings of such files' names, up to the version. */
-static const char *const names[] = {"python3.", "libpython3."};
+/* Beginnings of such files' names, of CPython up to the version. */
+static const struct {
+    const char *text;
+    enum interpreter_kind kind;
+} names[] = {
+    {"python3.", INTERPRETER_CPYTHON},
+    {"libpython3.", INTERPRETER_CPYTHON},
+    {"php", INTERPRETER_ZEND},
+    {"libphp", INTERPRETER_ZEND},
+};
 
 struct finder {
     struct recorder_client *client; /* borrowed */
@@ -42,19 +51,20 @@ struct finder {
 
 /* --- one file --- */
 
-static bool is_name(const char *path)
+/* INTERPRETER_KINDS: it is no such name. */
+static enum interpreter_kind kind_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+        if (strncmp(name, names[i].text, strlen(names[i].text)) == 0)
+            return names[i].kind;
+    return INTERPRETER_KINDS;
 }
 
-static const struct interpreter_layout *layout_of(uint64_t version)
+static const struct interpreter_layout *layout_of(enum interpreter_kind kind, uint64_t version)
 {
     for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
-        if (layouts[i].version == version >> 16)
+        if (layouts[i].layout.kind == kind && layouts[i].version == version)
             return &layouts[i].layout;
     return NULL;
 }
@@ -88,30 +98,63 @@ static bool has_all(const struct variables *found)
            found->version;
 }
 
-/* False: it is no interpreter, or an unknown version. */
-static bool look_into(const char *path, struct interpreter_spec *ret)
+static bool take_cpython(const char *path, const struct argus_data_image *image,
+                         struct interpreter_spec *ret)
 {
-    struct argus_data_image image;
     struct variables found = {0};
     uint64_t version = 0;
-    struct argus_error *error = argus_data_image_read(path, &image);
-    if (!error)
-        error = argus_data_file_symbols_each(path, take_variable, &found);
-    bool good = !error && image.is_64_bit && has_all(&found) &&
+    struct argus_error *error = argus_data_file_symbols_each(path, take_variable, &found);
+    bool good = !error && has_all(&found) &&
                 argus_data_file_read(path, found.version, &version, sizeof(version));
     argus_error_destroy(error);
-    const struct interpreter_layout *layout = good ? layout_of(version) : NULL;
-    if (!layout || strlen(path) >= sizeof(ret->image))
+    const struct interpreter_layout *layout =
+        good ? layout_of(INTERPRETER_CPYTHON, version >> 16) : NULL;
+    if (!layout)
+        return false;
+    ret->runtime = found.runtime - image->code_address;
+    ret->code_type = found.code_type - image->code_address;
+    ret->text_type = found.text_type - image->code_address;
+    ret->bytes_type = found.bytes_type - image->code_address;
+    ret->layout = *layout;
+    return true;
+}
+
+static bool take_php(const char *path, const struct argus_data_image *image,
+                     struct interpreter_spec *ret)
+{
+    struct interpreter_php found;
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+        if (layouts[i].layout.kind != INTERPRETER_ZEND ||
+            !interpreter_php_find(path, layouts[i].version, &found))
+            continue;
+        ret->runtime = found.globals - image->code_address;
+        ret->function = found.function - image->code_address;
+        ret->layout = layouts[i].layout;
+        return true;
+    }
+    return false;
+}
+
+/* False: it is no interpreter, or an unknown version. */
+static bool look_into(const char *path, enum interpreter_kind kind, struct interpreter_spec *ret)
+{
+    static bool (*const takers[INTERPRETER_KINDS])(
+        const char *path, const struct argus_data_image *image, struct interpreter_spec *ret) = {
+        [INTERPRETER_CPYTHON] = take_cpython,
+        [INTERPRETER_ZEND] = take_php,
+    };
+    struct argus_data_image image;
+    struct argus_error *error = argus_data_image_read(path, &image);
+    bool good = !error && image.is_64_bit && strlen(path) < sizeof(ret->image);
+    argus_error_destroy(error);
+    if (!good)
         return false;
     *ret = (struct interpreter_spec){
-        .runtime = found.runtime - image.code_address,
-        .code_type = found.code_type - image.code_address,
-        .text_type = found.text_type - image.code_address,
-        .bytes_type = found.bytes_type - image.code_address,
         .code_offset = image.code_offset,
-        .layout = *layout,
         .build_id_bytes = image.build_id_bytes,
     };
+    if (!takers[kind](path, &image, ret))
+        return false;
     memcpy(ret->build_id, image.build_id, sizeof(ret->build_id));
     memcpy(ret->image, path, strlen(path));
     return true;
@@ -133,9 +176,10 @@ static void take_file(struct finder *finder, const char *path, const char *name)
 {
     struct interpreter_spec spec;
     struct stat status;
-    if (finder->error || finder->sent == INTERPRETER_LIMIT || !is_name(name) ||
+    enum interpreter_kind kind = kind_of(name);
+    if (finder->error || finder->sent == INTERPRETER_LIMIT || kind == INTERPRETER_KINDS ||
         stat(path, &status) < 0 || !S_ISREG(status.st_mode) || !is_new(finder, &status) ||
-        !look_into(path, &spec))
+        !look_into(path, kind, &spec))
         return;
     snprintf(spec.image, sizeof(spec.image), "%s", name);
     finder->error = recorder_interpreter(finder->client, &spec);
@@ -150,7 +194,7 @@ static void look_in(struct finder *finder, const char *directory)
     struct dirent *entry;
     char path[PATH_MAX], real[PATH_MAX];
     while (opened && (entry = readdir(opened)))
-        if (is_name(entry->d_name) &&
+        if (kind_of(entry->d_name) != INTERPRETER_KINDS &&
             snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path) &&
             realpath(path, real))
             take_file(finder, real, real);

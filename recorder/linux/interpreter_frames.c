@@ -1,5 +1,6 @@
 #include "linux/interpreter_frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -108,6 +109,7 @@ void interpreters_on_image(const struct interpreters *interpreters,
             .code_type = image->start + spec->code_type,
             .text_type = image->start + spec->text_type,
             .bytes_type = image->start + spec->bytes_type,
+            .function = image->start + spec->function,
             .layout = spec->layout,
         };
         bpf_map_update_elem(interpreters->processes_fd, &pid, &found, BPF_ANY);
@@ -128,6 +130,25 @@ bool interpreters_frames(const struct interpreters *interpreters, uint64_t id,
     return interpreters->list && bpf_map_lookup_elem(interpreters->frames_fd, &id, ret) == 0;
 }
 
+/* Reads a code object, all but its process and time. Returns its key; 0: it is none. */
+static uint64_t read_code(const struct interpreter_reader *reader,
+                          const struct bpf_interpreter *interpreter, struct interpreter_walk *walk,
+                          uint64_t address, struct bpf_code *ret)
+{
+    const struct interpreter_layout *layout = &interpreter->layout;
+    uint32_t pid = (uint32_t)reader->pid;
+    if (layout->kind == INTERPRETER_ZEND) {
+        if (!zend_read_code(reader, layout, walk, address))
+            return 0;
+        zend_copy_code(reader, layout, &walk->block, &walk->text, &walk->zend, ret);
+        return zend_code_key(layout, &walk->block, pid);
+    }
+    if (!interpreter_read_code(reader, interpreter, &walk->block, address))
+        return 0;
+    interpreter_copy_code(reader, interpreter, &walk->block, &walk->text, address, ret);
+    return interpreter_code_key(layout, &walk->block, pid, address);
+}
+
 /* False: an entry's code object is no longer in the map. */
 static bool note_code(const struct interpreters *interpreters,
                       const struct interpreter_reader *reader,
@@ -138,10 +159,9 @@ static bool note_code(const struct interpreters *interpreters,
         uint64_t address = walk->codes[i];
         if (!address)
             continue;
-        if (!interpreter_read_code(reader, interpreter, &walk->block, address))
+        uint64_t key = read_code(reader, interpreter, walk, address, &code);
+        if (!key)
             return false;
-        uint64_t key = interpreter_code_key(&interpreter->layout, &walk->block, code.pid, address);
-        interpreter_copy_code(reader, interpreter, &walk->block, &walk->text, address, &code);
         bpf_map_update_elem(interpreters->codes_fd, &key, &code, BPF_NOEXIST);
     }
     return true;
@@ -157,13 +177,17 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
     if (!interpreters->list ||
         bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0)
         return;
+    bool is_zend = interpreter.layout.kind == INTERPRETER_ZEND;
     uint64_t found =
-        interpreter_thread(&reader, &interpreter, &walk.block, waiting->thread_pointer);
-    if (!found)
-        return;
-    interpreter_begin(&reader, &interpreter, &walk, found);
+        is_zend ? 0
+                : interpreter_thread(&reader, &interpreter, &walk.block, waiting->thread_pointer);
+    if (is_zend)
+        zend_begin(&reader, &interpreter, &walk);
+    else if (found)
+        interpreter_begin(&reader, &interpreter, &walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)
-        if (!interpreter_step_over(&reader, &interpreter, &walk, waiting->pid))
+        if (!(is_zend ? zend_step_over(&reader, &interpreter, &walk, waiting->pid)
+                      : interpreter_step_over(&reader, &interpreter, &walk, waiting->pid)))
             break;
     if (note_code(interpreters, &reader, &interpreter, &walk))
         *ret = walk.stack;
@@ -171,14 +195,35 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
 
 /* --- names --- */
 
-/* NUL-terminates the texts. */
+static bool is_printable(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+/* Joins class and function. The code of a file, or of an executed text, has no name. */
+static bool name_zend(struct bpf_code *code)
+{
+    char joined[sizeof(code->scope) + sizeof(code->name) + 4];
+    const char *name = code->name[0] ? code->name : "{main}";
+    snprintf(joined, sizeof(joined), "%s%s%s", code->scope, code->scope[0] ? "::" : "", name);
+    code->name_bytes = (uint32_t)strnlen(joined, sizeof(code->name) - 1);
+    memcpy(code->name, joined, code->name_bytes);
+    code->name[code->name_bytes] = '\0';
+    return is_printable(code->name) && is_printable(code->file);
+}
+
+/* NUL-terminates the texts, and joins them. */
 static bool is_sound(struct bpf_code *code)
 {
     if (code->name_bytes > INTERPRETER_NAME_BYTES || code->file_bytes > INTERPRETER_FILE_BYTES ||
-        code->table_bytes > INTERPRETER_TABLE_BYTES)
+        code->scope_bytes > INTERPRETER_SCOPE_BYTES || code->table_bytes > INTERPRETER_TABLE_BYTES)
         return false;
     code->name[code->name_bytes] = code->file[code->file_bytes] = '\0';
-    return true;
+    code->scope[code->scope_bytes] = '\0';
+    return code->kind != INTERPRETER_ZEND || name_zend(code);
 }
 
 typedef VEC(struct bpf_code) code_list;

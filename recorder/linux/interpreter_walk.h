@@ -47,6 +47,13 @@ struct interpreter_frame {
     uint8_t is_outermost, is_shim;
 };
 
+/* The head of a code object of INTERPRETER_ZEND. */
+struct zend_code {
+    uint64_t start, bytes; /* of the instructions */
+    uint32_t line;
+    uint32_t type;
+};
+
 /* The state of a walk. All of it is here because the stack of a BPF program is small. */
 struct interpreter_walk {
     struct bpf_stack stack; /* marks and instructions so far */
@@ -55,6 +62,7 @@ struct interpreter_walk {
     struct interpreter_block block, text;
     struct interpreter_place place;
     struct interpreter_frame frame; /* at `place` */
+    struct zend_code zend;          /* of `frame` */
     uint64_t mark;                  /* of the following frames; 0: it was written */
     uint64_t hash;                  /* of all entries so far, and of the names of their code */
 };
@@ -177,6 +185,8 @@ static __always_inline void interpreter_copy_code(const struct interpreter_reade
                                                   struct bpf_code *ret)
 {
     const struct interpreter_layout *layout = &interpreter->layout;
+    ret->kind = INTERPRETER_CPYTHON;
+    ret->scope_bytes = 0;
     ret->start = address + layout->instructions;
     ret->bytes = interpreter_field(code, layout->units) * INTERPRETER_UNIT_BYTES;
     ret->line = interpreter_field(code, layout->line);
@@ -277,5 +287,7 @@ static __always_inline bool interpreter_step_over(const struct interpreter_reade
     place->frame = walk->frame.previous;
     return place->frame && walk->stack.count < BPF_STACK_FRAMES;
 }
+
+#include "zend_walk.h"
 
 #endif

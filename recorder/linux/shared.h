@@ -214,11 +214,13 @@ struct bpf_snapshot {
  * the key is the process ID. */
 struct bpf_interpreter {
     uint64_t runtime, code_type, text_type, bytes_type;
+    uint64_t function; /* INTERPRETER_ZEND: the C function that interprets */
     struct interpreter_layout layout;
 };
 
 #define INTERPRETER_MOST_UNITS  0xffffff /* instructions of a code object */
 #define INTERPRETER_NAME_BYTES  128
+#define INTERPRETER_SCOPE_BYTES 64
 #define INTERPRETER_FILE_BYTES  256
 #define INTERPRETER_TABLE_BYTES 2048
 
@@ -230,8 +232,11 @@ struct bpf_code {
     uint32_t pid;
     uint32_t line;                                /* the function's first one */
     uint32_t name_bytes, file_bytes, table_bytes; /* file and table: 0: unknown */
+    uint32_t scope_bytes;
+    uint32_t kind; /* enum interpreter_kind */
     uint32_t padding;
-    char name[INTERPRETER_NAME_BYTES + 8]; /* cut off if too long; with a NUL */
+    char scope[INTERPRETER_SCOPE_BYTES + 8]; /* INTERPRETER_ZEND: the class; as the name */
+    char name[INTERPRETER_NAME_BYTES + 8];   /* cut off if too long; with a NUL */
     char file[INTERPRETER_FILE_BYTES + 8];
     uint8_t table[INTERPRETER_TABLE_BYTES]; /* of lines; cut off as well */
 };

@@ -10,11 +10,21 @@
 
 #define BEFORE ARGUS_FRAME_MARK_BEFORE
 #define AFTER  ARGUS_FRAME_MARK_AFTER
+#define INSIDE ARGUS_FRAME_MARK_INSIDE
 
 static size_t take(struct interpreted *interpreted, uint64_t low, uint64_t high, bool *ret_cut)
 {
+    const struct interpreted_place place = {low, high, 0};
     uint64_t found[8];
-    return interpreted_take(interpreted, low, high, found, 8, ret_cut);
+    return interpreted_take(interpreted, &place, found, 8, ret_cut);
+}
+
+static size_t take_in(struct interpreted *interpreted, uint64_t function)
+{
+    const struct interpreted_place place = {0x1000, 0x1080, function};
+    uint64_t found[8];
+    bool cut;
+    return interpreted_take(interpreted, &place, found, 8, &cut);
 }
 
 static void frames_belong_to_their_mark(void **state)
@@ -42,17 +52,64 @@ static void mark_behind(void **state)
     assert_int_equal(take(&interpreted, 0x1080, 0x1100, &cut), 0); /* the last one has no mark */
 }
 
+/* Each group belongs to the next frame of the function that its mark names. */
+static void frames_belong_to_their_function(void **state)
+{
+    static const uint64_t entries[] = {INSIDE | 0x5000, 0x7002, 0x7004, INSIDE | 0x5000, 0x7006};
+    struct interpreted interpreted = {entries, 5, 0, false};
+    (void)state;
+    assert_int_equal(interpreted_function(&interpreted), 0x5000);
+    assert_int_equal(take_in(&interpreted, 0), 0); /* not known */
+    assert_int_equal(take_in(&interpreted, 0x5010), 0);
+    assert_int_equal(take_in(&interpreted, 0x5000), 2);
+    assert_int_equal(interpreted_function(&interpreted), 0x5000);
+    assert_int_equal(take_in(&interpreted, 0x1010), 0);
+    assert_int_equal(take_in(&interpreted, 0x5000), 1);
+    assert_int_equal(interpreted_function(&interpreted), 0);
+    assert_int_equal(take_in(&interpreted, 0x5000), 0);
+}
+
+/* Marks without frames or without an address, and of two kinds. */
+static void broken_marks(void **state)
+{
+    static const uint64_t empty[] = {INSIDE | 0x5000, INSIDE | 0x5000, 0x7002};
+    static const uint64_t nowhere[] = {INSIDE, 0x7002};
+    static const uint64_t behind[] = {0x7002, INSIDE | 0x5000, 0x7004};
+    struct interpreted interpreted = {empty, 3, 0, false};
+    (void)state;
+    assert_int_equal(take_in(&interpreted, 0x5000), 0);
+    assert_int_equal(take_in(&interpreted, 0x5000), 1);
+    interpreted = (struct interpreted){nowhere, 2, 0, false};
+    assert_int_equal(take_in(&interpreted, 0), 0);
+    interpreted = (struct interpreted){behind, 3, 0, false}; /* frames before the first mark */
+    assert_int_equal(interpreted_function(&interpreted), 0);
+    assert_int_equal(take_in(&interpreted, 0x5000), 0);
+}
+
+static void even_lines(void **state)
+{
+    static const uint8_t table[] = {ARGUS_CODE_EVEN_LINES};
+    struct argus_code_entry code = {.bytes = 8, .line = 10, .table = table, .table_bytes = 1};
+    (void)state;
+    assert_int_equal(interpreted_line(&code, 0), 10);
+    assert_int_equal(interpreted_line(&code, 6), 13);
+    assert_int_equal(interpreted_line(&code, 8), 0); /* not of this function */
+    code.line = UINT32_MAX;
+    assert_int_equal(interpreted_line(&code, 0), 0);
+}
+
 static void too_many(void **state)
 {
     static const uint64_t entries[] = {BEFORE | 0x1010, 0x7002, 0x7004};
     struct interpreted interpreted = {entries, 3, 0, true};
+    const struct interpreted_place place = {0x1000, 0x1080, 0};
     uint64_t found[8];
     bool cut;
     (void)state;
     assert_int_equal(take(&interpreted, 0x1000, 0x1080, &cut), 2);
     assert_true(cut);
     interpreted = (struct interpreted){entries, 3, 0, false};
-    assert_int_equal(interpreted_take(&interpreted, 0x1000, 0x1080, found, 1, &cut), 1);
+    assert_int_equal(interpreted_take(&interpreted, &place, found, 1, &cut), 1);
     assert_true(cut);
 }
 
@@ -85,6 +142,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_belong_to_their_mark),
         cmocka_unit_test(mark_behind),
+        cmocka_unit_test(frames_belong_to_their_function),
+        cmocka_unit_test(broken_marks),
+        cmocka_unit_test(even_lines),
         cmocka_unit_test(too_many),
         cmocka_unit_test(lines),
     };

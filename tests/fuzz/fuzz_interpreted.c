@@ -17,7 +17,9 @@ static void take_frames(const uint8_t *data, size_t size)
     bool cut;
     size_t taken = 0;
     for (uint64_t low = 0; low < 1 << 16; low += 64) {
-        size_t got = interpreted_take(&interpreted, low, low + 64, found, 5, &cut);
+        uint64_t function = low % 128 ? low : interpreted_function(&interpreted);
+        const struct interpreted_place place = {low, low + 64, function};
+        size_t got = interpreted_take(&interpreted, &place, found, 5, &cut);
         taken += got;
         if (got > 5 || interpreted.at > count)
             abort();
@@ -28,7 +30,7 @@ static void take_frames(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct argus_code_entry code = {.line = 1};
+    struct argus_code_entry code = {.line = 1, .bytes = 1 << 10};
     uint64_t offset = size ? data[0] * 7u : 0;
     uint8_t *table = malloc(size + 1); /* exact size, so that the sanitizer detects overruns */
     if (!table)

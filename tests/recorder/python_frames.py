@@ -18,7 +18,7 @@ import decode  # noqa: E402
 
 TARGET = pathlib.Path(__file__).resolve().parent / "programs" / "python_target.py"
 VERSIONS = ("3.11", "3.12", "3.13")
-MARKS, KERNEL = 3 << 61, 1 << 63  # flags of entries that hold an interpreter's frames, with marks between them, and not a stack
+MARKS, KERNEL = 7 << 60, 1 << 63  # flags of entries that hold an interpreter's frames, with marks between them, and not a stack
 ENDS = 16  # values below this tell why a stack ends (argus-trace(5))
 
 
@@ -42,10 +42,10 @@ def pythons():
 
 
 class Frames:
-    """The stacks of a trace as lists of (function, line) of the target; None for every other frame; a number for the end of a stack."""
+    """The stacks of a trace as lists of (function, line) of `target`; None for every other frame; a number for the end of a stack."""
 
-    def __init__(self, path):
-        names, self.stacks = {}, {}
+    def __init__(self, path, target=TARGET):
+        names, self.stacks, self.target = {}, {}, str(target)
         for line in decode.decode(pathlib.Path(path).read_bytes()):
             kind, *fields = line.split(" ")
             if kind == "stack":
@@ -55,12 +55,11 @@ class Frames:
         self.paths = [[self.frame(names, address, i) for i, address in enumerate(stack)]
                       for stack in self.stacks.values() if not any(MARKS & address for address in stack if address < KERNEL)]
 
-    @staticmethod
-    def frame(names, address, index):
+    def frame(self, names, address, index):
         if address < ENDS:
             return address
         function, source, line = names.get(address - (index > 0), ("", "", 0))
-        return (function, line) if source == str(TARGET) else None
+        return (function, line) if source == self.target else None
 
     def of(self, function):
         """The parts of stacks that consist of the target's functions, where `function` is the innermost of them."""

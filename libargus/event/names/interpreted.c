@@ -3,7 +3,12 @@
  * tells exactly to which call of the interpreter a frame belongs, even if the compiler renamed or
  * split the function.
  *
- * Line table: CPython's Objects/locations.md. An entry begins with a byte whose top bit is set:
+ * An interpreter without such a struct has another mark, the start of the interpreting function:
+ * the frames behind it belong to that function's next frame on the C stack.
+ *
+ * Lines: if the table is the byte ARGUS_CODE_EVEN_LINES, the addresses are made so that each line
+ * has UNIT_BYTES of them. Otherwise it is
+ * CPython's: Objects/locations.md. An entry begins with a byte whose top bit is set:
  * four bits are its form, three the number of its instructions minus one. Then follow the
  * difference of its line to the previous entry's line, and columns. Numbers have six bits per byte;
  * bit 6 means that the number continues.
@@ -27,9 +32,11 @@ struct interpreted interpreted_of(const struct argus_trace *trace, uint64_t snap
     return ret;
 }
 
+#define MARKS_LEADING (ARGUS_FRAME_MARK_BEFORE | ARGUS_FRAME_MARK_INSIDE)
+
 static bool is_mark(uint64_t entry)
 {
-    return entry & (ARGUS_FRAME_MARK_BEFORE | ARGUS_FRAME_MARK_AFTER);
+    return entry & (MARKS_LEADING | ARGUS_FRAME_MARK_AFTER);
 }
 
 static bool marks(uint64_t entry, uint64_t kind, uint64_t low, uint64_t high)
@@ -38,22 +45,38 @@ static bool marks(uint64_t entry, uint64_t kind, uint64_t low, uint64_t high)
     return entry & kind && address >= low && address < high;
 }
 
-size_t interpreted_take(struct interpreted *interpreted, uint64_t low, uint64_t high, uint64_t *ret,
-                        size_t room, bool *ret_cut)
+uint64_t interpreted_function(const struct interpreted *interpreted)
+{
+    if (interpreted->at >= interpreted->count)
+        return 0;
+    uint64_t entry = interpreted->entries[interpreted->at];
+    return entry & ARGUS_FRAME_MARK_INSIDE ? entry & ~ARGUS_FRAME_MARK_INSIDE : 0;
+}
+
+/* Whether the frames behind the mark `entry` belong to the C function at `place`. */
+static bool leads(uint64_t entry, const struct interpreted_place *place)
+{
+    if (entry & ARGUS_FRAME_MARK_INSIDE)
+        return place->function && (entry & ~ARGUS_FRAME_MARK_INSIDE) == place->function;
+    return marks(entry, ARGUS_FRAME_MARK_BEFORE, place->low, place->high);
+}
+
+size_t interpreted_take(struct interpreted *interpreted, const struct interpreted_place *place,
+                        uint64_t *ret, size_t room, bool *ret_cut)
 {
     const uint64_t *entries = interpreted->entries;
     size_t first = interpreted->at, end;
     *ret_cut = false;
     if (first == interpreted->count)
         return 0;
-    bool before = entries[first] & ARGUS_FRAME_MARK_BEFORE;
-    if (before && !marks(entries[first], ARGUS_FRAME_MARK_BEFORE, low, high))
+    bool before = entries[first] & MARKS_LEADING;
+    if (before && !leads(entries[first], place))
         return 0;
     first += before;
     for (end = first; end < interpreted->count && !is_mark(entries[end]);)
         end++;
     bool ends = end < interpreted->count;
-    if (!before && (!ends || !marks(entries[end], ARGUS_FRAME_MARK_AFTER, low, high)))
+    if (!before && (!ends || !marks(entries[end], ARGUS_FRAME_MARK_AFTER, place->low, place->high)))
         return 0;
     size_t count = end - first < room ? end - first : room;
     memcpy(ret, entries + first, count * sizeof(*ret));
@@ -105,8 +128,17 @@ static bool take_line(struct lines *lines, unsigned form)
     return true; /* columns follow, up to the next byte with the top bit set */
 }
 
+/* Lines at addresses that were made from them. */
+static uint32_t even_line(const struct argus_code_entry *code, uint64_t offset)
+{
+    uint64_t line = code->line + offset / UNIT_BYTES;
+    return offset < code->bytes && line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
 uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset)
 {
+    if (code->table_bytes == 1 && code->table[0] == ARGUS_CODE_EVEN_LINES)
+        return even_line(code, offset);
     struct lines lines = {code->table, code->table + code->table_bytes, code->line};
     uint64_t covered = 0;
     while (lines.at < lines.end) {

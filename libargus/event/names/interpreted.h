@@ -20,10 +20,19 @@ struct interpreted {
 
 struct interpreted interpreted_of(const struct argus_trace *trace, uint64_t snapshot_id);
 
-/* Returns the frames, innermost first, of the interpreting C function whose part of the stack is
- * [`low`, `high`); 0: it has none. `*ret_cut`: it had more frames, which are unknown. */
-size_t interpreted_take(struct interpreted *interpreted, uint64_t low, uint64_t high, uint64_t *ret,
-                        size_t room, bool *ret_cut);
+/* A frame of a C function: its part of the stack is [`low`, `high`), the function's code begins at
+ * `function`; 0: not known. */
+struct interpreted_place {
+    uint64_t low, high, function;
+};
+
+/* Whether the next frames belong to a C function that only its code tells: its start; 0: no. */
+uint64_t interpreted_function(const struct interpreted *interpreted);
+
+/* Returns the frames, innermost first, of the interpreting C function at `place`; 0: it has none.
+ * `*ret_cut`: it had more frames, which are unknown. */
+size_t interpreted_take(struct interpreted *interpreted, const struct interpreted_place *place,
+                        uint64_t *ret, size_t room, bool *ret_cut);
 
 /* Fills those of `names` (all of one process, sorted by place) that the trace's code objects cover.
  * An address that belonged to different functions at different times gets no name. */

@@ -361,15 +361,37 @@ static uint64_t end_at(size_t count, uint64_t end)
     return end == WALKED && count >= ARGUS_STACK_MAX_FRAMES - 1 ? ARGUS_FRAME_DEEP : end;
 }
 
-/* Replaces the last frame of `ret`, an interpreting C function whose part of the stack begins at
- * `low`, by the frames that it interprets. Returns `end`, or the mark for too many frames. */
+/* The start of the function with the code at `address`, as far as that matters: 0 if the next
+ * interpreted frames do not ask for it, or if the file does not tell. */
+static uint64_t function_at(const struct walk *walk, const struct interpreted *interpreted,
+                            uint64_t address)
+{
+    const struct images *images = walk->unwinder->images;
+    uint64_t wanted = interpreted_function(interpreted), in_file, start;
+    uint32_t image =
+        wanted ? images_find(images, walk->process, walk->time_ns, address) : UINT32_MAX;
+    struct cfi *cfi =
+        image == UINT32_MAX ? NULL : cfi_of(walk->unwinder, image, walk->processor->machine);
+    if (!cfi)
+        return 0;
+    uint64_t offset = address - images->entries[image].start + images->entries[image].file_offset;
+    if (!elf_file_address(cfi->elf, offset, &in_file) ||
+        !elf_file_function_start(cfi->elf, in_file, &start))
+        return 0;
+    return address - (in_file - start);
+}
+
+/* Replaces the last frame of `ret`, an interpreting C function at `place`, by the frames that it
+ * interprets. The end of its part of the stack is added here. Returns `end`, or the mark for too
+ * many frames. */
 static uint64_t put_interpreted(const struct walk *walk, struct interpreted *interpreted,
-                                uint64_t low, uint64_t end, struct unwound *ret)
+                                struct interpreted_place place, uint64_t end, struct unwound *ret)
 {
     bool is_cut, has_caller = walk->machine.cfa && (end == WALKED || end == ARGUS_FRAME_OUTERMOST);
-    uint64_t high = has_caller ? walk->machine.cfa : low, found[ARGUS_STACK_MAX_FRAMES];
+    uint64_t found[ARGUS_STACK_MAX_FRAMES];
     size_t at = ret->count - 1, room = ARGUS_STACK_MAX_FRAMES - 1 - at;
-    size_t count = interpreted_take(interpreted, low, high, found, room, &is_cut);
+    place.high = has_caller ? walk->machine.cfa : place.low;
+    size_t count = interpreted_take(interpreted, &place, found, room, &is_cut);
     if (!count)
         return end;
     /* all but the first are stored like return addresses, one byte further */
@@ -396,16 +418,20 @@ void unwinder_frames(struct unwinder *unwinder, const struct argus_snapshot *sna
         end = ARGUS_FRAME_UNKNOWN;
     while (end == WALKED) {
         /* the reader treats all frames but the first as return addresses */
-        uint64_t exact = ret->count && !is_return ? 1 : 0, low = walk.machine.registers[walk.sp];
+        uint64_t exact = ret->count && !is_return ? 1 : 0, pc = walk.machine.registers[walk.pc];
+        struct interpreted_place place = {
+            .low = walk.machine.registers[walk.sp],
+            .function = function_at(&walk, &interpreted, pc - is_return),
+        };
         bool sure = walk.sure;
-        ret->frames[ret->count++] = walk.machine.registers[walk.pc] + exact;
+        ret->frames[ret->count++] = pc + exact;
         walk.machine.return_slot = 0;
         walk.is_trampoline = false;
         end = end_at(ret->count, WALKED);
         if (end == WALKED)
             end = walk_up(&walk, &is_return);
         ret->frames[ret->count - 1] += walk.is_trampoline && !exact;
-        end = put_interpreted(&walk, &interpreted, low, end, ret);
+        end = put_interpreted(&walk, &interpreted, place, end, ret);
         if (sure)
             sure_count = ret->count;
         ret->slots[ret->count - 1] = walk.machine.return_slot;

@@ -157,12 +157,20 @@ enum argus_stack_why {
 };
 
 /* The interpreter's frames at the time of a stack copy are a stack of their own, whose ID is the
- * copy's ID ^ this. An entry is the address of an instruction, or one of these bits with an address
- * on the C stack. The address lies in the frame of the C function that interprets the entries
- * behind it (BEFORE) or in front of it (AFTER). */
+ * copy's ID ^ this. An entry is the address of an instruction, or a mark: one of these bits with an
+ * address.
+ * BEFORE, AFTER: an address on the C stack, in the frame of the C function that interprets the
+ * entries behind it (BEFORE) or in front of it (AFTER).
+ * INSIDE: the start of a C function. The next frame of that function interprets the entries behind
+ * the mark. */
 #define ARGUS_STACK_INTERPRETED 0x2545f4914f6cdd1cull
 #define ARGUS_FRAME_MARK_BEFORE (1ull << 62)
 #define ARGUS_FRAME_MARK_AFTER  (1ull << 61)
+#define ARGUS_FRAME_MARK_INSIDE (1ull << 60)
+
+/* The table of lines of an interpreter's code object, if it is this one byte, which begins no entry
+ * of CPython's: the first line has the first two bytes of the code, each further line the next two. */
+#define ARGUS_CODE_EVEN_LINES 1
 
 /* The probe number that stands for libdispatch's own records (Darwin's class 0x2e). */
 #define ARGUS_PROBE_LIBDISPATCH 0x2e050000u

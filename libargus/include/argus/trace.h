@@ -256,7 +256,8 @@ struct argus_code_entry {
     uint32_t line; /* the function's first line; 0: unknown */
     uint32_t table_bytes;
     const char *function, *source; /* borrowed; source "": unknown */
-    /* line table in the format of CPython 3.11 and later; borrowed */
+    /* line table in the format of CPython 3.11 and later, or one byte, ARGUS_CODE_EVEN_LINES;
+     * borrowed */
     const uint8_t *table;
 };
 

@@ -144,6 +144,29 @@ __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
     return interpreter_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
 }
 
+/* The same for INTERPRETER_ZEND. */
+__attribute__((noinline)) uint64_t interpreter_step_zend(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch || !scratch->walk.place.frame)
+        return 0;
+    return zend_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
+}
+
+/* The same for INTERPRETER_ZEND; begins the walk, too. */
+__attribute__((noinline)) uint64_t interpreter_find_zend(void)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    zend_begin(NULL, &scratch->interpreter, &scratch->walk);
+    return scratch->walk.place.frame;
+}
+
 /* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
 __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
 {
@@ -157,12 +180,15 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     if (!interpreter || !scratch)
         return 0;
     scratch->interpreter = *interpreter;
-    uint64_t found = interpreter_find(arch_thread_pointer(task, false));
+    bool is_zend = scratch->interpreter.layout.kind == INTERPRETER_ZEND;
+    uint64_t found =
+        is_zend ? interpreter_find_zend() : interpreter_find(arch_thread_pointer(task, false));
     if (!found)
         return 0;
-    interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
+    if (!is_zend)
+        interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
-        if (!interpreter_step(pid))
+        if (!(is_zend ? interpreter_step_zend(pid) : interpreter_step(pid)))
             break;
     return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
 }
@@ -191,6 +217,30 @@ __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
     return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
 }
 
+/* The same for INTERPRETER_ZEND. */
+__attribute__((noinline)) uint64_t interpreter_note_zend(uint32_t pid, uint64_t at)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    const struct interpreter_layout *layout = &scratch->interpreter.layout;
+    struct interpreter_walk *walk = &scratch->walk;
+    uint64_t address = walk->codes[bounded(at, BPF_STACK_FRAMES)];
+    if (!address || (at && walk->codes[bounded(at - 1, BPF_STACK_FRAMES)] == address))
+        return 1; /* a mark, or a function that calls itself */
+    if (!zend_read_code(NULL, layout, walk, address))
+        return 0;
+    uint64_t key = zend_code_key(layout, &walk->block, pid);
+    if (bpf_map_lookup_elem(&codes, &key))
+        return 1;
+    scratch->code.pid = pid;
+    scratch->code.time_ns = bpf_ktime_get_ns();
+    zend_copy_code(NULL, layout, &walk->block, &walk->text, &walk->zend, &scratch->code);
+    return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
+}
+
 /* Stores the frames that interpreter_take() has read for the snapshot with this ID, if the names of
  * all its code are known. */
 __attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snapshot)
@@ -201,10 +251,11 @@ __attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snaps
     const struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || bpf_map_lookup_elem(&interpreted, &key))
         return 0;
+    bool is_zend = scratch->interpreter.layout.kind == INTERPRETER_ZEND;
     for (uint64_t i = 0; i < BPF_STACK_FRAMES; i++) {
         if (i >= scratch->walk.stack.count)
             break;
-        if (!interpreter_note(pid, i))
+        if (!(is_zend ? interpreter_note_zend(pid, i) : interpreter_note(pid, i)))
             return 0;
     }
     return bpf_map_update_elem(&interpreted, &key, &scratch->walk.stack, BPF_ANY) == 0;
