@@ -99,7 +99,8 @@ static void test_only_files_are_opened(void **state)
     assert_true(inotify_add_watch(notify, fifo, IN_OPEN) >= 0);
     assert_int_equal(elf_open_regular(fifo, 0), -1);
     assert_int_equal(read(notify, event, sizeof(event)), -1);
-    assert_int_equal(elf_open_regular("/proc/self/maps", 0), -1);
+    /* not maps, of which qemu-user makes a file of its own */
+    assert_int_equal(elf_open_regular("/proc/self/status", 0), -1);
     assert_int_equal(elf_open_regular(folder, 0), -1);
     int fd = elf_open_regular(library, 0);
     assert_true(fd >= 0);
