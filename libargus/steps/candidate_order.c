@@ -27,6 +27,7 @@ static uint64_t weight(const struct diverger *d, uint32_t candidate)
            ((uint64_t)(is_equal_in_both(one) && !rank->compares_loads) << 36) +
            ((uint64_t)(d->runs[0] && !is_different(one) && !rank->compares_loads) << 35) +
            ((uint64_t)(d->runs[0] && rank->compares_loads && !rank->has_changed) << 34) +
+           ((uint64_t)(rank->compares_loads && is_equal_in_both(one) && !rank->has_changed) << 33) +
            ((uint64_t)(one->where == ARGUS_FLAG_STACK) << 32) + rank->order;
 }
 

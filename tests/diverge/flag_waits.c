@@ -1,5 +1,5 @@
-/* Waits for a flag in one of several ways. waits KIND good|bad: after a line of input the main
- * thread begins to wait; another thread sets the flag soon (good) or never (bad). A loop gives up
+/* Waits for a flag in one of several ways. waits KIND good|early|bad: after a line of input the main
+ * thread begins to wait; another thread sets the flag soon (good), before (early), or never (bad). A loop gives up
  * after some seconds.
  */
 #include <pthread.h>
@@ -14,7 +14,7 @@
 enum { TURNS = 30000, POLL_US = 100, READY = 3, BIT = 8 };
 
 static sem_t asked;
-static bool is_good;
+static bool is_good, is_early;
 
 /* --- behind two pointers, tested by a function that returns a bool --- */
 
@@ -282,9 +282,12 @@ static void run(const struct kind *kind)
     fflush(stdout);
     if (fgets(line, sizeof(line), stdin)) {
         sem_post(&asked);
+        if (is_early)
+            pthread_join(setter, NULL);
         kind->wait();
     }
-    pthread_join(setter, NULL);
+    if (!is_early)
+        pthread_join(setter, NULL);
 }
 
 int main(int argc, char **argv)
@@ -295,7 +298,8 @@ int main(int argc, char **argv)
     sem_init(&asked, 0, 0);
     sem_init(&has_waiter, 0, 0);
     sem_init(&was_asked, 0, 0);
-    is_good = argc > 2 && strcmp(argv[2], "good") == 0;
+    is_early = argc > 2 && strcmp(argv[2], "early") == 0;
+    is_good = is_early || (argc > 2 && strcmp(argv[2], "good") == 0);
     decoded = wanted = !is_good;
     for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, argv[1]) == 0)

@@ -39,11 +39,11 @@ def diverge(*arguments):
 
 
 class Programs(unittest.TestCase):
-    def check(self, kind, function=None, alone=True, **expected):
+    def check(self, kind, function=None, alone=True, normal="good", **expected):
         for program in PROGRAMS:
             with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="argus-waits-") as folder:
                 good, bad = folder + "/good.steps", folder + "/bad.steps"
-                step(program, kind, "good", function or f"wait_{kind}", good)
+                step(program, kind, normal, function or f"wait_{kind}", good)
                 step(program, kind, "bad", function or f"wait_{kind}", bad)
                 for answer in [diverge(good, bad), *([diverge("--spin", bad)] if alone else [])]:
                     best = answer["candidates"][0]
@@ -94,6 +94,9 @@ class Programs(unittest.TestCase):
 
     def test_a_counter_and_its_limit(self):
         self.check("handled", alone=False, where="variable", symbol="handled")
+
+    def test_a_counter_that_the_normal_run_never_saw_change(self):
+        self.check("handled", alone=False, normal="early", where="variable", symbol="handled")
 
     def test_one_byte_of_a_word(self):
         self.check("word", where="variable", symbol="word", symbol_offset=2, size=1)
