@@ -1,6 +1,6 @@
 /* Waits for a flag in one of several ways. waits KIND good|early|bad: after a line of input the main
- * thread begins to wait; another thread sets the flag soon (good), before (early), or never (bad). A loop gives up
- * after some seconds.
+ * thread begins to wait; another thread sets the flag soon (good), before that (early), or never
+ * (bad). A loop gives up after some seconds.
  */
 #include <pthread.h>
 #include <semaphore.h>
