@@ -259,6 +259,22 @@ static void add_function(struct text *text, const struct argus_live *live,
         text_add(text, ", in %s", function);
 }
 
+/* Of a sleeper, candidates are those with a lock that it may want. */
+static void add_end(struct text *text, const struct argus_live *live,
+                    const struct argus_live_answer *answer)
+{
+    char name[NAME_BYTES];
+    if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
+        text_add(text, "; %s.", ends[answer->end]);
+        return;
+    }
+    live_thread_text(live, answer->candidates[0].thread, name, sizeof(name));
+    text_add(text, "; perhaps it tries again and again to lock a file that %s", name);
+    if (answer->candidate_count > 1)
+        text_add(text, " (and others: %zu)", answer->candidate_count - 1);
+    text_add(text, " has locked.");
+}
+
 const char *live_summary_text(const struct argus_live *live, const struct argus_live_answer *answer,
                               char *buffer, size_t bytes)
 {
@@ -276,7 +292,7 @@ const char *live_summary_text(const struct argus_live *live, const struct argus_
              live_thread_text(live, last->thread, name, sizeof(name)),
              live_wait_text(live, &last->wait, sentence, sizeof(sentence)));
     add_function(&text, live, answer, last);
-    text_add(&text, "; %s.", ends[answer->end]);
+    add_end(&text, live, answer);
     return buffer;
 }
 

@@ -21,7 +21,10 @@ static void print_path(const struct argus_sink *sink, const struct argus_live *l
     if (answer->circle != ARGUS_LIVE_NONE)
         argus_sink_printf(sink, "  This is a circle: the last leads to %u.\n", answer->circle + 1);
     for (size_t i = 0; i < answer->candidate_count; i++)
-        argus_sink_printf(sink, "     could end it: %s\n",
+        argus_sink_printf(sink, "     %s: %s\n",
+                          answer->end == ARGUS_LIVE_END_SLEEPS
+                              ? "has locked a file that it has open"
+                              : "could end it",
                           live_thread_text(live, answer->candidates[i].thread, text, sizeof(text)));
 }
 

@@ -140,6 +140,7 @@ class Why(unittest.TestCase):
         polled = [stuck.ids["holder"]] if case == "polled_lock" else []
         if end == "sleeps":
             self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
+            self.assertEqual("again and again to lock a file that" in answer["summary"], bool(polled), answer["summary"])
         self.assertIn(" ".join(answer["summary"].split()), " ".join(text.split()))
         return answer
 
