@@ -442,3 +442,48 @@ def tool_that_reads_its_orders():
         s.end()
         scenes.append(s)
     return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+SERVER = 50
+
+
+def asks(s, turn):
+    s.message(40, channel=7, position=turn)
+    s.wake(40, SERVER)
+    s.message(SERVER, channel=7, received=True, position=turn)
+
+
+def answers(s, turn):
+    s.message(SERVER, channel=8, position=turn)
+    s.wake(SERVER, 40)
+    s.wait(SERVER, "recvfrom")
+    s.message(40, channel=8, received=True, position=turn)
+
+
+def manager(owed):
+    """A window manager that rarely waits in its loop, and mostly in its handlers for the display server's replies."""
+    s = Scene()
+    s.thread(40, "manager")
+    s.thread(SERVER, "server")
+    s.wait(SERVER, "recvfrom")
+    for turn in range(1, 9):
+        asks(s, turn)
+        s.wait(40, "poll", frames=AT_HOME if turn == 4 else inside(0x40a000, 0x409000))
+        s.at(s.now / 1e6 + (100 if turn == 4 else 1))
+        answers(s, turn)
+    if owed:
+        asks(s, 9)
+        s.wait(SERVER, "recvfrom")
+    s.wait(40, "poll", frames=AT_HOME)
+    s.at(s.now / 1e6 + 4000)
+    answers(s, 10)
+    s.wait(40, "poll", frames=inside(0x40a000, 0x409000))
+    s.at(s.now / 1e6 + 5)
+    s.thread(90, "idler")
+    return s
+
+
+@scene
+def manager_that_is_owed_nothing():
+    """Whether it is idle shows in what the server owes it."""
+    return [manager(False), manager(True)], [([], []), ([], [hang("manager", "LongWait")])]

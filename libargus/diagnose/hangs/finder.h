@@ -142,8 +142,10 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
                        const struct argus_hang *hang, bool sure);
 
 /* Whether the thread was idle in a measured stretch for which nothing was pending, at a place that is
- * not known as its loop. idle_stretch.c. */
-bool stretch_is_idle(const struct view *view, const struct argus_hang *hang);
+ * not known as its loop. `expects`: something was pending for it, or it waited for children.
+ * idle_stretch.c. */
+bool stretch_is_idle(const struct view *view, const struct habits *habits,
+                     const struct argus_hang *hang, bool expects);
 
 /* Whether a message or a callback was pending for the thread and was not taken. */
 bool hang_leaves_message(const struct view *view, const struct argus_hang *hang);

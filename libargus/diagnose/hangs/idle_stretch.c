@@ -5,15 +5,22 @@
  *   - it takes turns: its own timers end its waits, and in most turns it sends something to another
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
  *     a prompt); or
- *   - it reads its standard input: the program that started it writes there what to do next.
+ *   - it reads its standard input: the program that started it writes there what to do next; or
+ *   - it waits in the poll that no other poll of the thread is around, and all processes to which it
+ *     sent something have sent something since; and it started no process that could end the wait.
+ *     A window manager that rarely waits there mostly waits for the display server's replies.
  */
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/habits.h"
 
 /* A thread takes turns if it takes so many in a stretch, and its waits between them, without the
  * short ones, are so much of it. */
 #define FEWEST_TURNS     3
 #define SHORTEST_TURN_NS 100000000ull
 #define TURNS_PERCENT    80u
+/* Waits at a place that is taken for the loop's own, and vertices before one that may have asked. */
+#define FEWEST_WAITS_AT_BASE 2
+#define MOST_ASKING_VERTICES 16
 
 static bool sends(const struct view *view, uint32_t vertex)
 {
@@ -91,8 +98,100 @@ static bool reads_standard_input(const struct view *view, const struct argus_han
     return wait->kind == ARGUS_WAIT_READ && wait->object == 0;
 }
 
-bool stretch_is_idle(const struct view *view, const struct argus_hang *hang)
+/* --- nothing is owed --- */
+
+static bool is_message(const struct argus_edge *edge)
 {
-    return (takes_turns(view, hang) && late_answer(view, hang) == ARGUS_NONE) ||
+    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
+}
+
+static uint32_t process_of(const struct view *view, uint32_t vertex)
+{
+    return view->threads[view->vertices[vertex].thread].process;
+}
+
+/* Whether the thread got a message that `process` had sent after `since_ns`, until `last`. */
+static bool has_got(const struct view *view, uint32_t vertex, uint32_t last, uint32_t process,
+                    uint64_t since_ns)
+{
+    for (uint32_t v = vertex; v != ARGUS_NONE && v <= last; v = timeline_next(view, v)) {
+        const struct argus_edge *edges;
+        size_t count = argus_graph_in_edges(view->graph, v, &edges);
+        for (size_t i = 0; i < count; i++)
+            if (is_message(&edges[i]) && edges[i].from_ns > since_ns &&
+                process_of(view, edges[i].from) == process)
+                return true;
+    }
+    return false;
+}
+
+static bool is_all_answered(const struct view *view, uint32_t vertex, uint32_t last)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_edge *edge = &view->edges[out[i]];
+        uint32_t process = process_of(view, edge->to);
+        if (is_message(edge) && process != process_of(view, vertex) &&
+            !has_got(view, vertex, last, process, edge->from_ns))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the thread left a message that another thread has not taken, from `first_ns` on. */
+static bool has_left_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
+                            uint64_t last_ns)
+{
+    const struct argus_unread *unread;
+    size_t count = argus_graph_unread(view->graph, &unread);
+    for (size_t i = 0; i < count; i++)
+        if (unread[i].sender == thread && unread[i].sent_ns >= first_ns &&
+            unread[i].sent_ns <= last_ns)
+            return true;
+    return false;
+}
+
+/* Whether the place is known, the thread came back to it, and no other poll is around it. */
+static bool is_base(const struct view *view, const struct habits *habits, const struct habit *place)
+{
+    if (!place || place->kind != ARGUS_WAIT_POLL || place->nested ||
+        place->count < FEWEST_WAITS_AT_BASE || !habit_is_clear(view->graph, place->user_stack))
+        return false;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *other = &habits->items.data[i];
+        if (other != place && habit_is_clear(view->graph, other->user_stack) &&
+            (other->kind == ARGUS_WAIT_POLL || other->loop) &&
+            habit_depth(habits, other) <= habit_depth(habits, place))
+            return false;
+    }
+    return true;
+}
+
+static bool is_owed_nothing(const struct view *view, const struct habits *habits,
+                            const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    const struct argus_vertex *last = &view->vertices[hang->vertex];
+    uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - last->end_ns;
+    if (wait_ns < (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT ||
+        !is_base(view, habits, habits_of(habits, last)))
+        return false;
+    uint32_t v = hang->vertex, first = v;
+    for (int i = 0; i < MOST_ASKING_VERTICES && v != ARGUS_NONE; i++) {
+        if (!is_all_answered(view, v, hang->vertex))
+            return false;
+        first = v;
+        v = argus_graph_previous(view->graph, v);
+    }
+    return !has_left_unread(view, last->thread, view->vertices[first].start_ns, last->end_ns);
+}
+
+bool stretch_is_idle(const struct view *view, const struct habits *habits,
+                     const struct argus_hang *hang, bool expects)
+{
+    return (!expects && is_owed_nothing(view, habits, hang)) ||
+           (takes_turns(view, hang) && late_answer(view, hang) == ARGUS_NONE) ||
            is_resting_service(view, hang) || reads_standard_input(view, hang);
 }
