@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
     if (argc == 2 && strcmp(argv[1], "step") == 0)
-        return step_main(argv);
+        return step_main(argv, starter_uid());
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         puts("argus-recorder " ARGUS_VERSION "\ncompiler: " ARGUS_BUILT_COMPILER
              "\nrecorder: " ARGUS_BUILT_RECORDER);

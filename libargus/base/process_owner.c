@@ -55,3 +55,13 @@ struct argus_error *process_owner_error(const char *action, uint32_t pid, uid_t 
                               "with sudo",
                               action, pid, name, owner, user);
 }
+
+struct argus_error *process_check_owner(const char *action, uint32_t pid, uid_t uid)
+{
+    char path[32];
+    struct stat process;
+    snprintf(path, sizeof(path), "/proc/%u", pid);
+    if (stat(path, &process) < 0)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
+    return uid == 0 || uid == process.st_uid ? NULL : process_owner_error(action, pid, uid);
+}

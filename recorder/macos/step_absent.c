@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-int step_main(char **argv)
+int step_main(char **argv, uid_t starter)
 {
-    (void)argv;
+    (void)argv, (void)starter;
     fputs("argus-recorder: stepping needs Linux; inside LLDB, argus step works here as well\n",
           stderr);
     return 1;

@@ -7,6 +7,8 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,7 @@ import unittest
 
 ARGUS = SHOW = TARGET = LINKAGE = ""
 PATIENCE_S = 60
+NOBODY = 65534
 
 
 def argus(*words, code=0):
@@ -32,6 +35,21 @@ def printed(text):
     """The output of the stepped program, without the JSON object."""
     start = text.index("{\n")
     return text[:start] + text[start + json.JSONDecoder().raw_decode(text[start:])[1] + 1:]
+
+
+def pipe_of(uid):
+    """A pipe that another user made."""
+    here, there = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        os.setresuid(uid, uid, uid)
+        socket.send_fds(there, [b"x"], list(os.pipe()))
+        os._exit(0)
+    os.waitpid(child, 0)
+    fds = socket.recv_fds(here, 1, 2)[1]
+    here.close()
+    there.close()
+    return fds
 
 
 class Steps:
@@ -214,6 +232,24 @@ class Step(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertIn(said, argus(*words, "-o", self.file, code=code).stderr)
                 self.assertFalse(os.path.exists(self.file))
+        spinner.end(self)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can take the place of sudo")
+    def test_only_the_users_own_processes(self):
+        """The recorder is root through sudo; a user who asks it gets no other user's process. Who made the pipe asks."""
+        spinner = Spinner()
+        request = struct.pack("<6I16s2Q1024s2Q1024s2Q2048s2048s", 0x51535441, 1, spinner.pid, spinner.pid, 1, 5, b"", 0, 0,
+                              b"", 0, 0, b"", 0, 0, b"", b"")
+        for uid, said in [(NOBODY, f"it belongs to root, and this is user {NOBODY}"), (0, None)]:
+            reading, writing = pipe_of(uid)
+            os.write(writing, request)
+            with subprocess.Popen([os.path.join(os.path.dirname(ARGUS), "argus-recorder"), "step"], stdin=reading, stdout=subprocess.PIPE,
+                                  env={**os.environ, "SUDO_UID": "0"}) as stepper:
+                answered = stepper.communicate(timeout=PATIENCE_S)[0]
+            os.close(reading)
+            os.close(writing)
+            self.assertEqual(stepper.returncode, 1 if said else 0, answered[-400:])
+            self.assertEqual((said or "cannot").encode() in answered, said is not None)
         spinner.end(self)
 
     def test_a_32_bit_process(self):

@@ -3,21 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
-
-#include "base/process_owner.h"
-
-struct argus_error *flag_memory_check_owner(uint32_t pid, uid_t uid)
-{
-    char path[32];
-    struct stat process;
-    snprintf(path, sizeof(path), "/proc/%u", pid);
-    if (stat(path, &process) < 0)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
-    if (uid == 0 || uid == process.st_uid)
-        return NULL;
-    return process_owner_error("watch", pid, uid);
-}
 
 struct argus_error *flag_memory_read(uint32_t pid, uint64_t address, uint32_t bytes, uint64_t *ret)
 {

@@ -9,10 +9,6 @@
 #include "argus/record.h"
 #include "protocol.h"
 
-/* Checks permission as ptrace(2) does: root may watch every process, other users only their own.
- * NOT_FOUND, PERMISSION. */
-struct argus_error *flag_memory_check_owner(uint32_t pid, uid_t uid);
-
 /* Reads `bytes` (at most 8) at `address`. NOT_FOUND: no such process; USAGE: `address` is not
  * mapped. */
 struct argus_error *flag_memory_read(uint32_t pid, uint64_t address, uint32_t bytes, uint64_t *ret);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/process_owner.h"
 #include "linux/flags/flag_memory.h"
 
 struct argus_error *flag_plan_add(struct flags *flags, const struct request_flag *wanted,
@@ -62,7 +63,7 @@ static void carry_out(struct flags *flags, uint32_t place, const struct argus_im
     uint32_t number = FLAG_LIMIT + place + 1;
     wanted.pid = (uint32_t)image->pid;
     wanted.address += image->start;
-    struct argus_error *error = flag_memory_check_owner(wanted.pid, plan->owner);
+    struct argus_error *error = process_check_owner("watch", wanted.pid, plan->owner);
     if (!error) {
         error = flag_table_watch(flags, &wanted, number, &number);
         /* Otherwise the process has ended already. */

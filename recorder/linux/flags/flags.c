@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/process_owner.h"
 #include "linux/flags/flag_check.h"
 #include "linux/flags/flag_memory.h"
 #include "linux/shared.h"
@@ -216,7 +217,7 @@ struct argus_error *flags_add(struct flags *flags, const struct request_flag *wa
 {
     if (!wanted->pid)
         return flag_plan_add(flags, wanted, owner, ret_number);
-    struct argus_error *error = flag_memory_check_owner(wanted->pid, owner);
+    struct argus_error *error = process_check_owner("watch", wanted->pid, owner);
     return error ? error : flag_table_watch(flags, wanted, 0, ret_number);
 }
 

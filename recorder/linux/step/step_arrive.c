@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process_owner.h"
 #include "linux/step/step_attach.h"
 
 #define MOST_SILENT_STEPS 100000
@@ -249,6 +250,8 @@ struct argus_error *step_arrive(struct stepper *stepper)
     const struct step_request *request = stepper->request;
     pid_t tid = 0;
     struct argus_error *error = step_check_process(request);
+    if (!error)
+        error = process_check_owner("step", request->pid, stepper->uid);
     if (request->arrive_ns)
         stepper->deadline_ns = step_now_ns() + request->arrive_ns;
     if (!error)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "base/process_owner.h"
+
 #define MOST_LOOKS 20 /* listings of threads */
 
 struct argus_error *step_set_places(struct stepper *stepper, struct step_tracee *tracee)
@@ -84,8 +86,11 @@ struct argus_error *step_attach_all(struct stepper *stepper)
     uint32_t found = 1;
     struct argus_error *error = NULL;
     if (stepper->request->tid)
-        return attach(stepper, (pid_t)stepper->request->tid);
-    for (int i = 0; i < MOST_LOOKS && found && !error; i++)
-        error = attach_new(stepper, &found);
-    return error;
+        error = attach(stepper, (pid_t)stepper->request->tid);
+    else
+        for (int i = 0; i < MOST_LOOKS && found && !error; i++)
+            error = attach_new(stepper, &found);
+    /* Again: it could have executed a program of another user before. From now on, an exec is
+     * reported. */
+    return error ? error : process_check_owner("step", stepper->request->pid, stepper->uid);
 }

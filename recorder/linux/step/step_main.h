@@ -6,8 +6,10 @@
 #ifndef ARGUS_RECORDER_LINUX_STEP_MAIN_H
 #define ARGUS_RECORDER_LINUX_STEP_MAIN_H
 
+#include <sys/types.h>
+
 /* `argv` of the program, "argus-recorder step": overwritten, to change the name of the process.
- * Returns the exit code. */
-int step_main(char **argv);
+ * `starter`: the user who started it, also through sudo. Returns the exit code. */
+int step_main(char **argv, uid_t starter);
 
 #endif

@@ -47,6 +47,7 @@ struct step_page {
 struct stepper {
     const struct step_request *request; /* borrowed */
     struct step_output *output;         /* borrowed */
+    uid_t uid;                          /* for whom it steps: only that user's processes; 0: any */
     int control_fd;                     /* closed by the front end to end stepping; borrowed */
     int memory_fd;                      /* /proc/PID/mem */
     VEC(struct step_tracee) tracees;
