@@ -147,6 +147,24 @@ static struct argus_error *read_book(const char *path, struct answer_book *book,
     return error;
 }
 
+/* Also of the user who runs this by sudo. */
+static bool is_own(uid_t owner)
+{
+    const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+    return owner == geteuid() || (sudo && owner == (uid_t)strtoul(sudo, NULL, 10));
+}
+
+/* Another user's answers are neither used nor replaced: those of this user are in the cache then. */
+static void leave_others(struct answer_book *book)
+{
+    char **path = &book->places.path[SIDECAR_NEXT_TO_TRACE];
+    struct stat status;
+    if (!*path || lstat(*path, &status) < 0 || is_own(status.st_uid))
+        return;
+    book->left_out = *path;
+    *path = NULL;
+}
+
 /* A file in the cache was written because the other place was not writable, so it is the newer
  * one. */
 static const enum sidecar_place reading_order[] = {SIDECAR_IN_CACHE, SIDECAR_NEXT_TO_TRACE};
@@ -157,6 +175,7 @@ struct argus_error *answer_book_open(const char *trace_path, struct answer_book 
     sidecar_init(&ret->places, trace_path, ".answers");
     if (!ret->walks)
         return argus_error_memory();
+    leave_others(ret);
     for (size_t i = 0; i < SIDECAR_PLACES; i++) {
         const char *path = ret->places.path[reading_order[i]];
         bool there = false;
@@ -189,6 +208,7 @@ void answer_book_deinit(struct answer_book *book)
     sidecar_deinit(&book->places);
     json_decref(book->walks);
     free(book->path);
+    free(book->left_out);
     *book = (struct answer_book){0};
 }
 

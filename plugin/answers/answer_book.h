@@ -24,8 +24,9 @@
 
 struct answer_book {
     struct sidecar places;
-    char *path;    /* the file's current place; owned; NULL: not saved */
-    json_t *walks; /* an array; owned */
+    char *path;     /* the file's current place; owned; NULL: not saved */
+    char *left_out; /* a file of another user next to the trace; owned; NULL: none */
+    json_t *walks;  /* an array; owned */
 };
 
 /* Reads what is kept about the trace at `trace_path`; if there is nothing, the book is empty.

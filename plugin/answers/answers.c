@@ -22,6 +22,9 @@ static void open_book(struct answers *answers)
         return;
     }
     answers->keeps = true;
+    if (answers->book.left_out)
+        session_warn(answers->session, "%s belongs to another user: its answers are not used",
+                     answers->book.left_out);
     if (!answers->rest)
         answers->kept =
             answer_book_find(&answers->book, answers->arguments, answers->analysis->next);

@@ -96,6 +96,24 @@ def test_kept_answers_count_the_next_time(setup):
     expect_equal("repeated", setup.run("slice", path, VERTEX, code=0).stdout, again.stdout)
 
 
+def test_answers_of_another_user_are_left_alone(setup):
+    """They are neither used nor replaced; one's own are in the cache then."""
+    if os.geteuid() != 0 or not is_mapped(NOBODY):
+        raise Skip("only root can give a file away")
+    path = chain(setup, "foreign")
+    setup.run("slice", path, VERTEX, code=3)
+    setup.run("answer", path, "1,1,1", code=0)
+    os.chown(book(path), NOBODY, NOBODY)
+    text = book(path).read_text()
+    done = setup.run("slice", path, VERTEX, code=3)
+    expect_in("belongs to another user: its answers are not used", done.stderr)
+    setup.run("answer", path, "stop", code=0)
+    expect_equal("their file", book(path).read_text(), text)
+    expect_in("stop (as answered before)", setup.run("slice", path, VERTEX, code=0).stdout)
+    setup.run("answers", "clear", path, code=0)  # in the cache
+    expect_equal("their file", book(path).read_text(), text)
+
+
 def test_answers_are_listed_exported_and_cleared(setup):
     path = chain(setup, "listed")
     expect_in("nothing was answered", setup.run("answers", path, code=0).stdout)
