@@ -49,6 +49,9 @@ void platform_close_on_exec(int fd);
 void platform_close_from(int first);
 /* Names this process in lists of processes. */
 void platform_name_process(const char *name);
+/* Gives up, for good, the rights of root that no recording uses; of Linux only. What it keeps it can
+ * need at any time: a probe or a flag is added while a recording runs. */
+void platform_shed_rights(void);
 /* Becomes `uid` if this is root, and gives up all capabilities for good; no other process of that
  * user may trace this one. */
 void platform_drop_rights(uid_t uid);

@@ -138,6 +138,34 @@ void platform_name_process(const char *name)
     prctl(PR_SET_NAME, name);
 }
 
+/* Capabilities that nothing here needs: to change the system, its network, clock, devices, modules
+ * and security policy. To give one up: a row. */
+static const uint8_t unneeded[] = {
+    CAP_LINUX_IMMUTABLE, CAP_NET_BIND_SERVICE, CAP_NET_BROADCAST,  CAP_NET_ADMIN,  CAP_NET_RAW,
+    CAP_IPC_OWNER,       CAP_SYS_MODULE,       CAP_SYS_RAWIO,      CAP_SYS_CHROOT, CAP_SYS_PACCT,
+    CAP_SYS_BOOT,        CAP_SYS_TIME,         CAP_SYS_TTY_CONFIG, CAP_MKNOD,      CAP_LEASE,
+    CAP_AUDIT_WRITE,     CAP_AUDIT_CONTROL,    CAP_AUDIT_READ,     CAP_SETFCAP,    CAP_MAC_OVERRIDE,
+    CAP_MAC_ADMIN,       CAP_WAKE_ALARM,       CAP_BLOCK_SUSPEND,  CAP_SETPCAP,
+};
+
+/* The bounding set first: that needs one of them. */
+void platform_shed_rights(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {0};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (syscall(SYS_capget, &header, kept) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(unneeded); i++) {
+        uint32_t mask = ~CAP_TO_MASK(unneeded[i]);
+        prctl(PR_CAPBSET_DROP, unneeded[i], 0, 0, 0);
+        kept[CAP_TO_INDEX(unneeded[i])].permitted &= mask;
+        kept[CAP_TO_INDEX(unneeded[i])].effective &= mask;
+        kept[CAP_TO_INDEX(unneeded[i])].inheritable &= mask;
+    }
+    syscall(SYS_capset, &header, kept);
+}
+
 /* The order matters: groups and the user need capabilities, which the last call takes away. */
 void platform_drop_rights(uid_t uid)
 {

@@ -190,6 +190,10 @@ void platform_name_process(const char *name)
     (void)name; /* it has the name of its program */
 }
 
+void platform_shed_rights(void)
+{
+}
+
 void platform_drop_rights(uid_t uid)
 {
     if (geteuid() == 0 && uid != 0) {

@@ -20,7 +20,7 @@ STARTER, STRANGER = 65534, 65533
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
 
 
-def request(verb, mode=0, magic=0x51475241, version=6):
+def request(verb, mode=0, magic=0x51475241, version=7):
     start = struct.pack("=IIQQIIIII", mode, 0, 1 << 20, 0, 0x3FF, 0, 0, 0, 0) if verb == START else b""
     return struct.pack("=IHHII", magic, version, verb, 0, 0) + start.ljust(1008, b"\0")
 
@@ -202,6 +202,15 @@ class Users(Hostile):
         self.assertIn("PermissionError", as_user(STRANGER, Client))
         self.assertEqual(as_user(STARTER, lambda: Client().ask(request(STATUS))[0]), "0")
         self.assert_records(pid)
+
+    def test_rights_that_no_recording_needs_are_given_up(self):
+        text = pathlib.Path(f"/proc/{self.start()}/status").read_text(encoding="ascii")
+        status = dict(line.split(":\t") for line in text.splitlines() if ":\t" in line)
+        self.assertEqual(status["NoNewPrivs"].strip(), "1")
+        for name in ("CapPrm", "CapEff", "CapInh", "CapBnd"):
+            held = int(status[name], 16)
+            for capability in (12, 16, 17, 22, 25, 27, 33):  # NET_ADMIN, SYS_MODULE, _RAWIO, _BOOT, _TIME, MKNOD, MAC_ADMIN
+                self.assertFalse(held >> capability & 1, (name, capability))
 
     def test_argus_says_whom_it_serves(self):
         self.start(SUDO_UID=str(STARTER), SUDO_GID=str(STARTER))
