@@ -186,7 +186,8 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
     else if (found)
         interpreter_begin(&reader, &interpreter, &walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)
-        if (!(is_zend ? zend_step_over(&reader, &interpreter, &walk, waiting->pid)
+        if (!(is_zend ? zend_read_frame(&reader, &interpreter.layout, &walk) &&
+                            zend_step_over(&reader, &interpreter, &walk, waiting->pid)
                       : interpreter_step_over(&reader, &interpreter, &walk, waiting->pid)))
             break;
     if (note_code(interpreters, &reader, &interpreter, &walk))

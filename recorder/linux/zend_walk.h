@@ -135,7 +135,7 @@ static __always_inline bool zend_add_frame(const struct interpreter_reader *read
         return false;
     struct zend_code *code = &walk->zend;
     zend_code_of(layout, &walk->block, code);
-    uint64_t key = zend_code_key(layout, &walk->block, pid), offset = 0;
+    uint64_t offset = 0;
     walk->frame.is_shim = code->type == ZEND_INTERNAL_CODE;
     if (walk->frame.is_shim)
         return true;
@@ -149,16 +149,16 @@ static __always_inline bool zend_add_frame(const struct interpreter_reader *read
         interpreter_add(walk, walk->mark, 0);
     walk->mark = 0;
     interpreter_add(walk, ZEND_BASE + (code->start << ZEND_SHIFT) + offset, walk->frame.code);
-    walk->hash = interpreter_mix(walk->hash, key);
+    walk->hash = interpreter_mix(walk->hash, zend_code_key(layout, &walk->block, pid));
     return true;
 }
 
-/* As interpreter_step_over(). A frame without code only links to others. */
-static __always_inline bool zend_step_over(const struct interpreter_reader *reader,
-                                           const struct bpf_interpreter *interpreter,
-                                           struct interpreter_walk *walk, uint32_t pid)
+/* The first half of a step: reads the frame at walk->place. Two halves, because a BPF program has
+ * little room for the values of both. */
+static __always_inline bool zend_read_frame(const struct interpreter_reader *reader,
+                                            const struct interpreter_layout *layout,
+                                            struct interpreter_walk *walk)
 {
-    const struct interpreter_layout *layout = &interpreter->layout;
     struct interpreter_frame *frame = &walk->frame;
     if (INTERPRETER_READ(reader, &walk->block, ZEND_FRAME_BYTES, walk->place.frame)) {
         walk->stack.count = 0;
@@ -169,6 +169,15 @@ static __always_inline bool zend_step_over(const struct interpreter_reader *read
     frame->previous = interpreter_field(&walk->block, layout->previous);
     frame->is_outermost = (interpreter_field(&walk->block, layout->mark) & layout->outermost) != 0;
     frame->is_shim = true;
+    return true;
+}
+
+/* The second half, as interpreter_step_over(). A frame without code only links to others. */
+static __always_inline bool zend_step_over(const struct interpreter_reader *reader,
+                                           const struct bpf_interpreter *interpreter,
+                                           struct interpreter_walk *walk, uint32_t pid)
+{
+    const struct interpreter_frame *frame = &walk->frame;
     if (frame->code && !zend_add_frame(reader, interpreter, walk, pid)) {
         walk->stack.count = 0;
         return false;

@@ -144,13 +144,23 @@ __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
     return interpreter_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
 }
 
-/* The same for INTERPRETER_ZEND. */
-__attribute__((noinline)) uint64_t interpreter_step_zend(uint32_t pid)
+/* The same for INTERPRETER_ZEND, in two halves: first reads the frame. */
+__attribute__((noinline)) uint64_t interpreter_read_zend(void)
 {
     if (!settings.interpreters)
         return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || !scratch->walk.place.frame)
+        return 0;
+    return zend_read_frame(NULL, &scratch->interpreter.layout, &scratch->walk);
+}
+
+__attribute__((noinline)) uint64_t interpreter_step_zend(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
         return 0;
     return zend_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
 }
@@ -188,7 +198,8 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     if (!is_zend)
         interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
-        if (!(is_zend ? interpreter_step_zend(pid) : interpreter_step(pid)))
+        if (!(is_zend ? interpreter_read_zend() && interpreter_step_zend(pid)
+                      : interpreter_step(pid)))
             break;
     return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
 }
