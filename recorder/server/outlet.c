@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@
 #define PATIENCE_NS 10000000000ull /* without any progress */
 #define HURRIED_NS  1000000000ull  /* the same after a signal to end */
 #define TURN_MS     20
+#define GONE_TRIES  50 /* of a millisecond */
+#define REMOVED     " (deleted)"
 #define BEHIND      (OUTLET_ROOM / 4)
 /* While nothing is queued, orders begin at the start of the ring again after this many bytes. So a
  * file system that keeps up costs little memory. */
@@ -37,6 +40,7 @@ struct outlet {
     uint64_t seen_taken;           /* at the last look … */
     uint64_t progress_ns;          /* … and when it last changed, or the queue was empty */
     uint64_t file_size;            /* limit */
+    char path[PATH_MAX];           /* of the file, at the last look */
     bool ended, given_up, interrupted, corrupt;
 };
 
@@ -204,21 +208,46 @@ struct argus_output outlet_output(struct outlet *outlet)
     return (struct argus_output){outlet_write, outlet_resize, outlet};
 }
 
+/* Once the process has closed the file, the path is that of the last look. */
+static void look_at_path(struct outlet *outlet)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)outlet->pid, outlet->file);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    memcpy(outlet->path, path, (size_t)length + 1);
+}
+
+/* The kernel marks the path of a file that was removed, and so may be the name of one that was not:
+ * the process looks at the file itself, if its file system lets it. */
+static void look_for_file(struct outlet *outlet)
+{
+    size_t length = strlen(outlet->path), mark = strlen(REMOVED);
+    bool marked = length > mark && strcmp(outlet->path + length - mark, REMOVED) == 0;
+    for (int tries = 0; marked && tries < GONE_TRIES && !atomic_load(&outlet->queue->gone);
+         tries++) {
+        call(outlet);
+        poll(NULL, 0, 1);
+    }
+}
+
 struct argus_error *outlet_finish(struct outlet *outlet)
 {
     const struct outlet_order order = {.kind = OUTLET_CLOSE};
+    look_at_path(outlet);
     queue_order(outlet, &order, NULL); /* outlet_check() has the reason of a failure */
     while (queued(outlet) && wait_once(outlet))
         ;
     return outlet_check(outlet);
 }
 
-void outlet_path(const struct outlet *outlet, char *ret, size_t room, bool *ret_gone)
+void outlet_path(struct outlet *outlet, char *ret, size_t room, bool *ret_gone)
 {
-    char link[64];
-    snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)outlet->pid, outlet->file);
-    ssize_t length = readlink(link, ret, room - 1);
-    ret[length > 0 ? length : 0] = '\0';
+    look_at_path(outlet);
+    look_for_file(outlet);
+    snprintf(ret, room, "%s", outlet->path);
     *ret_gone = atomic_load(&outlet->queue->gone) != 0;
 }
 

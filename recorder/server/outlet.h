@@ -62,8 +62,9 @@ uint64_t outlet_waiting_ns(const struct outlet *outlet);
  * system has taken nothing. */
 struct argus_error *outlet_finish(struct outlet *outlet);
 
-/* The path of the file, as the kernel reports it; "": unknown. `*ret_gone`: it was removed. */
-void outlet_path(const struct outlet *outlet, char *ret, size_t room, bool *ret_gone);
+/* The path of the file, as the kernel reports it, also after it was closed; "": unknown.
+ * `*ret_gone`: it was removed. */
+void outlet_path(struct outlet *outlet, char *ret, size_t room, bool *ret_gone);
 /* CPU time of the process. */
 uint64_t outlet_cpu_ns(const struct outlet *outlet);
 

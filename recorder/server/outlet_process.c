@@ -122,8 +122,16 @@ static void resize(struct writing *writing, uint64_t bytes)
     writing->size = bytes;
 }
 
+static void look_at_name(const struct writing *writing)
+{
+    struct stat status;
+    if (writing->fd >= 0 && fstat(writing->fd, &status) == 0)
+        atomic_store(&writing->queue->gone, status.st_nlink == 0);
+}
+
 static void close_file(struct writing *writing)
 {
+    look_at_name(writing);
     if (writing->fd >= 0 && close(writing->fd) < 0 && errno != EINTR)
         fail(writing, errno, writing->size);
     writing->fd = -1;
@@ -154,13 +162,6 @@ static void take_orders(struct writing *writing)
         atomic_store(&queue->taken, taken);
         atomic_store(&queue->cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     }
-}
-
-static void look_at_name(const struct writing *writing)
-{
-    struct stat status;
-    if (writing->fd >= 0 && fstat(writing->fd, &status) == 0)
-        atomic_store(&writing->queue->gone, status.st_nlink == 0);
 }
 
 /* Ends when the recorder closes its end of the socket, or has died: then what is queued is written
