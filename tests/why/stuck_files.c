@@ -46,14 +46,21 @@ static void record_lock_and_sleep(void *data)
     work_slowly();
 }
 
-void record_lock(void)
+/* Opens a file on which a child has a record lock. */
+static int open_locked(void)
 {
-    struct flock lock = {.l_type = F_WRLCK};
     char *path = lock_file();
     say("holder", child_of(record_lock_and_sleep, path));
     usleep(SETTLE_US);
     int fd = open(path, O_RDWR);
     soon_ready();
+    return fd;
+}
+
+void record_lock(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    int fd = open_locked();
     fcntl(fd, F_SETLKW, &lock);
 }
 
@@ -61,11 +68,7 @@ void record_lock(void)
 void polled_lock(void)
 {
     struct flock lock = {.l_type = F_WRLCK};
-    char *path = lock_file();
-    say("holder", child_of(record_lock_and_sleep, path));
-    usleep(SETTLE_US);
-    int fd = open(path, O_RDWR);
-    soon_ready();
+    int fd = open_locked();
     while (fcntl(fd, F_SETLK, &lock) != 0)
         usleep(SETTLE_US);
 }

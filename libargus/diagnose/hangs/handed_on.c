@@ -13,6 +13,7 @@
 
 #include "diagnose/suspects/sent.h"
 #include "diagnose/suspects/suspect_search.h"
+#include "diagnose/vertex_deeds.h"
 
 /* Turns of servers whose records are read for one thread. */
 #define MOST_TURNS 32
@@ -29,11 +30,6 @@ struct turn {
 static uint32_t process_of(const struct view *view, uint32_t thread)
 {
     return view->threads[thread].process;
-}
-
-static bool is_message(const struct argus_edge *edge)
-{
-    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
 }
 
 /* Whether the thread belongs neither to the asking process nor to the server. */
@@ -54,8 +50,8 @@ static bool find_late(const struct turn *turn, struct handed_on *ret)
     for (size_t i = 0; i < count && i < MOST_EDGES; i++) {
         const struct argus_edge *edge = &view->edges[out[i]];
         uint32_t receiver = view->vertices[edge->to].thread;
-        if (!is_message(edge) || edge->from_ns < turn->from_ns || edge->to_ns < turn->until_ns ||
-            !is_third(turn, receiver))
+        if (!edge_is_message(edge) || edge->from_ns < turn->from_ns ||
+            edge->to_ns < turn->until_ns || !is_third(turn, receiver))
             continue;
         ret->sent_ns = edge->from_ns;
         ret->thread = receiver;
@@ -132,7 +128,7 @@ bool handed_on_find(const struct view *view, uint32_t thread, struct window aske
         for (size_t i = 0; i < count && i < MOST_EDGES; i++) {
             const struct argus_edge *edge = &view->edges[out[i]];
             struct turn turn = {view, thread, edge->to, edge->to_ns, until_ns};
-            if (!is_message(edge) || edge->from_ns < asked.start_ns ||
+            if (!edge_is_message(edge) || edge->from_ns < asked.start_ns ||
                 edge->from_ns > asked.end_ns || turns++ >= MOST_TURNS ||
                 process_of(view, view->vertices[edge->to].thread) == process_of(view, thread))
                 continue;

@@ -12,6 +12,7 @@
  */
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/vertex_deeds.h"
 
 /* A thread takes turns if it takes so many in a stretch, and its waits between them, without the
  * short ones, are so much of it. */
@@ -100,11 +101,6 @@ static bool reads_standard_input(const struct view *view, const struct argus_han
 
 /* --- nothing is owed --- */
 
-static bool is_message(const struct argus_edge *edge)
-{
-    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
-}
-
 static uint32_t process_of(const struct view *view, uint32_t vertex)
 {
     return view->threads[view->vertices[vertex].thread].process;
@@ -118,7 +114,7 @@ static bool has_got(const struct view *view, uint32_t vertex, uint32_t last, uin
         const struct argus_edge *edges;
         size_t count = argus_graph_in_edges(view->graph, v, &edges);
         for (size_t i = 0; i < count; i++)
-            if (is_message(&edges[i]) && edges[i].from_ns > since_ns &&
+            if (edge_is_message(&edges[i]) && edges[i].from_ns > since_ns &&
                 process_of(view, edges[i].from) == process)
                 return true;
     }
@@ -132,24 +128,11 @@ static bool is_all_answered(const struct view *view, uint32_t vertex, uint32_t l
     for (size_t i = 0; i < count; i++) {
         const struct argus_edge *edge = &view->edges[out[i]];
         uint32_t process = process_of(view, edge->to);
-        if (is_message(edge) && process != process_of(view, vertex) &&
+        if (edge_is_message(edge) && process != process_of(view, vertex) &&
             !has_got(view, vertex, last, process, edge->from_ns))
             return false;
     }
     return true;
-}
-
-/* Whether the thread left a message that another thread has not taken, from `first_ns` on. */
-static bool has_left_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
-                            uint64_t last_ns)
-{
-    const struct argus_unread *unread;
-    size_t count = argus_graph_unread(view->graph, &unread);
-    for (size_t i = 0; i < count; i++)
-        if (unread[i].sender == thread && unread[i].sent_ns >= first_ns &&
-            unread[i].sent_ns <= last_ns)
-            return true;
-    return false;
 }
 
 /* Whether the place is known, the thread came back to it, and no other poll is around it. */
@@ -185,7 +168,7 @@ static bool is_owed_nothing(const struct view *view, const struct habits *habits
         first = v;
         v = argus_graph_previous(view->graph, v);
     }
-    return !has_left_unread(view, last->thread, view->vertices[first].start_ns, last->end_ns);
+    return !thread_left_unread(view, last->thread, view->vertices[first].start_ns, last->end_ns);
 }
 
 bool stretch_is_idle(const struct view *view, const struct habits *habits,

@@ -14,7 +14,7 @@
  * the end of a child.
  */
 #include "diagnose/hangs/nesting.h"
-#include "event/syscalls.h"
+#include "diagnose/vertex_deeds.h"
 
 /* A search's turns are at most so long, and at least so many: fewer are a retry, and a search that
  * lasts as long as the threshold has more. */
@@ -32,17 +32,7 @@
 
 bool asks_for_children(const struct view *view, uint32_t vertex)
 {
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(view->graph));
-    const struct argus_vertex *v = &view->vertices[vertex];
-    const struct argus_op *ops;
-    argus_graph_ops(view->graph, &ops);
-    for (uint32_t i = 0; i < v->op_count; i++) {
-        uint32_t code = ops[v->first_op + i].code;
-        if (code >> 24 == ARGUS_OP_SYSCALL &&
-            syscall_row(header->os, header->arch, code & 0xffff)->wait == ARGUS_WAIT_CHILD)
-            return true;
-    }
-    return false;
+    return vertex_calls(view, vertex, ARGUS_WAIT_CHILD);
 }
 
 bool habit_asks_for_children(const struct habit *habit)

@@ -3,13 +3,9 @@
  * is also sent messages then, but it keeps sending input. It is a guess, because not every message
  * wants an answer. */
 #include "diagnose/suspects/suspect_search.h"
+#include "diagnose/vertex_deeds.h"
 
 #define MAX_OUT 256
-
-static bool is_message(const struct argus_edge *edge)
-{
-    return edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
-}
 
 /* Whether `vertex` took a message that `process` had sent after `since_ns`. */
 static bool takes_from(const struct view *view, uint32_t vertex, uint32_t process,
@@ -18,7 +14,7 @@ static bool takes_from(const struct view *view, uint32_t vertex, uint32_t proces
     const struct argus_edge *edges;
     size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
     for (size_t i = 0; i < count; i++)
-        if (is_message(&edges[i]) && edges[i].from_ns > since_ns &&
+        if (edge_is_message(&edges[i]) && edges[i].from_ns > since_ns &&
             view->threads[view->vertices[edges[i].from].thread].process == process)
             return true;
     return false;
@@ -51,7 +47,8 @@ struct argus_error *find_unanswered(struct suspect_search *search)
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         uint32_t thread = view->vertices[edge->to].thread;
         size_t before = search->list->length;
-        if (is_message(edge) && is_other_process(search, thread) && !has_answered(search, edge) &&
+        if (edge_is_message(edge) && is_other_process(search, thread) &&
+            !has_answered(search, edge) &&
             !suspect_search_add(search, thread, ARGUS_REASON_OWES_ANSWER))
             return argus_error_memory();
         if (search->list->length > before)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "event/syscalls.h"
+#include "diagnose/vertex_deeds.h"
 
 #define MAX_OUT   256
 #define MAX_TAKEN 64
@@ -29,7 +29,7 @@ static enum asked asked_by_edges(const struct view *view, uint32_t vertex, uint3
     size_t count = argus_graph_out_edges(view->graph, vertex, &out);
     for (size_t i = count; i > 0 && count - i < MAX_OUT && found != ASKED_PROCESS; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
-        if (edge->message || edge->kind == ARGUS_EDGE_MESSAGE || edge->kind == ARGUS_EDGE_WAKE)
+        if (edge_is_message(edge) || edge->kind == ARGUS_EDGE_WAKE)
             found = who(view, view->vertices[edge->to].thread, process);
     }
     return found;
@@ -49,22 +49,6 @@ static enum asked asked_unread(const struct view *view, uint32_t vertex, uint32_
     return found;
 }
 
-/* Whether `vertex` called the kernel to write or send something, whoever may receive it. */
-static bool has_written(const struct view *view, uint32_t vertex)
-{
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(view->graph));
-    const struct argus_vertex *v = &view->vertices[vertex];
-    const struct argus_op *ops;
-    argus_graph_ops(view->graph, &ops);
-    for (uint32_t i = 0; i < v->op_count; i++) {
-        uint32_t code = ops[v->first_op + i].code;
-        if (code >> 24 == ARGUS_OP_SYSCALL &&
-            syscall_row(header->os, header->arch, code & 0xffff)->wait == ARGUS_WAIT_WRITE)
-            return true;
-    }
-    return false;
-}
-
 /* Whether `vertex`, or one just before it, asked something of `process`, or of a receiver that is
  * not known. ARGUS_NONE: of anything. */
 static bool has_asked(const struct view *view, uint32_t vertex, uint32_t process)
@@ -75,7 +59,7 @@ static bool has_asked(const struct view *view, uint32_t vertex, uint32_t process
         enum asked unread = asked_unread(view, v, process);
         bool is_known = edges != ASKED_NOBODY || unread != ASKED_NOBODY;
         if (edges == ASKED_PROCESS || unread == ASKED_PROCESS ||
-            (is_known ? process == ARGUS_NONE : has_written(view, v)))
+            (is_known ? process == ARGUS_NONE : vertex_calls(view, v, ARGUS_WAIT_WRITE)))
             return true;
         v = argus_graph_previous(view->graph, v);
     }
@@ -104,8 +88,6 @@ uint32_t request_find_taker(const struct view *view, uint32_t waiter, uint32_t t
 
 bool has_sent_anything(const struct view *view, uint32_t first, uint32_t last)
 {
-    const struct argus_unread *unread;
-    size_t unread_count = argus_graph_unread(view->graph, &unread);
     for (uint32_t v = first; v <= last; v++) {
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
@@ -115,12 +97,8 @@ bool has_sent_anything(const struct view *view, uint32_t first, uint32_t last)
                 return true;
         }
     }
-    for (size_t i = 0; i < unread_count; i++)
-        if (unread[i].sender == view->vertices[first].thread &&
-            unread[i].sent_ns >= view->vertices[first].start_ns &&
-            unread[i].sent_ns <= view->vertices[last].end_ns)
-            return true;
-    return false;
+    return thread_left_unread(view, view->vertices[first].thread, view->vertices[first].start_ns,
+                              view->vertices[last].end_ns);
 }
 
 bool waits_for_work_again(const struct view *view, uint32_t first, uint32_t second)
