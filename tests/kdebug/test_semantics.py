@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import semantics_scenes as scenes
+import semantics_waits as waits
 
 MKTRACE = MKKDEBUG = ARGUS = ""
 SCRATCH = pathlib.Path()
@@ -69,7 +70,7 @@ class Semantics(unittest.TestCase):
 
     def test_network(self):
         """Who waited for the network says so, and names the kernel's thread that passed the data on."""
-        scene = scenes.Network()
+        scene = waits.Network()
         for ms in (3, 3, 3000, 3):
             scene.fetch(ms)
             scene.work(100)
@@ -82,14 +83,14 @@ class Semantics(unittest.TestCase):
 
     def test_workers(self):
         """A worker that is given an item ends its wait by EJUSTRETURN, and has received the request; a call that is to start again has not."""
-        scene = scenes.Workers()
+        scene = waits.Workers()
         for worker in (*scene.workers, scene.workers[0]):
-            scene.serve(worker, scenes.PARK_ENDS)
+            scene.serve(worker, waits.PARK_ENDS)
         graph = Graph("workers", scene)
         received = [cause for worker in scene.workers for vertex in graph.of(worker) for cause in vertex["causes"]
                     if cause["message"] and cause["from"]["tid"] == scene.alpha]
         self.assertEqual(len(received), 3)
-        again = scenes.Workers()
+        again = waits.Workers()
         again.serve(again.workers[0], -1)
         outcomes = [vertex["outcome"] for vertex in Graph("ends_again", again).of(again.workers[0]) if vertex["wait_on"] == "workq_kernreturn"]
         self.assertEqual(outcomes[0], "interrupted")
