@@ -2,14 +2,10 @@
 #ifndef ARGUS_DIAGNOSE_WORDS_H
 #define ARGUS_DIAGNOSE_WORDS_H
 
-#include <stdbool.h>
+#include "event/names/base_library.h"
 
 /* The file name of an image's path, inside it; NULL for NULL. */
 const char *text_image(const char *path);
-
-/* Whether an image is a library that every program has, whose functions say little about the
- * program. True for NULL. */
-bool is_base_library(const char *image);
 
 /* printf into new memory; NULL without memory. */
 char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -80,6 +80,8 @@ uint32_t live_text(struct argus_live *live, const char *text);
 
 /* Reads a small file of /proc below /proc/PID/, NUL-terminated; its length, or -1 with errno. */
 ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes);
+/* The monotonic clock. */
+uint64_t live_now_ns(void);
 /* Where a symbolic link leads. */
 bool live_link(const char *path, char *ret, size_t bytes);
 /* The number behind `field` ("pos:") at the start of a line. False: there is none. */

@@ -112,6 +112,24 @@ struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t addres
     return elf_file_address(file->elf, offset, ret_in_file) ? file : NULL;
 }
 
+struct live_elf *live_elf_at(struct argus_live *live, uint32_t pid, size_t index,
+                             uint64_t *ret_bias)
+{
+    uint64_t in_file;
+    read_mappings(live, pid);
+    for (size_t i = 0; i < live->stacks.mappings.length; i++) {
+        uint64_t start = live->stacks.mappings.data[i].start;
+        struct live_elf *file =
+            live->stacks.mappings.data[i].pid == pid ? live_elf(live, pid, start, &in_file) : NULL;
+        if (!file || index--)
+            continue;
+        if (ret_bias)
+            *ret_bias = start - in_file;
+        return file;
+    }
+    return NULL;
+}
+
 void live_stacks_deinit(struct live_stacks *stacks)
 {
     for (size_t i = 0; i < stacks->files.length; i++) {

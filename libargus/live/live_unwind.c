@@ -24,12 +24,24 @@ struct walk {
     const struct unwind_processor *processor;
     struct cfi_machine machine;
     struct pages *pages;
+    const struct live_moment *moment;
     uint32_t pid;
 };
+
+static bool read_copied(const struct live_moment *moment, uint64_t address, uint64_t *ret)
+{
+    if (address < moment->stack_address || moment->stack_bytes < WORD ||
+        address - moment->stack_address > moment->stack_bytes - WORD)
+        return false;
+    memcpy(ret, moment->stack + (address - moment->stack_address), sizeof(*ret));
+    return true;
+}
 
 static bool read_word(void *context, uint64_t address, uint64_t *ret)
 {
     struct walk *walk = context;
+    if (read_copied(walk->moment, address, ret))
+        return true;
     uint64_t page = address & ~(uint64_t)(PAGE - 1);
     size_t at = address / PAGE % PAGES;
     if (address - page > PAGE - WORD)
@@ -157,24 +169,24 @@ static enum step search_frame(struct walk *walk, struct frames *frames)
     return STEP_FAILED;
 }
 
-size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
-                  bool *ret_cut)
+static const struct unwind_processor *own_processor(void)
 {
-    const struct argus_live_thread *of = &live->threads.data[thread];
+#if defined(__aarch64__)
+    return unwind_processor_of(ELF_MACHINE_AARCH64);
+#else
+    return unwind_processor_of(ELF_MACHINE_X86_64);
+#endif
+}
+
+size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_moment *moment,
+                     uint64_t ret[LIVE_STACK_FRAMES], bool *ret_cut)
+{
     struct pages pages = {0};
     struct frames frames = {.addresses = ret};
-    struct walk walk = {.live = live, .pages = &pages, .pid = live_pid_of(live, thread)};
-    *ret_cut = false;
-    if (!of->pc)
-        return 0;
-#if defined(__aarch64__)
-    walk.processor = unwind_processor_of(ELF_MACHINE_AARCH64);
-#else
-    walk.processor = unwind_processor_of(ELF_MACHINE_X86_64);
-#endif
-    walk.machine.registers[walk.processor->stack] = of->sp;
-    walk.machine.registers[walk.processor->registers - 1] = of->pc;
-    walk.machine.known = 1ull << walk.processor->stack | 1ull << (walk.processor->registers - 1);
+    struct walk walk = {
+        .live = live, .pages = &pages, .moment = moment, .pid = pid, .processor = own_processor()};
+    memcpy(walk.machine.registers, moment->registers, sizeof(walk.machine.registers));
+    walk.machine.known = moment->known;
     walk.machine.read = read_word;
     walk.machine.context = &walk;
     enum step result = go_up(&walk, &frames);
@@ -182,4 +194,19 @@ size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_ST
         result = search_frame(&walk, &frames);
     *ret_cut = result != STEP_OUTERMOST;
     return frames.count;
+}
+
+size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
+                  bool *ret_cut)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    const struct unwind_processor *processor = own_processor();
+    struct live_moment moment = {.stack = NULL};
+    *ret_cut = false;
+    if (!of->pc)
+        return 0;
+    moment.registers[processor->stack] = of->sp;
+    moment.registers[processor->registers - 1] = of->pc;
+    moment.known = 1ull << processor->stack | 1ull << (processor->registers - 1);
+    return live_stack_at(live, live_pid_of(live, thread), &moment, ret, ret_cut);
 }

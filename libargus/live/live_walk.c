@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/live_sample.h"
 #include "live/live_wait.h"
 
 enum { MOST_STEPS = 64 };
@@ -142,5 +143,8 @@ void argus_live_answer_deinit(struct argus_live_answer *answer)
     free(answer->steps);
     free(answer->frames);
     free(answer->candidates);
+    if (answer->samples)
+        live_samples_deinit(answer->samples);
+    free(answer->samples);
     *answer = (struct argus_live_answer){0};
 }

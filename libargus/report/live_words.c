@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/live_busy.h"
 
 enum { NAME_BYTES = 96 };
 
@@ -196,15 +197,21 @@ static bool is_of_library(const char *image)
 
 /* The innermost function outside the C library; NULL: none has a name. */
 static const char *own_function(const struct argus_live *live,
-                                const struct argus_live_answer *answer,
-                                const struct argus_live_step *step)
+                                const struct argus_live_frame *frames, size_t count)
 {
-    for (uint32_t i = 0; i < step->frame_count; i++) {
-        const struct argus_live_frame *frame = &answer->frames[step->first_frame + i];
-        if (frame->function && !is_of_library(argus_live_text(live, frame->image)))
-            return argus_live_text(live, frame->function);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].function && !is_of_library(argus_live_text(live, frames[i].image)))
+            return argus_live_text(live, frames[i].function);
     return NULL;
+}
+
+/* Of the most frequent stack of the samples. */
+static const char *busy_function(const struct argus_live *live,
+                                 const struct argus_live_samples *samples)
+{
+    return samples->stack_count ? own_function(live, samples->frames + samples->stacks->first_frame,
+                                               samples->stacks->frame_count)
+                                : NULL;
 }
 
 /* --- the answer --- */
@@ -254,7 +261,9 @@ static void add_circle(struct text *text, const struct argus_live *live,
 static void add_function(struct text *text, const struct argus_live *live,
                          const struct argus_live_answer *answer, const struct argus_live_step *step)
 {
-    const char *function = own_function(live, answer, step);
+    const char *function =
+        answer->samples ? busy_function(live, answer->samples)
+                        : own_function(live, answer->frames + step->first_frame, step->frame_count);
     if (function)
         text_add(text, ", in %s", function);
 }
@@ -292,7 +301,10 @@ const char *live_summary_text(const struct argus_live *live, const struct argus_
              live_thread_text(live, last->thread, name, sizeof(name)),
              live_wait_text(live, &last->wait, sentence, sizeof(sentence)));
     add_function(&text, live, answer, last);
-    add_end(&text, live, answer);
+    if (answer->loop.flag_count)
+        text_add(&text, "; %s.", live_loop_text(live, &answer->loop, sentence, sizeof(sentence)));
+    else
+        add_end(&text, live, answer);
     return buffer;
 }
 

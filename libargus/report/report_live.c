@@ -5,6 +5,7 @@
 #include "argus/report.h"
 #include "report/json.h"
 #include "report/lines.h"
+#include "report/live_busy.h"
 #include "report/live_words.h"
 
 enum { MOST_FRAMES = 12, MOST_THREADS = 20 };
@@ -51,8 +52,11 @@ static void print_stacks(const struct argus_sink *sink, const struct argus_live 
                          const struct argus_live_answer *answer)
 {
     size_t last = answer->step_count - 1;
+    if (answer->samples && last == 0)
+        return;
     report_heading(sink, "Where to look");
-    print_stack(sink, live, answer, &answer->steps[last]);
+    if (!answer->samples)
+        print_stack(sink, live, answer, &answer->steps[last]);
     for (size_t i = 0; i < last; i++)
         print_stack(sink, live, answer, &answer->steps[i]);
 }
@@ -106,6 +110,8 @@ struct argus_error *argus_report_live(const struct argus_sink *sink, struct argu
         return json_write(sink, json_live(live, thread, answer));
     report_wrapped(sink, 0, live_summary_text(live, answer, text, sizeof(text)));
     print_path(sink, live, answer);
+    if (answer->samples)
+        report_busy(sink, live, answer->steps[answer->step_count - 1].thread, answer->samples);
     print_stacks(sink, live, answer);
     print_others(sink, live, thread, answer);
     print_uncertain(sink, live, answer);

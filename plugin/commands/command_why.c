@@ -2,6 +2,8 @@
 #include "argus/report.h"
 #include "plugin/command.h"
 
+enum { SAMPLED_NS = 1000000000 };
+
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
@@ -43,7 +45,9 @@ static struct argus_error *answer(struct session *session, struct argus_live *li
         error = argus_live_walk(live, thread, &answer);
     if (error)
         return error;
-    error = argus_report_live(&sink, live, thread, &answer, json);
+    error = argus_live_look_closer(live, SAMPLED_NS, &answer);
+    if (!error)
+        error = argus_report_live(&sink, live, thread, &answer, json);
     argus_live_answer_deinit(&answer);
     return error;
 }
@@ -71,9 +75,10 @@ const struct command command_why = {
     .details = "Finds what the main thread waits for (or the thread, if PID is a thread's ID),\n"
                "who can end that wait, what that thread waits for, and so on across processes:\n"
                "to a thread that runs, sleeps, or waits for a device or a person, or to a\n"
-               "deadlock. Reads only /proc, the kernel's list of sockets, and the processes'\n"
-               "memory; no process is stopped or changed. Processes of other users, and\n"
-               "kernel.yama.ptrace_scope above 0, need sudo. What cannot be known is said.\n"
+               "deadlock. A thread that runs is sampled for a second. Reads /proc, the kernel's\n"
+               "list of sockets, and the processes' memory; nothing is changed. Processes of\n"
+               "other users, and kernel.yama.ptrace_scope above 0, need sudo. What cannot be\n"
+               "known is said.\n"
                "Inside LLDB, the process is the debugger's if none is given.\n"
                "JSON: docs/schema/why.json.",
     .example = "argus why editor\nargus why 4711\nsudo argus why --json 4711",

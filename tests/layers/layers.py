@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "libargus/base": [],
     "libargus/trace": ["libargus/base"],
     "libargus/event": ["libargus/base", "libargus/trace"],
-    "libargus/live": ["libargus/base", "libargus/trace", "libargus/event"],
+    "libargus/live": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps"],
     "libargus/steps": ["libargus/base", "libargus/trace", "libargus/event"],
     "libargus/graph": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps"],
     "libargus/slice": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph"],

@@ -132,3 +132,20 @@ void runs(void)
     for (volatile unsigned long i = 0;; i++)
         continue;
 }
+
+/* Nobody sets it. */
+static volatile int go_on;
+
+void spins(void)
+{
+    ready();
+    while (!go_on)
+        continue;
+}
+
+void polls_flag(void)
+{
+    soon_ready();
+    while (!go_on)
+        usleep(SETTLE_US);
+}

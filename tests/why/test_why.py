@@ -49,6 +49,8 @@ CASES = {
     "sleeps": (["sleep"], ["main"], "sleeps"),
     "loops": (["events"], ["main"], "idle"),
     "runs": (["runs"], ["main"], "runs"),
+    "spins": (["runs"], ["main"], "runs"),
+    "polls_flag": (["sleep"], ["main"], "sleeps"),
 }
 
 # requests that nobody has read, and the call in which the answer says them
@@ -157,6 +159,30 @@ class Why(unittest.TestCase):
             self.assertGreater(len(names) - names.index(begin), 2 if begin == "main" else 1, names)
             self.assertTrue(any(frame.startswith(function + " ") for frame in step["stack"]), step["stack"])
 
+    def test_running_thread_is_sampled(self):
+        with Stuck("runs") as stuck:
+            answer = json.loads(why(stuck.ids["main"], "--json"))
+        samples = answer["samples"]
+        if samples["by"] is None or not samples["samples"]:
+            self.skipTest("no samples: the kernel allows none, or the thread got no CPU")
+        self.assertEqual((samples["functions"][0]["function"], samples["functions"][0]["own"]),
+                         ("runs", samples["samples"]))
+        self.assertTrue(samples["stacks"][0]["stack_complete"])
+        names = [frame.split()[0] for frame in samples["stacks"][0]["stack"]]
+        self.assertEqual(names[:2], ["runs", "main"])
+        self.assertIn("runs, in runs;", answer["summary"])
+        self.assertIsNone(answer["loop"])
+
+    def test_flag_of_a_loop(self):
+        for case in ("spins", "polls_flag"):
+            with Stuck(case) as stuck:
+                answer = json.loads(why(stuck.ids["main"], "--json"))
+            if case == "spins" and answer["samples"]["samples"] < 8:
+                continue
+            self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0}])
+            self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
+            self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
+
     def test_nothing_is_changed(self):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""
         with Stuck("loops") as stuck:
@@ -168,6 +194,16 @@ class Why(unittest.TestCase):
 
     def test_killed_at_any_moment(self):
         """What argus looks at goes on, even if argus is killed meanwhile."""
+        with Stuck("runs") as stuck:
+            pid = stuck.ids["main"]
+            for number in range(10):
+                with subprocess.Popen([ARGUS, "why", str(pid)], stdout=subprocess.DEVNULL) as argus:
+                    time.sleep(number / 20)
+                    argus.kill()
+            before = cpu_ticks(pid)
+            time.sleep(0.5)
+            self.assertIn("R (running)", " ".join(status(pid)).replace("\t", " "))
+            self.assertNotEqual(cpu_ticks(pid), before)
         with Stuck("circle") as stuck:
             pid = stuck.ids["main"]
             switches = [line for line in status(pid) if "ctxt_switches" in line]
@@ -203,6 +239,10 @@ class Why(unittest.TestCase):
 
 def status(pid):
     return pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+
+
+def cpu_ticks(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11]
 
 
 def add_case(case):

@@ -13,35 +13,10 @@
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/words.h"
 #include "graph/symbols_code.h"
+#include "steps/loops/loop_frames.h"
 #include "steps/watch_command.h"
 
 enum { MOST_FUNCTIONS = 16 }; /* of other files, that one search looks for */
-
-/* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
-static bool is_waiting_function(const char *function)
-{
-    static const char *const beginnings[] = {"std::",
-                                             "core::",
-                                             "usleep",
-                                             "nanosleep",
-                                             "clock_nanosleep",
-                                             "sched_yield",
-                                             "g_usleep",
-                                             "__nanosleep",
-                                             "__clock_nanosleep",
-                                             "__sched_yield",
-                                             "SDL_Delay",
-                                             "g_poll",
-                                             "__poll",
-                                             "syscall.",
-                                             "runtime.",
-                                             "time.Sleep",
-                                             "internal/runtime/syscall"}; /* Go's */
-    for (size_t i = 0; function && i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    return false;
-}
 
 /* `at`: in the instruction that is looked at. `address` is the frame, which names its function. False: what comes is not known. */
 static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
@@ -55,7 +30,7 @@ static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64
     if (!image || address < ARGUS_FRAME_ENDS)
         return false;
     ret->is_spin_lock = function && strcmp(function, "pthread_spin_lock") == 0;
-    if (is_base_library(image) || is_waiting_function(function))
+    if (is_base_library(image) || loop_is_waiting_function(function))
         return true;
     ret->file = symbols_code(d->symbols, process, v->end_ns, at, &ret->address);
     return ret->file != NULL;

@@ -5,9 +5,10 @@
  * the other end. The walk goes from thread to thread in this way, across processes, until it
  * reaches a thread that waits for no other one, a circle, or a place where nobody can know.
  *
- * Nothing is changed in the processes, and none is stopped: memory is read by process_vm_readv(),
- * and the registers of a sleeping thread by /proc/PID/task/TID/syscall. So a killed argus leaves
- * nothing behind.
+ * Nothing is changed in the processes, and a walk stops none: memory is read by process_vm_readv(),
+ * and the registers of a sleeping thread by /proc/PID/task/TID/syscall. Only running threads are
+ * stopped for moments, if they are sampled and the kernel does not allow perf_event. So a killed
+ * argus leaves nothing behind.
  *
  * Precision comes before recall. A wait whose end nobody can know (a condition variable, an event
  * loop's own wait) ends the walk with the reason. A step that is only likely is marked as a guess.
@@ -139,6 +140,60 @@ struct argus_live_step {
     bool is_cut; /* the stack has more frames, which could not be found */
 };
 
+/* How a running thread was sampled. */
+enum argus_live_sampler {
+    ARGUS_LIVE_SAMPLER_NONE,  /* not at all: neither is allowed */
+    ARGUS_LIVE_SAMPLER_PERF,  /* by perf_event, without a stop */
+    ARGUS_LIVE_SAMPLER_STOPS, /* by short stops: the kernel does not allow perf_event */
+};
+
+/* A call stack that samples have in common. */
+struct argus_live_sampled_stack {
+    uint32_t samples;
+    uint32_t kernel_samples;           /* those of them in the kernel */
+    uint32_t first_frame, frame_count; /* in `frames` of the result */
+    bool is_cut;
+};
+
+/* Of a function, in how many samples it ran, and in how many it or a function that it called. */
+struct argus_live_sampled_function {
+    uint32_t function, image; /* IDs for argus_live_text() */
+    uint32_t own, all;
+};
+
+/* A variable that may end the loop. */
+struct argus_live_flag {
+    uint32_t name;       /* ID for argus_live_text(): "ready", "queue->head", "0x4060" */
+    uint32_t image;      /* … of the file that has it */
+    bool has_value;      /* its value is known: */
+    uint64_t value;      /* … unsigned, … */
+    uint32_t size_bytes; /* … of this size */
+};
+
+#define ARGUS_LIVE_FLAGS 3
+
+/* The loop in which a thread waits for variables. */
+struct argus_live_loop {
+    uint32_t flag_count; /* 0: no such loop was found */
+    struct argus_live_flag flags[ARGUS_LIVE_FLAGS];
+    struct argus_live_frame place; /* in the loop */
+    bool is_whole;                 /* nothing else ends the loop, except a counter */
+};
+
+/* What a thread did for some time. */
+struct argus_live_samples {
+    enum argus_live_sampler sampler;
+    uint64_t elapsed_ns, ran_ns, wanted_cpu_ns; /* the last two by the kernel's clock */
+    uint32_t count;
+    struct argus_live_sampled_stack *stacks; /* owned; the most frequent first */
+    size_t stack_count;
+    struct argus_live_sampled_function *functions; /* owned; by `own`, descending */
+    size_t function_count;
+    struct argus_live_frame *frames; /* owned */
+    size_t frame_count;
+    struct argus_live_loop loop; /* if nearly all samples are in one that only looks at variables */
+};
+
 struct argus_live_answer {
     struct argus_live_step *steps; /* at least one */
     size_t step_count;
@@ -150,6 +205,9 @@ struct argus_live_answer {
      * the sleeping process has open, which it may try to take again and again */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
+    /* of argus_live_look_closer(), about the last step */
+    struct argus_live_samples *samples; /* owned; NULL: it was not sampled */
+    struct argus_live_loop loop;
 };
 
 struct argus_live;
@@ -166,6 +224,14 @@ struct argus_error *argus_live_find(struct argus_live *live, const char *word, u
 struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
                                     struct argus_live_answer *ret);
 void argus_live_answer_deinit(struct argus_live_answer *answer);
+
+/* Looks at what the last thread of the path does. If it runs, or went on while the walk lasted, it is
+ * sampled for `duration_ns`. If it sleeps by its own clock, its code may tell the variable at which
+ * it looks again and again. perf_event is used if the kernel allows it; otherwise the thread is stopped for less than a
+ * millisecond, 50 times a second, but only while it runs. If argus is killed meanwhile, the kernel
+ * lets the thread go on. */
+struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t duration_ns,
+                                           struct argus_live_answer *answer);
 
 /* What a thread waits for, without a walk. */
 struct argus_live_wait argus_live_wait_of(struct argus_live *live, uint32_t thread);

@@ -1,0 +1,114 @@
+/* Samples by short stops, where the kernel does not allow perf_event (kernel.perf_event_paranoid
+ * above 2, as Debian has it): ptrace(2) stops one thread, its registers are read, and it goes on. A
+ * thread is stopped only while it runs, so that no system call is interrupted except one that begins
+ * in that moment. If argus is killed, the kernel detaches it and the thread goes on, because the
+ * thread was seized without PTRACE_O_EXITKILL. */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "live/live_sample.h"
+
+enum { PAUSE_NS = 20000000, STAT_BYTES = 1024, STACK_BYTES = 16384 };
+
+#if defined(__aarch64__)
+enum { STACK_POINTER = 31 };
+#else
+enum { STACK_POINTER = 7 };
+#endif
+
+static bool is_running(uint32_t pid, uint32_t tid)
+{
+    char name[48], text[STAT_BYTES];
+    snprintf(name, sizeof(name), "task/%u/stat", tid);
+    const char *close = live_read(pid, name, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+    return close && close[1] == ' ' && close[2] == 'R';
+}
+
+static bool read_registers(uint32_t tid, struct live_moment *ret)
+{
+    struct user_regs_struct registers;
+    struct iovec room = {&registers, sizeof(registers)};
+    if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &room) != 0)
+        return false;
+    *ret = (struct live_moment){.stack = NULL};
+#if defined(__aarch64__)
+    memcpy(ret->registers, registers.regs, 31 * sizeof(uint64_t));
+    ret->registers[31] = registers.sp;
+    ret->registers[32] = registers.pc;
+    ret->known = (1ull << 33) - 1;
+#else
+    const uint64_t values[] = {
+        registers.rax, registers.rdx, registers.rcx, registers.rbx, registers.rsi, registers.rdi,
+        registers.rbp, registers.rsp, registers.r8,  registers.r9,  registers.r10, registers.r11,
+        registers.r12, registers.r13, registers.r14, registers.r15, registers.rip};
+    memcpy(ret->registers, values, sizeof(values));
+    ret->known = (1ull << 17) - 1;
+#endif
+    return true;
+}
+
+/* Waits for the stop. A signal that comes first is delivered. False: the thread has ended. */
+static bool wait_for_stop(uint32_t tid)
+{
+    int status;
+    for (;;) {
+        if (waitpid((pid_t)tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+            return false;
+        if (status >> 16 == PTRACE_EVENT_STOP)
+            return true;
+        ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+    }
+}
+
+/* Copies what is mapped from the stack pointer on, up to a page's end. */
+static void copy_stack(uint32_t pid, struct live_moment *moment, uint8_t *room)
+{
+    enum { PAGE = 4096 };
+    uint64_t sp = moment->registers[STACK_POINTER];
+    size_t bytes = PAGE - sp % PAGE;
+    moment->stack = room;
+    moment->stack_address = sp;
+    while (moment->stack_bytes + bytes <= STACK_BYTES &&
+           live_memory(pid, sp + moment->stack_bytes, room + moment->stack_bytes, bytes)) {
+        moment->stack_bytes += bytes;
+        bytes = PAGE;
+    }
+}
+
+/* Seizes the thread, stops it, copies what unwinding needs, and lets it go on. False: not allowed. */
+static bool stop_once(uint32_t pid, uint32_t tid, struct live_moment *ret, uint8_t *room)
+{
+    if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0)
+        return false;
+    bool has =
+        ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0 && wait_for_stop(tid) && read_registers(tid, ret);
+    if (has)
+        copy_stack(pid, ret, room);
+    ptrace(PTRACE_DETACH, tid, 0, 0);
+    return has;
+}
+
+bool live_stops(uint32_t pid, uint32_t tid, uint64_t duration_ns, live_take *take, void *context)
+{
+    uint64_t end = live_now_ns() + duration_ns;
+    uint8_t *room = malloc(STACK_BYTES);
+    struct live_moment moment;
+    bool is_allowed = room != NULL;
+    while (is_allowed && live_now_ns() < end) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        if (!is_running(pid, tid))
+            continue;
+        is_allowed = stop_once(pid, tid, &moment, room);
+        if (is_allowed)
+            take(context, &moment);
+    }
+    free(room);
+    return is_allowed;
+}
