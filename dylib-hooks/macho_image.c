@@ -114,6 +114,15 @@ static uint32_t big_endian(uint32_t number)
     return __builtin_bswap32(number);
 }
 
+/* On arm64e, return addresses and pointers are signed with their context, which moved instructions
+ * and written jumps do not have. */
+static struct argus_error *arm64e_error(void)
+{
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "its code is arm64e, whose pointers the processor signs: only arm64 "
+                              "without that can be hooked");
+}
+
 /* Chooses the part of a universal file. */
 static struct argus_error *choose_part(struct macho_reader *reader, enum hook_arch arch)
 {
@@ -125,6 +134,7 @@ static struct argus_error *choose_part(struct macho_reader *reader, enum hook_ar
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "it has code for several architectures: say --arch=x86_64 or "
                                   "--arch=arm64");
+    bool is_arm64e = false;
     for (uint32_t i = 0; i < big_endian(head[1]); i++) {
         struct macho_part part;
         if (!macho_is_within(reader, 8 + 20ull * i, sizeof(part)))
@@ -133,6 +143,10 @@ static struct argus_error *choose_part(struct macho_reader *reader, enum hook_ar
         uint32_t offset = big_endian(part.offset), bytes = big_endian(part.bytes);
         if (big_endian(part.cpu) != wanted)
             continue;
+        if (MACHO_IS_ARM64E(wanted, big_endian(part.subtype))) {
+            is_arm64e = true;
+            continue;
+        }
         if (!macho_is_within(reader, offset, bytes) || bytes < sizeof(struct macho_header))
             return macho_damaged("a part of the universal file", offset);
         reader->data += offset;
@@ -140,7 +154,9 @@ static struct argus_error *choose_part(struct macho_reader *reader, enum hook_ar
         reader->bytes = bytes;
         return NULL;
     }
-    return argus_error_create(ARGUS_ERROR_FORMAT, "it has no code for that architecture");
+    return is_arm64e
+               ? arm64e_error()
+               : argus_error_create(ARGUS_ERROR_FORMAT, "it has no code for that architecture");
 }
 
 static struct argus_error *read_header(struct macho_reader *reader, enum hook_arch arch,
@@ -155,6 +171,8 @@ static struct argus_error *read_header(struct macho_reader *reader, enum hook_ar
     if (header.cpu != MACHO_CPU_X86_64 && header.cpu != MACHO_CPU_ARM64)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "Mach-O cpu type 0x%x: only x86-64 and arm64", header.cpu);
+    if (MACHO_IS_ARM64E(header.cpu, header.subtype))
+        return arm64e_error();
     reader->image->arch = header.cpu == MACHO_CPU_ARM64 ? HOOK_ARCH_ARM64 : HOOK_ARCH_X86_64;
     *ret_commands = header.command_count;
     return arch && arch != reader->image->arch

@@ -10,8 +10,8 @@
  *
  * The paper calls init through dispatch_once. Here dyld calls it each time it loads the library,
  * and the runtime keeps track of installed plans under a lock. So a plan is also installed only
- * once, and can be removed. Apple silicon loads only signed code: room after the load commands lets
- * codesign(1) add its own.
+ * once, and can be removed. Apple silicon loads only signed code: the library ends with an ad-hoc
+ * signature (macho_signature.c), and room after the load commands lets codesign(1) write another.
  */
 #include "macho_writer.h"
 #include "start_code.h"
@@ -135,7 +135,8 @@ static void put_segments(struct macho_parts *parts)
     };
     put_segment(parts, "__TEXT", 0, parts->text_end, MACHO_READ | MACHO_EXEC, text, 2);
     put_segment(parts, "__DATA", parts->data, parts->data_end, MACHO_READ | MACHO_WRITE, data, 3);
-    put_segment(parts, "__LINKEDIT", parts->linkedit, parts->end, MACHO_READ, NULL, 0);
+    put_segment(parts, "__LINKEDIT", parts->linkedit, parts->end + parts->signature_bytes,
+                MACHO_READ, NULL, 0);
 }
 
 /* Two builds of one plan have one UUID, as the linker's. */
@@ -170,6 +171,13 @@ static void put_tables(struct macho_parts *parts)
     put_command(parts, &symtab, sizeof(symtab));
     put_command(parts, dysymtab, sizeof(dysymtab));
     put_command(parts, version, sizeof(version));
+}
+
+static void put_signature(struct macho_parts *parts)
+{
+    const struct macho_data command = {MACHO_CODE_SIGNATURE, sizeof(command), parts->end,
+                                       parts->signature_bytes};
+    put_command(parts, &command, sizeof(command));
 }
 
 /* The order of libraries is that of their ordinals. */
@@ -207,13 +215,16 @@ struct argus_error *macho_library_make(const struct library_options *options,
     add_text(&parts);
     add_data(&parts);
     macho_linkedit_add(&parts);
+    macho_signature_add(&parts);
     put_segments(&parts);
     put_named(&parts, MACHO_ID_DYLIB, options->own_name);
     put_uuid(&parts, plan->text_hash, ~plan->text_hash ^ plan->bytes);
     put_tables(&parts);
     put_libraries(&parts);
+    put_signature(&parts);
     put_code(&parts);
     put_header(&parts);
+    macho_signature_write(&parts);
     if (parts.file.no_memory || parts.too_long) {
         vec_deinit(&parts.file.bytes);
         return parts.too_long

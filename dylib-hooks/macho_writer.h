@@ -16,11 +16,17 @@ struct macho_parts {
     uint32_t code, plan, text_end;
     uint32_t data, data_end, init, term;
     uint32_t linkedit, rebase, rebase_bytes, bind, bind_bytes, exports, export_bytes;
-    uint32_t symbols, strings, string_bytes, end;
+    uint32_t symbols, strings, string_bytes;
+    uint32_t end; /* of what is signed: the signature follows */
+    uint32_t signature_bytes;
     bool too_long;
 };
 
 /* Adds the contents of __LINKEDIT (macho_linkedit.c). */
 void macho_linkedit_add(struct macho_parts *parts);
+/* Reserves room for the signature, behind all else; the load commands name it. */
+void macho_signature_add(struct macho_parts *parts);
+/* Signs the rest, which must be final (macho_signature.c). */
+void macho_signature_write(struct macho_parts *parts);
 
 #endif

@@ -30,14 +30,7 @@ struct near_wish poke_wish(const struct hook_entry *entry, enum poke_way way)
 
 static const char *put(const struct argus_hook *hook, uint32_t word)
 {
-    uint64_t window = hook->entry->victim + hook->slide;
-    struct opened_pages pages;
-    if (!protection_open(window, sizeof(word), &pages))
-        return "the system does not let its code be changed";
-    __atomic_store_n((uint32_t *)window, word, __ATOMIC_SEQ_CST);
-    bool closed = protection_close(&pages);
-    __builtin___clear_cache((char *)window, (char *)window + sizeof(word));
-    return closed ? NULL : "its code stays writable: the system does not let it be protected again";
+    return protection_put_word(hook->entry->victim + hook->slide, word);
 }
 
 const char *poke_jump(const struct argus_hook *hook, enum poke_way way)

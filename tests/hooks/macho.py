@@ -1,9 +1,10 @@
 """Small Mach-O libraries, made by hand, and a reader for the output of argus-hook. Only the parts of <mach-o/loader.h> that the tests
 need."""
+import hashlib
 import struct
 
 X86_64, ARM64 = (0x01000007, 3), (0x0100000C, 0)
-COMMANDS = {0x2: "symtab", 0xB: "dysymtab", 0xC: "load", 0xD: "id", 0x19: "segment", 0x1B: "uuid", 0x8000001C: "rpath",
+COMMANDS = {0x2: "symtab", 0xB: "dysymtab", 0xC: "load", 0xD: "id", 0x19: "segment", 0x1B: "uuid", 0x1D: "signature", 0x8000001C: "rpath",
             0x8000001F: "reexport", 0x80000022: "info", 0x26: "starts", 0x32: "version"}
 
 
@@ -63,3 +64,38 @@ def names(data, kind):
             offset = struct.unpack_from("<I", body, 8)[0]
             found.append(body[offset:].split(b"\0")[0].decode())
     return found
+
+
+def signature(data):
+    """Checks the ad-hoc signature of a thin file, as osfmk/kern/cs_blobs.h describes it, and returns its identifier and flags. Other linkers'
+    files can be checked as well."""
+    count, at = struct.unpack_from("<I", data, 16)[0], 32
+    segments, place = {}, None
+    for _ in range(count):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 0x19:
+            name, _, _, offset, length = struct.unpack_from("<16sQQQQ", data, at + 8)
+            segments[name.rstrip(b"\0")] = (offset, length)
+        elif kind == 0x1D:
+            place = struct.unpack_from("<II", data, at + 8)
+        at += size
+    assert place and place[0] % 16 == 0 and sum(place) == len(data), f"{place}, {len(data)} bytes"
+    assert sum(segments[b"__LINKEDIT"]) == len(data), "__LINKEDIT must contain the signature"
+    blob = data[place[0]:sum(place)]
+    magic, length, blobs = struct.unpack_from(">III", blob)
+    assert magic == 0xFADE0CC0 and length <= len(blob)
+    slots = dict(struct.unpack_from(">II", blob, 12 + 8 * i) for i in range(blobs))
+    return code_directory(blob[slots[0]:length], data[:place[0]], segments[b"__TEXT"])
+
+
+def code_directory(blob, signed, text):
+    magic, length, version, flags, hashes, ident, special, pages, limit = struct.unpack_from(">9I", blob)
+    hash_size, hash_type, platform, page_bits = struct.unpack_from(">4B", blob, 36)
+    assert (magic, hash_size, hash_type, platform, version >= 0x20400) == (0xFADE0C02, 32, 2, 0, True)
+    assert limit == len(signed) and pages == -(-limit // (1 << page_bits)) and hashes >= ident + 32 * special and length >= hashes + 32 * pages
+    base, executed, _ = struct.unpack_from(">3Q", blob, 64)
+    assert (base, executed) == text, f"{base:#x}, {executed:#x} executed, not {text}"
+    for page in range(pages):
+        part = signed[page << page_bits:(page + 1) << page_bits]
+        assert blob[hashes + 32 * page:hashes + 32 * page + 32] == hashlib.sha256(part).digest(), f"page {page} has another hash"
+    return blob[ident:blob.index(b"\0", ident)].decode(), flags

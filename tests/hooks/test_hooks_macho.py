@@ -12,6 +12,7 @@ CODE_X86 = bytes.fromhex("53 89fb 8b05f72f0000 e812000000 5b c3".replace(" ", ""
 # adrp x1, 0x4000; ldr w1, [x1]; cbz w0, +8; bl 0x1020; ret; … add w0, w0, #1; ret
 CODE_ARM = struct.pack("<5I", 0xF0000001 & ~0x60000000 | 3 << 29, 0xB9400021, 0x34000040, 0x94000005, 0xD65F03C0).ljust(
     0x20, b"\x1f") + struct.pack("<2I", 0x11000400, 0xD65F03C0)
+ADHOC, LINKER_SIGNED = 0x2, 0x20000  # osfmk/kern/cs_blobs.h
 SYMBOLS = (("victim", 0x1000), ("helper", 0x1020))
 
 
@@ -37,6 +38,7 @@ class MachO(hooks_harness.HooksTest):
         segments = [body[8:24].rstrip(b"\0") for name, body in macho.commands(data) if name == "segment"]
         self.assertEqual(segments, [b"__TEXT", b"__DATA", b"__LINKEDIT"])
         self.assertIn(struct.pack("<Q", 0x314B4F4F48475241), data)
+        self.assertEqual(macho.signature(data), ("libvictim.dylib", ADHOC | LINKER_SIGNED))
         objdump = shutil.which("llvm-objdump-14") or shutil.which("llvm-objdump")
         if not objdump:
             return
@@ -60,6 +62,16 @@ class MachO(hooks_harness.HooksTest):
         second, _ = self.place(macho.ARM64, CODE_ARM, "note victim")
         self.assertEqual(first, second)
 
+    def test_signature_of_many_pages(self):
+        """The pages are hashed one by one, the last one only as far as it goes; an instruction more changes their hashes."""
+        code = CODE_ARM + struct.pack("<I", 0xD503201F) * 40
+        for table in (f"note victim label={'x' * 40}", "queue helper key=x0"):
+            data, _ = self.place(macho.ARM64, code, table)
+            macho.signature(data)
+            for at in (0x18, 0x1010, 0x4008, data.index(b"_argus_hook_plan")):
+                with self.assertRaises(AssertionError):
+                    macho.signature(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
+
     def test_instructions(self):
         image = self.write(macho.dylib(macho.X86_64, CODE_X86, SYMBOLS))
         text = self.hook("show", image, "victim")
@@ -78,6 +90,15 @@ class MachO(hooks_harness.HooksTest):
         self.assertIn("--arch", self.hook("show", both, "victim", code=2))
         self.assertIn("call 0x1020", self.hook("show", both, "victim", "--arch=x86_64"))
         self.assertIn("bl #0x1020", self.hook("show", both, "victim", "--arch=arm64"))
+
+    def test_arm64e(self):
+        """Its pointers are signed by the processor, and moved instructions may authenticate them: refused, also as part of a universal file."""
+        arm64e = macho.dylib((macho.ARM64[0], 0x80000002), CODE_ARM, SYMBOLS)
+        x86 = macho.universal((macho.X86_64, macho.dylib(macho.X86_64, CODE_X86, SYMBOLS)), ((macho.ARM64[0], 0x80000002), arm64e))
+        for data in (arm64e, x86):
+            self.assertIn("arm64e", self.hook("show", self.write(data), "victim", "--arch=arm64", code=1))
+        both = macho.universal(((macho.ARM64[0], 0x80000002), arm64e), (macho.ARM64, macho.dylib(macho.ARM64, CODE_ARM, SYMBOLS)))
+        self.assertIn("bl #0x1020", self.hook("show", self.write(both), "victim", "--arch=arm64"))
 
     def test_another_version(self):
         image = self.write(macho.dylib(macho.ARM64, CODE_ARM, SYMBOLS))

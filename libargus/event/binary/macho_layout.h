@@ -17,6 +17,13 @@
 /* cputype of <mach/machine.h>. */
 enum macho_cpu { MACHO_CPU_ANY = 0, MACHO_CPU_X86_64 = 0x01000007, MACHO_CPU_ARM64 = 0x0100000c };
 
+/* cpusubtype, without the bits of <mach/machine.h>'s CPU_SUBTYPE_MASK: arm64 whose pointers are
+ * signed. */
+#define MACHO_SUBTYPE_ARM64E   2u
+#define MACHO_SUBTYPE(subtype) ((subtype)&0x00ffffffu)
+#define MACHO_IS_ARM64E(cpu, subtype)                                                              \
+    ((cpu) == MACHO_CPU_ARM64 && MACHO_SUBTYPE(subtype) == MACHO_SUBTYPE_ARM64E)
+
 /* Kinds of load commands. */
 enum macho_command_kind {
     MACHO_SYMTAB = 0x2,
@@ -25,6 +32,7 @@ enum macho_command_kind {
     MACHO_ID_DYLIB = 0xd,
     MACHO_SEGMENT = 0x19,
     MACHO_UUID = 0x1b,
+    MACHO_CODE_SIGNATURE = 0x1d,
     MACHO_RPATH = (int)0x8000001c,
     MACHO_REEXPORT_DYLIB = (int)0x8000001f,
     MACHO_DYLD_INFO = (int)0x80000022,
