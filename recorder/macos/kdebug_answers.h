@@ -7,6 +7,7 @@
 #include "macos/kdebug_session.h"
 #include "macos/kdebug_times.h"
 #include "macos/threads_of_kdebug.h"
+#include "macos/voucher_contents.h"
 #include "server/backend.h"
 #include "server/record_ring.h"
 
@@ -21,6 +22,7 @@ struct kdebug_backend {
     unsigned collections;
     uint64_t lost_places, foreign_cpus;
     struct idmap written; /* processes whose mappings were written */
+    struct voucher_contents vouchers;
     bool stacks, detached, watch_polls;
 };
 

@@ -116,6 +116,8 @@ static struct argus_error *start(struct kdebug_backend *backend,
         return error;
     kdebug_filter_fill(wanted, filter);
     error = kdebug_session_begin(&backend->session, backend->os, KERNEL_RECORDS, filter);
+    if (!error && wanted & CATEGORY_BIT(CATEGORY_MESSAGES))
+        voucher_contents_begin(&backend->vouchers, backend->os);
     if (!error)
         error = start_stacks(backend, options);
     return error ? error
@@ -168,6 +170,7 @@ static void kdebug_detach(struct backend *base)
     if (error)
         backend_note(base, "the last records are missing: %s", error->message);
     argus_error_destroy(error);
+    voucher_contents_end(&backend->vouchers, backend->os);
     if (backend->stacks)
         kperf_end(backend->os);
     kdebug_session_end(&backend->session);
@@ -177,6 +180,7 @@ static void kdebug_detach(struct backend *base)
 static void kdebug_destroy(struct backend *base)
 {
     struct kdebug_backend *backend = kdebug_of_base(base);
+    voucher_contents_end(&backend->vouchers, backend->os);
     if (backend->stacks && !backend->detached)
         kperf_end(backend->os);
     kdebug_session_end(&backend->session);

@@ -11,4 +11,5 @@ target_sources(argus_recorder PRIVATE
   macos/kperf.c
   macos/process_facts.c
   macos/step_absent.c
-  macos/threads_of_kdebug.c)
+  macos/threads_of_kdebug.c
+  macos/voucher_contents.c)

@@ -192,6 +192,11 @@ static int sim_control(void *context, const char *name, void *old_data, size_t *
     if (strcmp(name, "ktrace.owning_pid") == 0)
         return give_number((int32_t)(kernel->foreign_owner ? kernel->foreign_owner : kernel->owner),
                            old_data, old_bytes);
+    if (strcmp(name, "kern.ipc_voucher_trace_contents") == 0) {
+        if (new_data)
+            kernel->voucher_contents = (uint32_t)words[0];
+        return old_data ? give_number((int32_t)kernel->voucher_contents, old_data, old_bytes) : 0;
+    }
     if (strcmp(name, "kperf.sampling") == 0)
         kernel->sampling = words[0];
     if (strcmp(name, "kperf.reset") == 0 && words[0])

@@ -34,7 +34,8 @@ struct simulated_kdebug {
     struct argus_record *ring; /* SIM_RECORDS */
     uint64_t head, tail;
     bool lost;
-    bool sampling; /* kperf */
+    bool sampling;             /* kperf */
+    uint32_t voucher_contents; /* a setting; the test may set it before */
     uint64_t wait_threshold, timer_period;
     int calls[64];          /* of each operation */
     int illegal;            /* calls that are not allowed in the current state */

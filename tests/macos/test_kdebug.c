@@ -108,6 +108,30 @@ static void test_destroying_is_enough(void **state)
     assert_free();
 }
 
+/* The setting is as before, also if a user had set it, after an error, and where the kernel lacks it. */
+static void test_voucher_contents_are_recorded(void **state)
+{
+    (void)state;
+    struct backend_options options = options_of(CATEGORIES_ALL);
+    struct backend *backend = begin_with(&options);
+    assert_int_equal(kernel->voucher_contents, 1);
+    backend_detach(backend);
+    assert_int_equal(kernel->voucher_contents, 0);
+    backend_destroy(backend);
+    kernel->voucher_contents = 1;
+    backend_destroy(begin_with(&options));
+    assert_int_equal(kernel->voucher_contents, 1);
+    kernel->voucher_contents = 0;
+    kernel->refuse_operation = KDEBUG_READ_THREADS;
+    kernel->refuse_with = EIO;
+    expect_refused(ARGUS_ERROR_IO, "cannot ");
+    assert_int_equal(kernel->voucher_contents, 0);
+    kernel->refuse_operation = 0;
+    kernel->refuse_control = "kern.ipc_voucher_trace_contents";
+    backend_destroy(begin_with(&options));
+    assert_int_equal(kernel->voucher_contents, 0);
+}
+
 static void test_busy_names_the_owner(void **state)
 {
     (void)state;
@@ -474,6 +498,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_sequence),
         TEST(destroying_is_enough),
+        TEST(voucher_contents_are_recorded),
         TEST(busy_names_the_owner),
         TEST(without_root),
         TEST(each_step_may_fail),
