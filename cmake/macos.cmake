@@ -1,8 +1,9 @@
-# Cross-compiling for macOS by zig (tests/macos/cross):
+# Cross-compiling for macOS by zig (scripts/macos-build does all of it):
 #
 #   scripts/macos-sysroot FOLDER aarch64
 #   cmake --toolchain cmake/macos.cmake -DARGUS_SYSROOT=FOLDER …
 set(CMAKE_SYSTEM_NAME Darwin)
+file(STRINGS ${ARGUS_SYSROOT}/arch CMAKE_SYSTEM_PROCESSOR)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ARGUS_SYSROOT)
 
 foreach(language_tool C:cc CXX:c++)
@@ -13,7 +14,7 @@ foreach(language_tool C:cc CXX:c++)
 endforeach()
 set(CMAKE_AR ${ARGUS_SYSROOT}/bin/ar)
 set(CMAKE_RANLIB ${ARGUS_SYSROOT}/bin/ranlib)
-set(CMAKE_INSTALL_NAME_TOOL true) # nothing is installed
+set(CMAKE_INSTALL_NAME_TOOL true) # files have their final names when they are linked
 set(CMAKE_OSX_SYSROOT "")
 set(CMAKE_OSX_ARCHITECTURES "")
 set(CMAKE_OSX_DEPLOYMENT_TARGET "") # part of the compiler's command

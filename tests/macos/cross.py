@@ -4,12 +4,14 @@
 
 TEST_MACHO: the program that reads the results with our own reader (test_macho). Exit code 77: zig is missing and cannot be downloaded.
 """
-import os
 import pathlib
 import re
 import struct
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hooks"))
+import macho as hooks_macho  # noqa: E402, pylint: disable=wrong-import-position
 
 SKIPPED = 77
 CPU = {"aarch64": 0x0100000C, "x86_64": 0x01000007}
@@ -29,9 +31,9 @@ EXPECTED = {
     "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
                                     "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Loaded into programs of users.
-    "lib/libargus-hook.dylib": (DYLIB, set()),
+    "lib/argus/libargus-hook.dylib": (DYLIB, set()),
 }
-EXPECTED["lib/libargus.dylib"] = (DYLIB, EXPECTED["bin/argus"][1])
+EXPECTED["lib/argus/libargus.dylib"] = (DYLIB, EXPECTED["bin/argus"][1])
 
 
 class MachO:
@@ -85,18 +87,22 @@ def check_plugin(file):
 
 
 def build(source, folder, arch):
-    sysroot = folder / "sysroot"
-    flags = "-O0 -g0 -fno-sanitize=all"
-    made, script = folder / "build.ninja", source / "scripts/macos-sysroot"
-    if not made.exists() or made.stat().st_mtime < script.stat().st_mtime:
-        subprocess.run([source / "scripts/macos-sysroot", sysroot, arch], check=True)
-        subprocess.run(["cmake", "-G", "Ninja", "--toolchain", source / "cmake/macos.cmake", f"-DARGUS_SYSROOT={sysroot}", "-DARGUS_TESTS=OFF",
-                        "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-S", source, "-B", folder],
-                       check=True, stdout=subprocess.DEVNULL)
-    done = subprocess.run(["ninja", "-C", folder, "-k", "20"], capture_output=True, text=True, check=False)
+    """Builds and installs; returns the exit code."""
+    done = subprocess.run([source / "scripts/macos-build", "--unoptimized", arch, folder], capture_output=True, text=True, check=False)
     if done.returncode:
-        print("\n".join(line for line in done.stdout.splitlines() if re.search("error:|^FAILED|undefined", line)))
+        print("\n".join(line for line in done.stdout.splitlines() if re.search("error:|^FAILED|undefined", line)), done.stderr)
     return done.returncode
+
+
+def check_names(folder, arch):
+    """What finds the libraries: the name by which generated hooks load the runtime, and the plugin's place in the file for LLDB."""
+    runtime = MachO(folder / "lib/argus/libargus-hook.dylib")
+    assert runtime.name == "@rpath/libargus-hook.dylib", runtime.name
+    text = (folder / "share/argus/argus.lldbinit").read_text(encoding="utf-8")
+    assert "/usr/local/lib/argus/libargus.dylib" in text, text
+    if arch == "aarch64":
+        for name in EXPECTED:
+            print(name, *hooks_macho.signature((folder / name).read_bytes()))
 
 
 def main():
@@ -105,15 +111,15 @@ def main():
         print("zig (PyPI: ziglang) is not here and cannot be had: nothing is cross-built")
         return SKIPPED
     folder.mkdir(parents=True, exist_ok=True)
-    folder = folder.resolve()
-    os.environ.setdefault("ZIG_LOCAL_CACHE_DIR", str(folder / "zig-cache"))
     if build(source, folder, arch):
         return 1
+    folder = folder.resolve() / f"argus-macos-{arch}/usr/local"
     for name, (kind, libraries) in EXPECTED.items():
         file = check(folder / name, arch, kind, libraries)
-        if name == "lib/libargus.dylib":
+        if name == "lib/argus/libargus.dylib":
             check_plugin(file)
         print(f"{name}: {arch}, {len(file.libraries)} libraries, {len(file.undefined)} undefined, {len(file.exported)} exported")
+    check_names(folder, arch)
     if len(sys.argv) > 4:
         return subprocess.run([sys.argv[4], folder / "bin/argus-recorder", arch, "main", "kdebug_session_begin"], check=False).returncode
     return 0
