@@ -40,6 +40,7 @@ APT = "apt-get -o Dir::State={folder}/apt -o Dir::State::status={folder}/apt/sta
 OPEN_MOUSEPAD = "run gdbus call --session --dest org.xfce.mousepad --object-path /org/xfce/mousepad --method" \
                 " org.freedesktop.Application.Open ['file://{picture}'] {}"
 TELL_BRIDGE = (("NO_AT_BRIDGE", "0"), ("GTK_A11Y", "atspi"))
+TYPED = ("type a", "key BackSpace")  # into a terminal
 
 CASES = [
     # Files served by another process.
@@ -55,10 +56,30 @@ CASES = [
     Case("idle-slow-file", "Tk", ("idle-python3.11", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
     Case("sqlitebrowser-slow-file", "Qt 5", ("sqlitebrowser", "{slow}/slow.db"), means.SlowFiles, ("read", "busy"), start_up=True),
     Case("qpdfview-slow-file", "Qt 5", ("qpdfview", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("fluid-slow-file", "FLTK", ("fluid", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("kwrite-slow-file", "Qt 5 (KDE)", ("kwrite", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("kate-slow-file", "Qt 5 (KDE)", ("kate", "-b", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("okular-slow-file", "Qt 5 (KDE)", ("okular", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("xfwrite-slow-file", "FOX", ("xfwrite", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("xfe-slow-folder", "FOX", ("xfe", "{slow}"), means.SlowFiles, ("readdir",), start_up=True),
+    Case("nedit-slow-file", "Motif", ("nedit", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("mupdf-slow-file", "Xlib", ("mupdf", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("zathura-slow-file", "GTK 3 (girara)", ("zathura", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("scite-slow-file", "GTK 3 (Scintilla)", ("SciTE", "{slow}/slow.c"), means.SlowFiles, start_up=True),
+    Case("inkscape-slow-file", "GTK 3 (gtkmm)", ("inkscape", "{slow}/slow.svg"), means.SlowFiles, start_up=True),
+    Case("abiword-slow-file", "GTK 3 (AbiWord)", ("abiword", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("gnumeric-slow-file", "GTK 3", ("gnumeric", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("textedit-slow-file", "GNUstep", ("TextEdit", "-GSFilePath", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("keepass-slow-settings", "Windows Forms", ("keepass2", "-cfg-local:{slow}/slow.xml"), means.SlowFiles, start_up=True),
+    Case("audacity-slow-file", "wxWidgets", ("audacity", "{slow}/slow.wav"), means.SlowFiles, start_up=True),
     # The clipboard's owner is stopped.
     Case("emacs-paste", "GTK 3 (own loop)", EMACS, means.StoppedClipboard, freeze=("key ctrl+y",)),
     Case("gvim-paste", "GTK 3", ("gvim", "-f", "{text}"), means.StoppedClipboard, use=("key Down",), freeze=('type "+p',)),
     Case("featherpad-paste", "Qt 5", ("featherpad", "{text}"), means.StoppedClipboard, freeze=("key ctrl+v",)),
+    Case("jedit-paste", "Java (Swing)", ("jedit", "-noserver", "{text}"), means.StoppedClipboard, freeze=("key ctrl+v",), thread="event queue",
+         settle_s=15),
+    Case("firefox-paste", "Firefox", ("firefox-esr", "--no-remote", "--profile", "{folder}/home", "file://{folder}/loop.html"),
+         means.StoppedClipboard, freeze=("key ctrl+v",), settle_s=12),
     # Locks.
     Case("emacs-flock", "GTK 3 (own loop)", EMACS, means.Held, ("flock", "{folder}/lock"),
          freeze=("key alt+exclam", "sleep 0.5", "type flock {held} true", "key Return")),
@@ -66,6 +87,7 @@ CASES = [
          freeze=(f"type :call system('{APT}')", "key Return"), paper="1-SystemPref"),
     Case("emacs-database", "GTK 3 (own loop)", EMACS, means.Held, ("database", "{folder}/source.db"),
          freeze=("key alt+exclam", "sleep 0.5", "type sqlite3 -cmd '.timeout 20000' {held} 'insert into t values(2)'", "key Return")),
+    Case("filezilla-lock", "wxWidgets", ("filezilla",), means.Held, ("record_lock", "{folder}/home/.config/filezilla/lockfile"), start_up=True),
     # Silent servers, pipes and services.
     Case("emacs-connection", "GTK 3 (own loop)", EMACS, means.Held, ("tcp", "7801"), paper="2-SequelPro",
          freeze=lisp('(url-retrieve-synchronously "http://127.0.0.1:7801/")')),
@@ -82,9 +104,30 @@ CASES = [
     Case("mousepad-accessibility", "GTK 3", ("mousepad", "{text}"), means.StoppedAccessibility, start_up=True, environment=TELL_BRIDGE,
          paper="4-Installer"),
     Case("calculator-bus", "GTK 4", ("gnome-calculator",), means.StoppedBus, start_up=True),
+    Case("gitk-settings", "Tk (git)", ("sh", "-c", "cd repository && GIT_CONFIG_GLOBAL={folder}/fifo exec gitk"), means.Held,
+         ("pipe", "{folder}/fifo"), start_up=True),
+    Case("text-editor-portal", "GTK 4 (Adwaita)", ("gnome-text-editor", "--standalone", "{text}"), means.Held,
+         ("service", "org.freedesktop.portal.Desktop"), start_up=True, environment=(("GTK_USE_PORTAL", "1"),)),
+    # Programs in a terminal.
+    Case("nano-slow-file", "terminal", ("xterm", "-e", "nano", "{text}"), means.SlowFiles, use=TYPED, thread="terminal",
+         freeze=("key ctrl+r", "sleep 0.5", "type {slow}/slow.txt", "key Return")),
+    Case("mc-slow-folder", "terminal", ("xterm", "-e", "mc", "-u"), means.SlowFiles, ("readdir",), use=TYPED, thread="terminal",
+         freeze=("type cd {slow}", "key Return")),
+    Case("sqlite-shell-lock", "terminal", ("xterm", "-e", "sqlite3", "-cmd", ".timeout 20000", "{folder}/source.db"), means.Held,
+         ("database", "{folder}/source.db"), use=TYPED, thread="terminal", freeze=("type insert into t values(3);", "key Return")),
+    Case("python-flock", "terminal", ("xterm", "-e", "/usr/bin/python3"), means.Held, ("flock", "{folder}/lock"), use=TYPED, thread="terminal",
+         freeze=("type import fcntl; fcntl.flock(open('{held}'), fcntl.LOCK_EX)", "key Return")),
+    Case("shell-ssh", "terminal", ("xterm", "-e", "bash", "--norc"), means.Held, ("tcp", "7801"), use=TYPED, thread="terminal",
+         freeze=("type ssh -p 7801 127.0.0.1", "key Return")),
+    Case("shell-make", "terminal", ("xterm", "-e", "bash", "--norc"), means.Held, ("pipe", "{folder}/fifo"), use=TYPED, thread="terminal",
+         freeze=("type make --eval 'all: ; cat {held}'", "key Return")),
     # The X server.
     Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
     Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),
+    Case("terminology-server", "EFL", ("terminology",), means.StoppedServer, use=("type date",),
+         freeze=("key Return", "type sleep 2; seq 300000", "key Return", "sleep 1")),
+    Case("xterm-server", "Xt (Xaw)", ("xterm",), means.StoppedServer, use=("type date",),
+         freeze=("key Return", "type sleep 2; seq 300000", "key Return", "sleep 1")),
     # The program itself computes.
     Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",),
          freeze=("key ctrl+alt+u",), paper="10-CotEditor"),
@@ -104,6 +147,8 @@ CASES = [
     Case("xpdf-heavy-page", "Xt", ("xpdf", "{heavy}"), means.Itself, use=("sleep 1",), freeze=("key n",)),
     Case("chromium-script", "Chromium", (*CHROMIUM, "file://{folder}/loop.html"), means.Itself, freeze=("key F2",), thread="renderer",
          settle_s=6),
+    Case("firefox-script", "Firefox", ("firefox-esr", "--no-remote", "--profile", "{folder}/home", "file://{folder}/loop.html"), means.Itself,
+         freeze=("key F2",), thread="renderer", settle_s=12),
     # The program gets no CPU.
     Case("geany-no-cpu", "GTK 3", ("geany", "-i", "{text}"), means.NoCpu, freeze=("type some words",)),
     Case("thunar-quota", "GTK 3", ("thunar", "/usr/share"), means.Quota, use=("key Down",), freeze=("key F5", "key Down", "key Page_Down")),

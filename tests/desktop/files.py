@@ -30,6 +30,13 @@ def document(path, pages):
     path.write_bytes(data + f"{trailer}startxref\n{len(data)}\n%%EOF\n".encode())
 
 
+def sound(path):
+    """One second of silence."""
+    data = bytes(16000)
+    header = struct.pack("<4sIHHIIHH4sI", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data", len(data))
+    path.write_bytes(b"RIFF" + struct.pack("<I", 4 + len(header) + len(data)) + b"WAVE" + header + data)
+
+
 PAGE = "<!DOCTYPE html><title>page</title><body onkeydown=\"if (event.key == 'F2') { %s }\"><textarea autofocus></textarea></body>"
 
 
@@ -70,6 +77,8 @@ def make(session, case):
     (folder / "loop.html").write_text(PAGE % "var end = Date.now() + 5000; while (Date.now() < end) Math.sqrt(end);")
     (folder / "ask.html").write_text(PAGE % "var r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:7801/', false); r.send();")
     picture(session.picture)
+    session.sound = folder / "sound.wav"
+    sound(session.sound)
     curve = " ".join(f"{i % 600} {i * 7 % 800} m {i * 3 % 600} {i * 11 % 800} {i * 5 % 600} 9 300 400 c S" for i in range(4000))
     document(session.document, ["0 0 m 600 800 l S"] * 20)
     document(folder / "heavy.pdf", ["0 0 m 600 800 l S", curve])

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import judge
-from session import descends, our_processes, wait_for
+from session import descends, our_processes, parent, wait_for
 from watch import Watch, longest, now_ns, place
 
 MIDDLE_S = 3  # mode "middle": the recording stops this long after the freeze began
@@ -24,16 +24,30 @@ def renderer(program, before):
     """The process that shows the page: the renderer process that has used the most CPU time since `before`."""
     def is_one(pid):
         line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-        return b"--type=renderer" in line and b"--extension-process" not in line
+        return b"--type=renderer" in line and b"--extension-process" not in line or line.rstrip(b"\0").endswith(b"\0tab")
 
     found = [pid for pid in our_processes() if descends(pid, program.pid) and is_one(pid)]
     return max(found, key=lambda pid: cpu_ticks(pid) - before.get(pid, 0))
 
 
-# The process whose main thread freezes: the one that has the window, or another one.
+def foreground(program):
+    """The process that has the terminal in which `program` runs it."""
+    child = next(pid for pid in our_processes() if parent(pid) == program.pid)
+    return int(pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[5])
+
+
+def event_queue(owner):
+    """The thread that handles the input of a Java program."""
+    tasks = pathlib.Path(f"/proc/{owner}/task").iterdir()
+    return next(int(task.name) for task in tasks if (task / "comm").read_text().startswith("AWT-EventQueue"))
+
+
+# Process and thread that freeze: the main thread of the process that has the window, or another one.
 THREADS = {
-    "main": lambda program, owner, before: owner,
-    "renderer": lambda program, owner, before: renderer(program, before),
+    "main": lambda program, owner, before: (owner, owner),
+    "renderer": lambda program, owner, before: (renderer(program, before),) * 2,
+    "terminal": lambda program, owner, before: (foreground(program),) * 2,
+    "event queue": lambda program, owner, before: (owner, event_queue(owner)),
 }
 
 
@@ -94,7 +108,7 @@ class Run:
         self.session.focus(window)
         ticks = {pid: cpu_ticks(pid) for pid in our_processes()}
         self.act(self.case.use)
-        self.pid = self.watch.tid = THREADS[self.case.thread](program, owner, ticks)
+        self.pid, self.watch.tid = THREADS[self.case.thread](program, owner, ticks)
         time.sleep(2)
         self.idle_ns = now_ns()
 
@@ -142,7 +156,7 @@ class Run:
         calm = 0
         while time.monotonic() < until and calm < 10:
             time.sleep(0.2)
-            calm = calm + 1 if isinstance(place(self.pid), tuple) else 0
+            calm = calm + 1 if isinstance(place(self.watch.tid), tuple) else 0
 
     def home(self):
         """The places of the event loop's own wait: where the thread waits before the freeze, and where it waits at the end. A place at
@@ -157,7 +171,7 @@ class Run:
         away = self.watch.away(home)
         begin, end = longest(away, self.act_ns)
         ours = self.watch.ours | our_processes()
-        return judge.Truth(self.pid, self.pid, begin, min(end, self.stopped_ns), self.means.culprits, away, {os.getpid()},
+        return judge.Truth(self.pid, self.watch.tid, begin, min(end, self.stopped_ns), self.means.culprits, away, {os.getpid()},
                            ours if self.means.everybody else set(), ours, self.means.blames_itself)
 
     def run(self):

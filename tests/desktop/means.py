@@ -51,6 +51,9 @@ class SlowFiles(Means):
         mount.mkdir()
         (source / "slow.txt").write_text("".join(f"line {i} of a text with words\n" for i in range(300)))
         (source / "slow.c").write_text("".join(f"int value_{i} = {i};\n" for i in range(300)))
+        (source / "slow.xml").write_text("<?xml version=\"1.0\"?><Configuration/>\n")
+        (source / "slow.wav").write_bytes(pathlib.Path(self.session.sound).read_bytes())
+        (source / "slow.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="50" height="50"><rect width="9" height="9"/></svg>')
         (source / "slow.png").write_bytes(pathlib.Path(self.session.picture).read_bytes())
         (source / "slow.pdf").write_bytes(pathlib.Path(self.session.document).read_bytes())
         subprocess.run(["sqlite3", source / "slow.db", "create table t(a); insert into t values(1)"], check=True)
@@ -114,6 +117,7 @@ class Held(Means):
     def prepare(self, kind, where=""):
         self.kind, self.where = kind, where.format(folder=self.session.folder)
         self.values = {"held": self.where}
+        pathlib.Path(self.where).parent.mkdir(parents=True, exist_ok=True)
         if kind == "pipe":
             os.mkfifo(self.where)
 

@@ -21,7 +21,7 @@ def now_ns():
 def place(tid):
     """System call and stack pointer of a thread that waits, "running", or "" if the thread has ended."""
     try:
-        words = pathlib.Path(f"/proc/{tid}/task/{tid}/syscall").read_text().split()
+        words = pathlib.Path(f"/proc/{tid}/syscall").read_text().split()
     except OSError:
         return ""
     return (words[0], words[-2]) if len(words) > 2 else "running"

@@ -5,6 +5,7 @@ import fcntl
 import os
 import socket
 import sqlite3
+import struct
 import sys
 import threading
 import time
@@ -63,6 +64,34 @@ def udp(address):
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind((address, 53))
     return listen(server, lambda server: server.recv(4096))
+
+
+def bus_call(serial, member, signature, body):
+    """A method call to the message bus itself (https://dbus.freedesktop.org/doc/dbus-specification.html)."""
+    def text(field, kind, value):
+        data = value.encode()
+        size = struct.pack("<B" if kind == "g" else "<I", len(data))
+        entry = struct.pack("<BB1sB", field, 1, kind.encode(), 0) + size + data + b"\0"
+        return entry + b"\0" * (-len(entry) % 8)
+
+    name = "org.freedesktop.DBus"
+    fields = text(1, "o", "/org/freedesktop/DBus") + text(2, "s", name) + text(3, "s", member) + text(6, "s", name)
+    fields += text(8, "g", signature) if body else b""
+    return struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), serial, len(fields)) + fields + body
+
+
+def service(name):
+    """Owns a name of the session bus, and answers no call."""
+    bus = socket.socket(socket.AF_UNIX)
+    bus.connect(os.environ["DBUS_SESSION_BUS_ADDRESS"].partition("path=")[2].partition(",")[0])
+    bus.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+    bus.recv(4096)
+    text = name.encode()
+    request = struct.pack("<I", len(text)) + text + b"\0"
+    request += b"\0" * (-len(request) % 4) + struct.pack("<I", 4)
+    bus.sendall(b"BEGIN\r\n" + bus_call(1, "Hello", "", b"") + bus_call(2, "RequestName", "su", request))
+    time.sleep(0.5)
+    return bus
 
 
 class Pipe:
