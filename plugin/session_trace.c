@@ -108,17 +108,8 @@ static void warn_damaged_chunks(struct session *session, const struct session_tr
 /* macOS records wake-ups only on request. Without them, a walk finds no causes. */
 static void warn_no_wakeups(struct session *session, const struct session_trace *trace)
 {
-    const struct argus_rule *rules;
-    size_t count = argus_graph_rules(trace->graph, &rules);
-    if (argus_trace_header(trace->trace)->os != ARGUS_OS_DARWIN)
+    if (!argus_graph_lacks_wakeups(trace->graph))
         return;
-    for (size_t i = 0; i < count; i++) {
-        bool by_wakeup = !strncmp(rules[i].name, "wake.", 5) ||
-                         !strncmp(rules[i].name, "cull.", 5) ||
-                         !strcmp(rules[i].name, "timer.fired");
-        if (by_wakeup && rules[i].count)
-            return;
-    }
     session_warn(
         session,
         "%s has no records of wake-ups (MACH_MKRUNNABLE), so the graph has no wake-up edges; "

@@ -61,12 +61,29 @@ static struct argus_error *explain_memory(struct diagnoser *d, bool *ret_done)
     return error;
 }
 
+/* Without records of wake-ups and system calls, no thread can be named: only that it waited. */
+static bool is_untold(const struct diagnoser *d)
+{
+    return d->hang.type != ARGUS_TYPE_LONG_RUNNING && argus_graph_lacks_wakeups(d->view.graph) &&
+           argus_graph_lacks_calls(d->view.graph);
+}
+
+static struct argus_error *blame_untold(struct diagnoser *d)
+{
+    struct window whole = {d->hang.start_ns, d->hang.end_ns};
+    if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    return diagnoser_blame_waiting(d, d->hang.vertex, whole, ARGUS_REASON_NO_WAKEUPS, ARGUS_NONE);
+}
+
 static struct argus_error *run(struct diagnoser *d)
 {
     struct argus_error *error = argus_account(d->view.graph, d->hang.thread, d->hang.start_ns,
                                               d->hang.end_ns, &d->accounting);
     if (error || d->hang.nature == ARGUS_NATURE_IDLE) /* an idle thread has no culprit */
         return error;
+    if (is_untold(d))
+        return blame_untold(d);
     bool is_memory;
     error = explain_memory(d, &is_memory);
     if (!error && !is_memory)

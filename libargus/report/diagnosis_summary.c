@@ -149,6 +149,11 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, "waited for the disk");
         break;
     default:
+        if (argus_graph_lacks_wakeups(view->graph)) {
+            sentence_add(sentence, "waited, and the trace has no records of wake-ups, so it does "
+                                   "not tell for what");
+            break;
+        }
         sentence_add(sentence, wait->by_device ? "waited for a device or the network"
                                : !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
                                    ? "waited until its own time-out"
@@ -335,8 +340,9 @@ const char *diagnosis_summary_text(const struct argus_graph *graph,
         snprintf(buffer, bytes, "%s did not hang: for %s %s, and none was pending.", name, lasted,
                  cause.text);
     else
-        snprintf(buffer, bytes, "%s %s frozen for %s%s because %s.", name,
-                 found->hang.ongoing ? "has been" : "was", lasted,
+        snprintf(buffer, bytes, "%s %s %s for %s%s because %s.", name,
+                 found->hang.ongoing ? "has been" : "was",
+                 argus_graph_lacks_wakeups(graph) ? "away" : "frozen", lasted,
                  found->guessed ? ", probably" : "", cause.text);
     return buffer;
 }

@@ -11,6 +11,7 @@
 #include "report/lines.h"
 #include "report/reason_words.h"
 #include "report/report_limits.h"
+#include "report/report_run_times.h"
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
@@ -178,6 +179,8 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
     print_own_stack(context, diagnosis);
     struct argus_error *error = print_accounting(context, diagnosis);
     report_questions(context, diagnosis->asked, diagnosis->asked_count);
+    if (!error)
+        error = report_run_times(context);
     if (!error)
         error = report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_DIAGNOSE,
                               limits_subjects_of_diagnosis(context->graph, diagnosis));

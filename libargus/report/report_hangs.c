@@ -9,6 +9,7 @@
 #include "report/report_hangs.h"
 #include "report/report_limits.h"
 #include "report/report_pending.h"
+#include "report/report_run_times.h"
 #include "report/report_unnamed.h"
 #include "slice/timeline.h"
 
@@ -216,7 +217,8 @@ struct argus_error *argus_report_no_hangs(const struct argus_report_context *con
                                           const struct argus_loops *loops)
 {
     char threshold[32];
-    if (loops->count == 0 && shorter->count == 0) {
+    bool is_told = loops->count || (shorter->count && !report_missing_kinds(context->graph));
+    if (!is_told) {
         argus_sink_printf(context->sink, "No event loop was recognised: no thread that was looked "
                                          "at came back to a poll, select or epoll\ncall again and "
                                          "again. So this does not say that nothing hung.\n");
@@ -233,6 +235,9 @@ struct argus_error *argus_report_no_hangs(const struct argus_report_context *con
     }
     argus_sink_printf(context->sink, "A program without an event loop is explained by "
                                      "argus diagnose --process NAME.\n");
+    struct argus_error *error = report_run_times(context);
+    if (error)
+        return error;
     return report_limits(context->sink, argus_graph_trace(context->graph), ARGUS_GAP_HANGS,
                          ARGUS_GAP_ANY);
 }
@@ -256,7 +261,7 @@ static struct argus_error *hangs_list(const struct argus_report_context *context
         error = hang_text(context, i + 1, &hangs->items[i]);
     if (!error)
         report_hang_timeline(context, hangs);
-    return error;
+    return error ? error : report_run_times(context);
 }
 
 static void touch_hangs(const struct argus_report_context *context, const struct argus_hangs *hangs,

@@ -72,3 +72,43 @@ class Workers(Scene):
         self.end(worker)
         self.block(worker, PARK)
         self.gets_answer(self.alpha, 0)
+
+
+class SamplesAlone:
+    """kperf's switches and samples, as Instruments' Time Profiler records them: no wake-ups, no system calls. Two cpus; the idle threads have
+    no mark. The editor's main thread runs 5 ms in each 100 ms; a kernel thread, which is bound to a cpu as well, runs and is sampled."""
+
+    idle, bound, main = (60, 61), 70, 5001
+
+    def __init__(self, rounds=20):
+        self.lines = ["os darwin", "arch aarch64", "cpus 2", f'thread {self.main} pid 500 name "editor"']
+        self.lines += [f'thread {tid} pid 0 kernel name "kernel_task"' for tid in (*self.idle, self.bound)]
+        self.now = 1_000_000
+        for number in range(rounds):
+            self.comes(0, self.main, 500)
+            self.sample(0, self.main, 500)
+            self.after(5)
+            self.comes(0, self.idle[0], 0)
+            self.comes(1, self.bound, 0)
+            self.sample(1, self.bound, 0)
+            self.after(2)
+            self.comes(1, self.idle[1], 0)
+            self.after(93 if number != rounds // 2 else 3093)
+
+    def after(self, ms):
+        self.now += ms * 1_000_000
+
+    def say(self, cpu, tid, text):
+        self.lines.append(f"{self.now} cpu{cpu} t{tid} {text}")
+        self.now += 1_000
+
+    def comes(self, cpu, tid, pid):
+        self.say(cpu, tid, f"record id=0x25010014 arg1={tid} arg2={pid}")
+
+    def sample(self, cpu, tid, pid):
+        self.say(cpu, tid, "record id=0x25000001 arg1=1")
+        self.say(cpu, tid, f"record id=0x25010004 arg1={pid} arg2={tid} arg4=3")
+        self.say(cpu, tid, "record id=0x25000002 arg1=1")
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"

@@ -95,6 +95,19 @@ class Semantics(unittest.TestCase):
         outcomes = [vertex["outcome"] for vertex in Graph("ends_again", again).of(again.workers[0]) if vertex["wait_on"] == "workq_kernreturn"]
         self.assertEqual(outcomes[0], "interrupted")
 
+    def test_samples_alone(self):
+        """What such a trace cannot tell is said, and what it can tell is offered; the idle threads did not run."""
+        scene = waits.SamplesAlone()
+        graph = Graph("samples", scene)
+        tids = {vertex["tid"] for vertex in graph.vertices}
+        self.assertEqual(tids & {*scene.idle, scene.bound}, {scene.bound})
+        for words in (["hangs"], ["diagnose", "--auto", "--process=editor"], ["hangs", "--threshold=50ms", "--process=editor"]):
+            text = argus(*words, str(graph.trace))
+            self.assertIn("no records of wake-ups and system calls", text)
+            self.assertRegex(text, r"10\d ms +\d+  editor \[500\]")
+            for false in ("No hangs", "did not come", "was frozen", "no other thread is known", "idle in its wait"):
+                self.assertNotIn(false, text)
+
     def test_window_server(self):
         for ids in (True, False):
             scene = scenes.WindowServer(ids)

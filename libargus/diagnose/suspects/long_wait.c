@@ -77,6 +77,8 @@ static struct argus_reason wait_reason(const struct diagnoser *d, uint32_t verte
         because = ARGUS_REASON_DEVICE_SERVED;
         thread = server;
     }
+    if (because == ARGUS_REASON_NO_ENDER && argus_graph_lacks_wakeups(d->view.graph))
+        because = ARGUS_REASON_NO_WAKEUPS;
     return (struct argus_reason){.kind = ARGUS_REASON_WAITED,
                                  .thread = thread,
                                  .because = (uint8_t)because,

@@ -132,7 +132,7 @@ struct darwin *darwin_create(const struct argus_trace *trace)
     for (uint32_t i = 0; i < ROWS; i++)
         darwin_put(darwin, &darwin->rows, darwin_rows[i].debugid, i);
     take_table(darwin);
-    if (darwin->no_memory) {
+    if (darwin->no_memory || !darwin_find_idle(darwin)) {
         darwin_destroy(darwin);
         return NULL;
     }

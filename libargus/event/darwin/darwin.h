@@ -241,6 +241,9 @@ void darwin_on_exec(struct darwin *, struct darwin_cpu *, const struct argus_rec
 void darwin_on_terminate(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_proc_exit(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_name(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_idle.c: marks the idle threads of a trace that has kperf's switches alone; for this it is
+ * read up to its first switch by the scheduler. False without memory. */
+bool darwin_find_idle(struct darwin *darwin);
 /* darwin_calls.c */
 void darwin_on_bsd_call(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_trap(struct darwin *, struct darwin_cpu *, const struct argus_record *);

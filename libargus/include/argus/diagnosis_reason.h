@@ -45,6 +45,7 @@ enum argus_reason_kind {
     ARGUS_REASON_DEVICE,
     ARGUS_REASON_DEVICE_SERVED, /* as before; the kernel's `thread` serves the device */
     ARGUS_REASON_NO_ENDER,
+    ARGUS_REASON_NO_WAKEUPS, /* the trace has no records of them */
     ARGUS_REASON_NOT_SHOWN,
     ARGUS_REASON_TOO_DEEP,
     ARGUS_REASON_ANSWER_STOPPED,

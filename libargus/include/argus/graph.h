@@ -373,6 +373,10 @@ size_t argus_graph_edges(const struct argus_graph *graph, const struct argus_edg
 size_t argus_graph_ops(const struct argus_graph *graph, const struct argus_op **ret);
 size_t argus_graph_samples(const struct argus_graph *graph, const struct argus_sample **ret);
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret);
+/* Whether a trace of Darwin has no records of wake-ups; no system call in which a thread waited.
+ * False for other traces. */
+bool argus_graph_lacks_wakeups(const struct argus_graph *graph);
+bool argus_graph_lacks_calls(const struct argus_graph *graph);
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
 size_t argus_graph_open_ends(const struct argus_graph *graph, /* sorted by inode, then thread */

@@ -1,0 +1,171 @@
+/* The idle threads of a trace that has kperf's switches alone.
+ *
+ * The scheduler's own records say which thread is an idle thread (TH_IDLE in MACH_DISPATCH, and
+ * MACH_IDLE). kperf reports each thread that comes on a CPU, also the idle thread
+ * (osfmk/kperf/kperf.c: kperf_on_cpu_internal()), and says no more; but it samples no idle thread
+ * (osfmk/kperf/action.c: SAMPLE_META_THREAD_WAS_IDLE). There is one for each CPU, it is one of the
+ * kernel's threads, and it is bound to its CPU (osfmk/kern/sched_prim.c: idle_thread_create()). So
+ * the idle thread of a CPU is the kernel thread without a sample of its own that came on this CPU
+ * and on no other, and that ran longest of these. It counts only if it ran for most of the time that such
+ * threads ran there: otherwise all of them may be something else.
+ */
+#include <stdlib.h>
+
+#include "event/darwin/darwin.h"
+
+/* Fewer switches say nothing of a thread. */
+#define LEAST_TURNS 3
+
+/* A larger number of a CPU is damaged. */
+#define MOST_CPUS 4096u
+
+#define RUNMODE_IDLE 0x40u /* osfmk/kperf/thread_samplers.c: KPERF_TI_IDLE */
+
+struct seen_thread {
+    uint64_t run_ticks;
+    uint32_t cpu, turns;
+    bool kernel, elsewhere, sampled, idle;
+};
+
+struct seen_cpu {
+    uint64_t since, tid;
+    bool known;
+};
+
+struct idle_search {
+    struct darwin *darwin;
+    VEC(struct seen_thread) threads; /* by the index in darwin->threads */
+    VEC(struct seen_cpu) cpus;       /* by number */
+    bool has_scheduler, no_memory;
+};
+
+static struct seen_thread *seen(struct idle_search *search, uint64_t tid)
+{
+    if (!darwin_thread(search->darwin, tid)) {
+        search->no_memory = true;
+        return NULL;
+    }
+    uint32_t index = idmap_get(&search->darwin->thread_by_tid, tid);
+    while (search->threads.length <= index)
+        if (!vec_push(&search->threads, (struct seen_thread){.cpu = ARGUS_NONE})) {
+            search->no_memory = true;
+            return NULL;
+        }
+    return &search->threads.data[index];
+}
+
+/* NULL: the number is damaged, or memory ran out. */
+static struct seen_cpu *cpu_of(struct idle_search *search, uint32_t number)
+{
+    while (number < MOST_CPUS && search->cpus.length <= number)
+        if (!vec_push(&search->cpus, (struct seen_cpu){.known = false})) {
+            search->no_memory = true;
+            return NULL;
+        }
+    return number < MOST_CPUS ? &search->cpus.data[number] : NULL;
+}
+
+static void take_switch(struct idle_search *search, const struct argus_record *record)
+{
+    struct seen_cpu *cpu = cpu_of(search, record->cpu);
+    struct seen_thread *leaves = cpu && cpu->known ? seen(search, cpu->tid) : NULL;
+    if (leaves && record->timestamp > cpu->since)
+        leaves->run_ticks += record->timestamp - cpu->since;
+    struct seen_thread *comes = cpu ? seen(search, record->arg[0]) : NULL;
+    if (!comes)
+        return;
+    *cpu = (struct seen_cpu){record->timestamp, record->arg[0], true};
+    comes->elsewhere |= comes->turns && comes->cpu != record->cpu;
+    comes->cpu = record->cpu;
+    comes->kernel = record->arg[1] == 0;
+    comes->turns++;
+}
+
+static void take_sample(struct idle_search *search, const struct argus_record *record)
+{
+    struct seen_thread *thread = seen(search, record->arg[1]);
+    if (!thread)
+        return;
+    if (record->arg[3] & RUNMODE_IDLE)
+        thread->idle = true;
+    else
+        thread->sampled = true;
+}
+
+static void take_record(struct idle_search *search, const struct argus_record *record)
+{
+    switch (ARGUS_DEBUGID_EVENT(record->debugid)) {
+    case ARGUS_ID_SWITCH:
+    case DARWIN_ID_DISPATCH:
+    case DARWIN_ID_IDLE:
+        search->has_scheduler = true;
+        break;
+    case DARWIN_ID_PERF_SWITCH:
+        take_switch(search, record);
+        break;
+    case DARWIN_ID_PERF_THREAD:
+        take_sample(search, record);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Damaged chunks are left to the reader of the graph. */
+static void take_chunk(struct idle_search *search, const struct argus_chunk *chunk,
+                       struct argus_record *records)
+{
+    struct argus_error *error = argus_trace_read_chunk(search->darwin->trace, chunk, records);
+    for (uint32_t i = 0; !error && i < chunk->count && !search->has_scheduler; i++)
+        take_record(search, &records[i]);
+    argus_error_destroy(error);
+}
+
+static void read_all(struct idle_search *search)
+{
+    const struct argus_chunk *chunks;
+    size_t count = argus_trace_chunks(search->darwin->trace, &chunks);
+    struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
+    search->no_memory = !records;
+    for (size_t i = 0; i < count && !search->no_memory && !search->has_scheduler; i++)
+        take_chunk(search, &chunks[i], records);
+    free(records);
+}
+
+static bool may_be_idle(const struct seen_thread *thread, uint32_t cpu)
+{
+    return thread->kernel && !thread->elsewhere && !thread->sampled && thread->cpu == cpu &&
+           thread->turns >= LEAST_TURNS;
+}
+
+/* Marks the idle thread of `cpu`, if there is no doubt. */
+static void mark(struct idle_search *search, uint32_t cpu)
+{
+    uint64_t all_ticks = 0, most_ticks = 0;
+    size_t found = 0;
+    for (size_t i = 0; i < search->threads.length; i++) {
+        const struct seen_thread *thread = &search->threads.data[i];
+        if (!may_be_idle(thread, cpu))
+            continue;
+        all_ticks += thread->run_ticks;
+        if (thread->run_ticks > most_ticks) {
+            most_ticks = thread->run_ticks;
+            found = i;
+        }
+    }
+    if (most_ticks > all_ticks / 2)
+        search->darwin->threads.data[found].idle = true;
+}
+
+bool darwin_find_idle(struct darwin *darwin)
+{
+    struct idle_search search = {.darwin = darwin};
+    read_all(&search);
+    for (uint32_t i = 0; !search.has_scheduler && i < search.cpus.length; i++)
+        mark(&search, i);
+    for (size_t i = 0; !search.has_scheduler && i < search.threads.length; i++)
+        darwin->threads.data[i].idle |= search.threads.data[i].idle;
+    vec_deinit(&search.threads);
+    vec_deinit(&search.cpus);
+    return !search.no_memory;
+}
