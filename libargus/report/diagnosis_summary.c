@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diagnose/file_locks.h"
+#include "report/device_words.h"
 #include "report/diagnosis_words.h"
 #include "report/phrases.h"
 
@@ -154,8 +155,13 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
                                    "not tell for what");
             break;
         }
-        sentence_add(sentence, wait->by_device ? "waited for a device or the network"
-                               : !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
+        if (wait->by_device) {
+            char device[96];
+            sentence_add(sentence, "waited for ");
+            sentence_add(sentence, text_device(view, root->vertex, device, sizeof(device)));
+            break;
+        }
+        sentence_add(sentence, !own && wait->outcome == ARGUS_OUTCOME_TIMED_OUT
                                    ? "waited until its own time-out"
                                    : "waited for something that did not come");
         break;

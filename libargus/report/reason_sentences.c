@@ -39,10 +39,11 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_STOPPED] = "it was stopped by a signal or a debugger",
     [ARGUS_REASON_DISK] = "it waited for the disk",
     [ARGUS_REASON_DEVICE] = "it waited for a device or the network",
-    [ARGUS_REASON_DEVICE_SERVED] =
-        "it waited for a device or the network, and {thread} ended the wait",
+    [ARGUS_REASON_DISK_SERVED] = "it waited for the disk, and {thread} ended the wait",
+    [ARGUS_REASON_DEVICE_SERVED] = "it waited for {device}, and {thread} ended the wait",
     [ARGUS_REASON_NO_ENDER] = "no other thread is known to have ended it",
-    [ARGUS_REASON_NO_WAKEUPS] = "the trace has no records of wake-ups, so it does not tell for what",
+    [ARGUS_REASON_NO_WAKEUPS] =
+        "the trace has no records of wake-ups, so it does not tell for what",
     [ARGUS_REASON_NOT_SHOWN] = "the records do not show for which thread",
     [ARGUS_REASON_TOO_DEEP] = "the search ends at this depth",
     [ARGUS_REASON_ANSWER_STOPPED] = "an answer stopped the search here",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/text/object_name.h"
+#include "report/device_words.h"
 #include "report/phrases.h"
 #include "report/reason_sentences.h"
 
@@ -79,6 +80,12 @@ static void put_many(struct wording *to)
 static void put_count(struct wording *to)
 {
     put(to, "%" PRIu64, to->reason->count);
+}
+
+static void put_device(struct wording *to)
+{
+    char text[96];
+    put(to, "%s", text_device(&to->view, to->reason->vertex, text, sizeof(text)));
 }
 
 static void put_vertex(struct wording *to)
@@ -454,6 +461,7 @@ static const struct {
     {"commands", put_commands},
     {"count", put_count},
     {"cpus", put_cpus},
+    {"device", put_device},
     {"disk users", put_disk_users},
     {"file", put_file},
     {"functions", put_functions},

@@ -47,6 +47,16 @@ uint64_t timeline_wait_end(const struct view *view, uint32_t vertex)
                                                                          : v->end_ns;
 }
 
+uint32_t timeline_device_server(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t edge = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (!view->vertices[vertex].wait.by_device || edge == ARGUS_NONE ||
+        !timeline_is_kernel(view, view->edges[edge].from))
+        return ARGUS_NONE;
+    return view->vertices[view->edges[edge].from].thread;
+}
+
 /* A killed thread's system call need not return before the trace ends; then only the wake-up
  * tells. */
 static bool was_ended_by_signal(const struct view *view, uint32_t vertex)

@@ -34,6 +34,10 @@ bool timeline_is_kernel(const struct view *view, uint32_t vertex);
  * none. */
 uint64_t timeline_wait_end(const struct view *view, uint32_t vertex);
 
+/* The kernel's thread that ended the wait of `vertex` when its device had something for it;
+ * ARGUS_NONE: no device ended it, or the interrupt itself did. */
+uint32_t timeline_device_server(const struct view *view, uint32_t vertex);
+
 /* Whether a signal cut the wait short, or it is no real wait (stopped). The sender of the signal
  * did not do what was waited for, so its earlier work does not explain the time. */
 bool timeline_was_cut_short(const struct view *view, uint32_t vertex);

@@ -45,11 +45,11 @@ class Scene(darwin.Scene):
         if self.ids:
             self.say(tid, f"msg_recv message={message:#x} id=7 voucher={voucher:#x}")
 
-    def sleeps(self, tid):
-        """Within the call that has begun."""
+    def sleeps(self, tid, state=1):
+        """Within the call that has begun. `state`: the bits of osfmk/kern/thread.h, TH_WAIT …"""
         self.say(tid, "mach_block")
         self.say(tid, "mach_sched next=0")
-        self.say(tid, f"mach_dispatch thread={tid} state=1", on=0)
+        self.say(tid, f"mach_dispatch thread={tid} state={state}", on=0)
 
     def runs(self, tid):
         self.say(tid, f"mach_sched next={tid}", on=0)

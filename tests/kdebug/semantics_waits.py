@@ -3,18 +3,24 @@ import darwin_scene as darwin
 from semantics_scenes import Scene, answer
 
 
-class Network(Scene):
-    """The main thread waits for a thread in recvfrom(), which a thread of the kernel wakes: an interrupt has woken that one."""
+RECVFROM, CONNECT, IOCTL, READ = 29, 98, 54, 3
 
-    def __init__(self):
+
+class Network(Scene):
+    """The main thread waits for a thread in a call, which a thread of the kernel wakes: an interrupt has woken that one. `servers`: the names of
+    the kernel's threads, the one that the interrupt wakes first."""
+
+    def __init__(self, *servers, call=RECVFROM):
         super().__init__(False)
+        self.call = call
         self.process(0, "kernel_task", kernel=True)
-        self.input = self.thread(90, "dlil_input_en0")
+        self.servers = [self.thread(90 + number, name) for number, name in enumerate(servers)]
         self.process(500, "Mail")
         self.main = self.thread(5001)
         self.loader = self.thread(5002, "loader")
         self.home(self.main)
-        self.sleeps(self.input)
+        for server in self.servers:
+            self.sleeps(server)
         self.block(self.loader, darwin.cv_wait(0x700, 500))
 
     def signal(self, tid, condition, wakes):
@@ -28,14 +34,15 @@ class Network(Scene):
         self.runs(self.loader)
         self.end(self.loader)
         self.block(self.main, darwin.cv_wait(0x800, 500))
-        self.begin(self.loader, ("syscall_start nr=29 arg1=5", ("bsd", 29, 500)))
-        self.sleeps(self.loader)
+        self.begin(self.loader, (f"syscall_start nr={self.call} arg1=5", ("bsd", self.call, 500)))
+        self.sleeps(self.loader, 9 if self.call == READ else 1)  # TH_WAIT | TH_UNINT: buf_biowait(), bsd/vfs/vfs_bio.c
         self.work(ms)
-        for text in ("interrupt_start", f"mach_wake thread={self.input}", "interrupt_end"):
-            self.say(self.input, text, on=0)
-        self.runs(self.input)
-        self.say(self.input, f"mach_wake thread={self.loader}")
-        self.sleeps(self.input)
+        for text in ("interrupt_start", f"mach_wake thread={self.servers[0]}", "interrupt_end"):
+            self.say(self.servers[0], text, on=0)
+        for server, woken in zip(self.servers, (*self.servers[1:], self.loader)):
+            self.runs(server)
+            self.say(server, f"mach_wake thread={woken}")
+            self.sleeps(server)
         self.runs(self.loader)
         self.end(self.loader)
         self.signal(self.loader, 0x800, self.main)

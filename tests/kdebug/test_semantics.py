@@ -70,16 +70,23 @@ class Semantics(unittest.TestCase):
 
     def test_network(self):
         """Who waited for the network says so, and names the kernel's thread that passed the data on."""
-        scene = waits.Network()
-        for ms in (3, 3, 3000, 3):
-            scene.fetch(ms)
-            scene.work(100)
-        graph = Graph("network", scene)
-        answer = json.loads(argus("diagnose", "--auto", "--json", graph.trace))
-        cause = answer["root_causes"][0]
-        self.assertEqual((cause["tid"], cause["type"]), (scene.loader, "LongWait"))
-        self.assertIn("for a device or the network, and thread dlil_input_en0 of kernel_task ended the wait", cause["why"])
-        self.assertIn("for a device or the network", answer["summary"])
+        cases = ((("dlil_input_en0",), waits.RECVFROM, "the network interface en0"),
+                 (("AppleBCMWLANCore", "dlil_input_poll_en1"), waits.CONNECT, "the network interface en1"),
+                 (("skywalk_doorbell_en0_tx",), waits.CONNECT, "the network interface en0"), (("fsw_rx_utun3_1",), waits.RECVFROM, "the network interface utun3"),
+                 (("IOUSBMassStorageDriver",), waits.IOCTL, "the driver IOUSBMassStorageDriver"),
+                 (("thread_call_high #2",), waits.IOCTL, "a device or the network"),
+                 (("IONVMeController",), waits.READ, "the disk"))
+        for number, (names, call, what) in enumerate(cases):
+            scene = waits.Network(*names, call=call)
+            for ms in (3, 3, 3000, 3):
+                scene.fetch(ms)
+                scene.work(100)
+            answer = json.loads(argus("diagnose", "--auto", "--json", Graph(f"network{number}", scene).trace))
+            cause = answer["root_causes"][0]
+            self.assertEqual((cause["tid"], cause["type"]), (scene.loader, "LongWait"))
+            self.assertIn(f"it waited for {what}, and thread {names[-1]} of kernel_task ended the wait", cause["why"])
+            self.assertIn("Mail's main thread was frozen", answer["summary"])
+            self.assertIn(f"because it waited for its thread loader, which waited for {what}", answer["summary"])
 
     def test_workers(self):
         """A worker that is given an item ends its wait by EJUSTRETURN, and has received the request; a call that is to start again has not."""

@@ -57,24 +57,15 @@ static enum argus_reason_kind own_reason(const struct argus_wait *wait)
     }
 }
 
-/* The kernel's thread that ended the wait of `vertex` when its device had something for it;
- * ARGUS_NONE: the interrupt itself did. */
-static uint32_t device_server(const struct view *view, uint32_t vertex)
-{
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t edge = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    if (edge == ARGUS_NONE || !timeline_is_kernel(view, view->edges[edge].from))
-        return ARGUS_NONE;
-    return view->vertices[view->edges[edge].from].thread;
-}
-
 /* The reason of a wait, or of `wait_ns` of many such waits of its thread. */
 static struct argus_reason wait_reason(const struct diagnoser *d, uint32_t vertex, uint64_t wait_ns,
                                        enum argus_reason_kind because, uint32_t thread)
 {
-    uint32_t server = because == ARGUS_REASON_DEVICE ? device_server(&d->view, vertex) : ARGUS_NONE;
+    bool is_device = because == ARGUS_REASON_DEVICE || because == ARGUS_REASON_DISK;
+    uint32_t server = is_device ? timeline_device_server(&d->view, vertex) : ARGUS_NONE;
     if (server != ARGUS_NONE) {
-        because = ARGUS_REASON_DEVICE_SERVED;
+        because =
+            because == ARGUS_REASON_DISK ? ARGUS_REASON_DISK_SERVED : ARGUS_REASON_DEVICE_SERVED;
         thread = server;
     }
     if (because == ARGUS_REASON_NO_ENDER && argus_graph_lacks_wakeups(d->view.graph))

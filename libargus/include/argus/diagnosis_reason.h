@@ -42,6 +42,7 @@ enum argus_reason_kind {
     ARGUS_REASON_SLEPT,
     ARGUS_REASON_STOPPED,
     ARGUS_REASON_DISK,
+    ARGUS_REASON_DISK_SERVED, /* as before; the kernel's `thread` serves it */
     ARGUS_REASON_DEVICE,
     ARGUS_REASON_DEVICE_SERVED, /* as before; the kernel's `thread` serves the device */
     ARGUS_REASON_NO_ENDER,
