@@ -119,3 +119,64 @@ class SamplesAlone:
 
     def text(self):
         return "\n".join(self.lines) + "\n"
+
+
+# call (kind, number, name), the end record's error and results, the outcome of the wait
+ENDS = ((("bsd", 305, "psynch_cvwait"), "error=0x13c", "timed out"),  # ETIMEDOUT | ECVCLEARED
+        (("bsd", 305, "psynch_cvwait"), "error=0x204", "interrupted"),  # EINTR | ECVPREPOST
+        (("bsd", 305, "psynch_cvwait"), "error=0 result=0x100", "satisfied"),
+        (("bsd", 544, "ulock_wait2"), "error=0 result=0xffffffc4", "timed out"),  # ULF_NO_ERRNO: -ETIMEDOUT
+        (("bsd", 515, "ulock_wait"), "error=0 result=0xfffffffc", "interrupted"),
+        (("bsd", 515, "ulock_wait"), "error=0 result=2", "satisfied"),
+        (("bsd", 374, "kevent_qos"), "error=0 result=0", "timed out"),
+        (("bsd", 375, "kevent_id"), "error=0 result=1", "satisfied"),
+        (("bsd", 368, "workq_kernreturn"), "error=-2", "satisfied"),
+        (("bsd", 93, "select"), "error=-1", "interrupted"),
+        (("trap", 38, "semaphore_timedwait_trap"), "result=49", "timed out"),
+        (("trap", 36, "semaphore_wait_trap"), "result=14", "interrupted"),
+        (("trap", 90, "mach_wait_until_trap"), "result=0", "satisfied"))
+
+
+class Ends(Scene):
+    """One wait of the main thread, which another thread ends; the call's end record is `end`."""
+
+    def __init__(self, call, end):
+        super().__init__(False)
+        kind, number, _ = call
+        self.process(500, "Mail")
+        self.main, self.other = self.thread(5001), self.thread(5002)
+        start = f"trap_start nr={number}" if kind == "trap" else f"syscall_start nr={number}"
+        self.home(self.other)
+        self.block(self.main, (start, None))
+        self.work(50)
+        self.device(self.other)
+        self.wakes(self.other, self.main)
+        self.home(self.other)
+        self.runs(self.main)
+        self.say(self.main, f"trap_end nr={number} {end}" if kind == "trap" else f"syscall_end nr={number} {end} pid=500")
+        self.work(1)
+        self.home(self.main)
+
+
+class FirstItem(Scene):
+    """A new worker of libdispatch begins with its first item: no call of it ends (thread_bootstrap_return)."""
+
+    worker = 3003
+
+    def __init__(self):
+        super().__init__(False)
+        self.process(300, "xpcd")
+        self.creator, self.late = self.thread(3001), self.thread(self.worker)
+        self.block(self.creator, PARK)
+        self.work(1)
+        self.device_wakes()
+        self.wakes(self.creator, self.worker)
+        self.sleeps(self.creator)
+        self.runs(self.worker)
+        self.work(5)
+        self.block(self.worker, PARK)
+
+    def device_wakes(self):
+        for text in ("interrupt_start", f"mach_wake thread={self.creator}", "interrupt_end"):
+            self.say(self.creator, text, on=0)
+        self.runs(self.creator)

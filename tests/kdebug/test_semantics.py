@@ -102,6 +102,16 @@ class Semantics(unittest.TestCase):
         outcomes = [vertex["outcome"] for vertex in Graph("ends_again", again).of(again.workers[0]) if vertex["wait_on"] == "workq_kernreturn"]
         self.assertEqual(outcomes[0], "interrupted")
 
+    def test_ends_of_calls(self):
+        """docs/macos-calls.md: the ways in which calls end, each as the kernel records it."""
+        for number, (call, end, outcome) in enumerate(waits.ENDS):
+            scene = waits.Ends(call, end)
+            outcomes = [vertex["outcome"] for vertex in Graph(f"end{number}", scene).of(scene.main) if vertex["wait_on"] == call[2]]
+            self.assertEqual(outcomes, [outcome], (call, end))
+        scene = waits.FirstItem()
+        first = Graph("first_item", scene).of(scene.worker)[0]
+        self.assertIn(scene.creator, [tid for tid, _, _ in causes(first)])
+
     def test_samples_alone(self):
         """What such a trace cannot tell is said, and what it can tell is offered; the idle threads did not run."""
         scene = waits.SamplesAlone()

@@ -37,10 +37,10 @@ static void end(struct darwin *darwin, const struct darwin_cpu *cpu,
 }
 
 /* Ends of calls that are none of an error number (bsd/sys/errno.h), and what they are to the graph.
- * The kernel sets the registers of a thread by itself where a call does not return to its caller:
- * a worker that leaves workq_kernreturn() for its next item (libpthread's kernel half ends it by
- * unix_syscall_return(), bsd/dev/arm/systemcalls.c:231), or sigreturn() (bsd/dev/arm/unix_signal.c:928,
- * bsd/dev/i386/unix_signal.c:795). A call that is to start again has ended without a result. */
+ * The kernel sets the registers of a thread by itself where a call does not return to its caller: a
+ * worker that leaves workq_kernreturn() for its next item, or sigreturn(). A call that is to start
+ * again has ended without a result. docs/macos-calls.md has each way in which a call ends, with its
+ * source. */
 static const struct {
     int32_t says, means;
 } special_ends[] = {
@@ -48,8 +48,15 @@ static const struct {
     {-1 /* ERESTART */, 4 /* EINTR */},
 };
 
+/* Bits that psynch_cvwait() adds to a time-out or an interruption, for its caller in libpthread. */
+#define PSYNCH_CVWAIT 305u
+#define ECVCLEARED    0x100u
+#define ECVPREPOST    0x200u
+
 static uint64_t error_of(const struct argus_record *record)
 {
+    if (ARGUS_DEBUGID_CODE(record->debugid) == PSYNCH_CVWAIT && (int32_t)record->arg[0] > 0)
+        return record->arg[0] & ~(uint64_t)(ECVCLEARED | ECVPREPOST);
     for (size_t i = 0; i < sizeof(special_ends) / sizeof(*special_ends); i++)
         if ((int32_t)record->arg[0] == special_ends[i].says)
             return (uint64_t)special_ends[i].means;
