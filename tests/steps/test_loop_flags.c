@@ -48,7 +48,7 @@ static const struct shape {
     {"address", true, "main_window+0x10"},
     {"inlined", false, "is_ready_flag"},
     {"function", false, "is_ready_flag"},
-    {"pointed", false, "is_ready_flag?"},
+    {"pointed", false, "is_ready_flag"},
     {"switched", false, "is_ready_flag"},
     {"two_functions", false, "window->0x8->0x18"},
     {"state", false, "answer"},
@@ -57,6 +57,15 @@ static const struct shape {
     {"or_device", false, "is_first?"},
     {"own_thread", false, "arrived"},
     {"static_thread", false, "has_come"},
+    {"record_of_thread", false, "record+0x8"},
+    {"deadline", false, "did_reconfigure"},
+    {"seconds", false, "did_reconfigure"},
+    {"dispatching", false, "did_reconfigure"},
+    {"semaphore", false, "places_left"},
+    {"predicate", true, "job+0x8"},
+    {"predicate", false, NULL},
+    {"operations", false, "device->0x8"},
+    {"chosen_operations", false, NULL},
     {"mapped", false, "shared memory+0x8"},
     {"private_mapping", false, NULL},
     {"board", false, "board->0x8"},
@@ -93,6 +102,8 @@ static const struct {
     {"inlined", "set_inlined=1", "store_ready"},
     {"state", "set_by_library?", NULL},
     {"or_device", "set_first=1", NULL},
+    {"semaphore", "set_semaphore", NULL},
+    {"operations", "open_device=0 set_operations=1", NULL},
 };
 
 /* With which value of its first variable a loop ends, and with which it continues. Unoptimized code
@@ -163,11 +174,12 @@ static bool is_arm64(const struct elf_file *file)
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
 }
 
-/* Thread-local variables of arm64 are not read. */
+/* On arm64 only the program's own thread-local variables are read. */
 static const char *expected_of(struct elf_file *file, const struct shape *shape)
 {
     bool is_thread_local = strstr(shape->name, "_thread") != NULL;
-    return is_thread_local && is_arm64(file) ? NULL : shape->expected;
+    bool is_read = !is_arm64(file) || elf_file_is_program(file);
+    return is_thread_local && !is_read ? NULL : shape->expected;
 }
 
 /* `names` has the symbols, `code` the code. */

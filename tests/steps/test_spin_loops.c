@@ -23,7 +23,7 @@ static const struct {
     {"spin_function", "is_atomic", NULL},
     {"spin_delay", "is_done", NULL},
     {"spin_bounded", "is_done", NULL},
-    {"spin_clock", "is_done?", NULL},
+    {"spin_clock", "is_done", NULL},
     {"spin_yield", "is_done", NULL},
     {"spin_lock_exchange", "spin_lock", NULL},
     {"spin_lock_compare", "spin_lock", "spin_lock?"},

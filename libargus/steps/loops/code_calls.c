@@ -90,7 +90,7 @@ bool code_is_sleep(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* To add one: a row. */
+/* To add one: a row, and one in code_times.c if it stores the time where an argument points to. */
 bool code_is_clock(const char *name)
 {
     static const char *const names[] = {"clock_gettime",
@@ -98,11 +98,20 @@ bool code_is_clock(const char *name)
                                         "gettimeofday",
                                         "time",
                                         "clock",
+                                        "difftime",
                                         "g_get_monotonic_time",
                                         "g_get_real_time",
+                                        "g_timer_elapsed",
+                                        "SDL_GetTicks",
+                                        "SDL_GetTicks64",
                                         "_ZNSt6chrono3_V212steady_clock3nowEv",
                                         "_ZNSt6chrono3_V212system_clock3nowEv",
-                                        "__errno_location"};
+                                        "_ZNK13QElapsedTimer7elapsedEv",
+                                        "_ZNK13QElapsedTimer10hasExpiredEx",
+                                        "_ZNK13QElapsedTimer12nsecsElapsedEv",
+                                        "_ZNK14QDeadlineTimer10hasExpiredEv",
+                                        "_ZNK14QDeadlineTimer13remainingTimeEv",
+                                        "_ZN9QDateTime22currentMSecsSinceEpochEv"};
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
@@ -120,6 +129,42 @@ bool code_takes_lock(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* To add one: a row. */
+bool code_tries_semaphore(const char *name)
+{
+    static const char *const names[] = {"sem_trywait", "sem_timedwait", "sem_clockwait"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
+bool code_posts_semaphore(const char *name)
+{
+    static const char *const names[] = {"sem_post"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* How the names of functions begin that throw for their caller, or panic: std::__throw_length_error(), core::panicking::panic(). To add
+ * one: a row. */
+static bool throws(const char *name)
+{
+    static const char *const beginnings[] = {"_ZN4core9panicking",
+                                             "_ZN3std9panicking",
+                                             "_ZN4core6result13unwrap_failed",
+                                             "_ZN4core6option13unwrap_failed",
+                                             "_ZN4core6option13expect_failed",
+                                             "_ZN4core4cell",
+                                             "_ZN5alloc5alloc18handle_alloc_error",
+                                             "runtime.gopanic",
+                                             "runtime.panic"};
+    size_t letters = strncmp(name, "_ZSt", 4) == 0 ? 4 + strspn(name + 4, "0123456789") : 0;
+    if (letters > 4 && strncmp(name + letters, "__throw_", 8) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
 {
@@ -129,6 +174,7 @@ bool code_fails(const struct code_function *function, const struct instruction *
                                         "__stack_chk_fail",
                                         "__cxa_throw",
                                         "__cxa_rethrow",
+                                        "__cxa_throw_bad_array_new_length",
                                         "_Unwind_Resume",
                                         "longjmp",
                                         "siglongjmp",
@@ -136,6 +182,8 @@ bool code_fails(const struct code_function *function, const struct instruction *
                                         "__chk_fail",
                                         "__fortify_fail",
                                         "_ZSt9terminatev",
+                                        "_Z9qBadAllocv",
+                                        "qt_assert",
                                         "g_assertion_message",
                                         "g_assertion_message_expr"};
     struct code_target target;
@@ -143,7 +191,7 @@ bool code_fails(const struct code_function *function, const struct instruction *
         return call->flow == FLOW_TRAP;
     if (!find_target(function, call, &target) || !target.name)
         return false;
-    return is_among(target.name, names, sizeof(names) / sizeof(names[0]));
+    return is_among(target.name, names, sizeof(names) / sizeof(names[0])) || throws(target.name);
 }
 
 bool code_gives_up(const struct code_function *function, uint64_t address)

@@ -21,6 +21,10 @@ bool code_is_clock(const char *name);
 bool code_is_mapping(const char *name);
 /* Functions that take a lock, or make one, and so never end a loop that waits for it. */
 bool code_takes_lock(const char *name);
+/* A function that takes a semaphore if its count allows it; one that raises the count. Both get a
+ * pointer to it as their first argument. */
+bool code_tries_semaphore(const char *name);
+bool code_posts_semaphore(const char *name);
 
 /* Whether the call, which `function` or a part of it has, never returns: of abort() and its like. */
 bool code_fails(const struct code_function *function, const struct instruction *call);

@@ -238,6 +238,56 @@ static void take_thread_local(struct finder *finder, const struct code_scope *sc
                             .image = image};
 }
 
+/* Whether `reg` has at `node` what the call at `call` returned. `*ret`: plus how much. */
+static bool is_result_of(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         uint8_t reg, uint32_t call, int64_t *ret)
+{
+    enum { MOST_COPIES = 4 };
+    struct code_reach reach;
+    *ret = 0;
+    for (unsigned i = 0; i < MOST_COPIES && reg != REGISTER_NONE; i++) {
+        code_reach_register(finder->budget, scope, true, node, reg, &reach);
+        if (reach.count != 1 || reach.enters || reach.is_cut)
+            return false;
+        node = reach.found[0];
+        if (node == call)
+            return reg == 0;
+        const struct instruction *at = &scope->function->nodes.data[node];
+        if (!at->is_sum && (!at->is_move || at->memory_count))
+            return false;
+        *ret += at->is_sum ? at->addend : 0;
+        reg = lone_register(at->reads);
+    }
+    return false;
+}
+
+/* A function of another file made an object, and the pointer to it is then stored in a variable: `device = malloc(…); device->is_ready =
+ * 0`. Both name the same. */
+static void take_new_object(struct finder *finder, const struct code_scope *scope, uint32_t call,
+                            struct pointer *ret)
+{
+    const struct code_function *function = scope->function;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        const struct instruction *at = &function->nodes.data[i];
+        const struct instruction_memory *memory = &at->memory[0];
+        struct code_path path;
+        int64_t added;
+        /* A library finds its variable by a pointer from the dynamic linker's table. */
+        bool names_variable =
+            memory->is_relative || memory->displacement == 0 || function->is_arm64;
+        if (!at->is_move || at->memory_count != 1 || !memory->writes || memory->is_implicit ||
+            memory->size_bytes != 8 || !names_variable ||
+            !is_result_of(finder, scope, i, lone_register(at->reads), call, &added))
+            continue;
+        find_path(finder, scope, i, 0, &path);
+        if ((path.root == CODE_ADDRESS || path.root == CODE_FOREIGN) && path.links == 0) {
+            *ret = (struct pointer){
+                .kind = POINTER_LOADED, .value = -added, .image = function->image, .path = path};
+            return;
+        }
+    }
+}
+
 /* What a called function returned. */
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret)
@@ -265,6 +315,8 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
                                 .depth = scope->depth + 1};
     if (function)
         find_returned(finder, &called, ret);
+    else if (!target.is_here && code_is_call(&scope->function->nodes.data[node]))
+        take_new_object(finder, scope, node, ret);
 }
 
 /* What was stored last in a word of the stack: always the same. */
@@ -298,6 +350,21 @@ static void find_loaded(struct finder *finder, const struct code_scope *scope, u
         ret->kind = POINTER_LOADED;
 }
 
+/* arm64: mrs xN, tpidr_el0 (Arm ARM, C6.2 and D23). */
+static bool reads_thread_pointer(const struct code_scope *scope, const struct instruction *at)
+{
+    enum { BYTES = 4, REGISTER = 0x1f };
+    uint8_t code[BYTES];
+    uint64_t offset;
+    const struct elf_file *file = scope->function->image->file;
+    if (!scope->function->is_arm64 || at->memory_count ||
+        !elf_file_offset(file, at->address, &offset) || !elf_file_read(file, offset, BYTES, code))
+        return false;
+    uint32_t word =
+        code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    return (word & ~(uint32_t)REGISTER) == 0xd53bd040;
+}
+
 /* By the instruction that gave the register its value. */
 static void take_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
                        uint8_t given, struct pointer *ret)
@@ -308,6 +375,8 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
     *ret = (struct pointer){0};
     if (code_is_call(at) && given != 0) { /* not the result: rax, x0 */
         return;
+    } else if (reads_thread_pointer(scope, at)) {
+        *ret = (struct pointer){.kind = POINTER_THREAD, .image = scope->function->image};
     } else if (code_is_call(at)) {
         take_result(finder, scope, node, ret);
     } else if (at->is_move && at->memory_count == 1 && at->memory[0].reads &&
@@ -384,8 +453,7 @@ static void find_path(struct finder *finder, const struct code_scope *scope, uin
     const struct instruction_memory *memory = &scope->function->nodes.data[node].memory[operand];
     struct pointer pointer = {0};
     *ret = (struct code_path){0};
-    if (memory->index != REGISTER_NONE || memory->is_repeated ||
-        (memory->segment != SEGMENT_NONE && memory->base != REGISTER_NONE))
+    if (memory->index != REGISTER_NONE || memory->is_repeated)
         return;
     if (memory->base != REGISTER_NONE)
         find_pointer(finder, scope, node, memory->base, &pointer);
@@ -393,7 +461,9 @@ static void find_path(struct finder *finder, const struct code_scope *scope, uin
         pointer = (struct pointer){.kind = POINTER_ADDRESS, .image = scope->function->image};
     follow_pointer(&pointer, memory->displacement, ret);
     if (memory->segment != SEGMENT_NONE)
-        ret->root = memory->segment == SEGMENT_FS ? CODE_THREAD : CODE_UNKNOWN;
+        ret->root = memory->segment == SEGMENT_FS && ret->root == CODE_ADDRESS && !ret->links
+                        ? CODE_THREAD
+                        : CODE_UNKNOWN;
     ret->size_bytes = memory->size_bytes;
 }
 

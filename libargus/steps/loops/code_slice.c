@@ -4,6 +4,8 @@
 
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_targets.h"
+#include "steps/loops/code_times.h"
 
 enum {
     MOST_CALLS = 4,   /* that are followed, one inside the other */
@@ -24,8 +26,17 @@ static const struct instruction *instruction_of(const struct code_scope *scope, 
 
 /* --- memory --- */
 
+/* A word that nobody writes, such as a number that code compares with. */
+static bool is_constant(const struct code_path *path)
+{
+    return path->root == CODE_ADDRESS && path->links == 0 &&
+           elf_word_is_constant(path->image->file, path->address);
+}
+
 static void add_source(struct code_slice *slice, const struct code_path *path)
 {
+    if (is_constant(path))
+        return;
     slice->found = true;
     for (uint32_t i = 0; i < slice->source_count; i++)
         if (code_path_is_same(&slice->sources[i], path))
@@ -41,6 +52,10 @@ static void follow_slot(struct code_slice *slice, const struct code_scope *scope
                         const struct code_path *path)
 {
     struct code_reach stores;
+    if (path->function == scope->function && code_slot_has_time(slice->budget, scope, path->slot)) {
+        slice->timed = true;
+        return;
+    }
     if (path->function != scope->function || code_slot_is_shared(scope->function, path->slot)) {
         slice->is_unknown = true;
         return;
@@ -65,14 +80,16 @@ static bool follow_store(struct code_slice *slice, const struct code_scope *scop
 {
     struct code_slice before = *slice;
     slice->found = slice->cycled = slice->is_unknown = slice->yields = slice->counts = false;
+    slice->timed = false;
     follow_instruction(slice, scope, node, REGISTER_NONE);
-    bool is_computed =
-        slice->found || slice->cycled || slice->is_unknown || slice->yields || slice->counts;
+    bool is_computed = slice->found || slice->cycled || slice->is_unknown || slice->yields ||
+                       slice->counts || slice->timed;
     slice->found |= before.found;
     slice->cycled |= before.cycled;
     slice->is_unknown |= before.is_unknown;
     slice->yields |= before.yields;
     slice->counts |= before.counts;
+    slice->timed |= before.timed;
     return is_computed;
 }
 
@@ -149,7 +166,8 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
 
 /* --- calls --- */
 
-static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                        uint8_t reg);
 
 /* A jump through a table (`switch`) hangs on its index. If that is anything but constants, or if it
  * is another jump, the code does not tell. */
@@ -157,16 +175,23 @@ static void follow_table_jump(struct code_slice *slice, const struct code_scope 
                               uint32_t node)
 {
     struct code_slice before = *slice;
-    slice->found = slice->yields = slice->counts = slice->is_unknown = false;
+    slice->found = slice->yields = slice->counts = slice->is_unknown = slice->timed = false;
     follow_instruction(slice, scope, node, REGISTER_NONE);
-    bool is_constant = !slice->found && !slice->yields && !slice->counts && !slice->is_unknown;
+    bool is_constant =
+        !slice->found && !slice->yields && !slice->counts && !slice->is_unknown && !slice->timed;
     *slice = before;
     slice->is_unknown |= !is_constant;
 }
 
+/* The registers in which functions return a value: rax, x0, and of floating point xmm0, d0. */
+static bool is_result(uint8_t reg)
+{
+    return reg == 0 || reg == REGISTER_VECTOR;
+}
+
 /* What decides the result of `function`, which the call at `node` executes. */
 static void follow_function(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
-                            const struct code_function *function)
+                            const struct code_function *function, uint8_t reg)
 {
     struct code_scope called = {.function = function,
                                 .head = CODE_NONE,
@@ -176,9 +201,9 @@ static void follow_function(struct code_slice *slice, const struct code_scope *s
     for (uint32_t i = 0; i < function->nodes.length; i++) {
         const struct instruction *at = &function->nodes.data[i];
         if (at->flow == FLOW_RETURN)
-            follow_register(slice, &called, i, 0);
+            follow_register(slice, &called, i, reg);
         else if (at->flow == FLOW_JUMP && function->next[i][0] == CODE_NONE)
-            follow_call(slice, &called, i);
+            follow_call(slice, &called, i, reg);
         else if (at->flow == FLOW_JUMP_INDIRECT)
             follow_table_jump(slice, &called, i);
     }
@@ -195,11 +220,11 @@ static bool is_recursion(const struct code_scope *scope, const struct code_funct
 /* The same for a function of which the code does not say everything: only if it leads to a few
  * variables and nothing else. `is_sure`: it is the one that is called. */
 static bool try_function(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
-                         const struct code_function *function, bool is_sure)
+                         const struct code_function *function, uint8_t reg, bool is_sure)
 {
     struct code_slice before = *slice;
     slice->is_unknown = false;
-    follow_function(slice, scope, node, function);
+    follow_function(slice, scope, node, function, reg);
     if (slice->is_unknown || slice->source_count > MOST_SOURCES) {
         *slice = before;
         return false;
@@ -232,63 +257,71 @@ static const struct code_function *foreign_function(const struct code_slice *sli
                 : NULL;
 }
 
-/* Where the call reads the function's address. */
-static void find_called_word(struct code_slice *slice, const struct code_scope *scope,
-                             uint32_t node, struct code_path *ret)
-{
-    struct code_reach reach;
-    const struct instruction *at = instruction_of(scope, node);
-    uint64_t registers = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1) &
-                         ~REGISTER_BIT(code_stack_pointer(scope->function->is_arm64));
-    *ret = (struct code_path){.root = CODE_UNKNOWN};
-    if (at->memory_count && at->memory[0].reads) {
-        code_path_find(slice->budget, scope, node, 0, ret);
-        return;
-    }
-    if (!registers || registers & (registers - 1))
-        return;
-    code_reach_register(slice->budget, scope, true, node, (uint8_t)__builtin_ctzll(registers),
-                        &reach);
-    if (reach.count == 1 && !reach.enters && !reach.is_cut &&
-        instruction_of(scope, reach.found[0])->is_move &&
-        instruction_of(scope, reach.found[0])->memory_count == 1)
-        code_path_find(slice->budget, scope, reach.found[0], 0, ret);
-}
-
-/* A function whose address is in a variable: the one with which the variable begins. */
+/* A call through a pointer: of each function whose address the pointer may have. */
 static bool follow_pointer_call(struct code_slice *slice, const struct code_scope *scope,
-                                uint32_t node)
+                                uint32_t node, uint8_t reg)
 {
-    struct code_path word;
-    uint64_t address;
-    find_called_word(slice, scope, node, &word);
-    if (word.root != CODE_ADDRESS || word.links ||
-        !elf_word_pointer(word.image->file, word.address, &address))
-        return false;
-    const struct code_function *function = function_at(slice, scope, word.image, address);
-    return function && try_function(slice, scope, node, function,
-                                    elf_word_is_constant(word.image->file, word.address));
+    struct code_targets targets;
+    bool follows = false;
+    code_targets_find(slice->budget, scope, node, &targets);
+    for (uint32_t i = 0; i < targets.count; i++) {
+        const struct code_function *function =
+            function_at(slice, scope, targets.all[i].image, targets.all[i].address);
+        if (!function || !try_function(slice, scope, node, function, reg, targets.is_whole))
+            return false;
+        follows = true;
+    }
+    return follows;
 }
 
-static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
+/* False: what the function returns is not known by its name. */
+static bool follow_named(struct code_slice *slice, const char *name)
 {
-    struct code_target target;
+    bool is_time = code_is_clock(name), is_errno = name && strcmp(name, "__errno_location") == 0;
+    slice->timed |= is_time;
+    slice->yields |= is_errno || code_is_sleep(name);
+    return is_time || is_errno || code_is_sleep(name);
+}
+
+/* The count of a semaphore decides whether the call takes it. */
+static void follow_semaphore(struct code_slice *slice, const struct code_scope *scope,
+                             uint32_t node)
+{
+    enum { BYTES = 4 }; /* sem_t begins with the count */
+    struct code_path path;
+    code_path_find_pointed(slice->budget, scope, node, scope->function->is_arm64 ? 0 : REGISTER_RDI,
+                           &path);
+    path.size_bytes = BYTES;
+    if (path.root == CODE_UNKNOWN || path.root == CODE_STACK || path.root == CODE_ERRNO)
+        slice->is_unknown = true;
+    else
+        add_source(slice, &path);
+}
+
+static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                        uint8_t reg)
+{
+    struct code_target target = {0};
+    const struct code_function *function = NULL;
     bool is_known = code_call_target(scope->function, node, &target);
     bool is_yield = scope->function == slice->yield_function && node == slice->yield;
-    bool is_sleep = is_known && code_is_sleep(target.name);
-    const struct code_function *function =
-        is_known && target.is_here && !is_sleep
-            ? function_at(slice, scope, scope->function->image, target.address)
-            : NULL;
+    if (is_known && follow_named(slice, target.name))
+        return;
+    if (is_known && code_tries_semaphore(target.name)) {
+        follow_semaphore(slice, scope, node);
+        return;
+    }
+    if (is_known && target.is_here)
+        function = function_at(slice, scope, scope->function->image, target.address);
     if (function) {
-        follow_function(slice, scope, node, function);
-    } else if (is_yield || is_sleep) {
+        follow_function(slice, scope, node, function, reg);
+    } else if (is_yield) {
         slice->yields = true;
-    } else if (is_known && !target.is_here && !code_is_clock(target.name)) {
+    } else if (is_known && !target.is_here) {
         function = foreign_function(slice, scope, &target);
-        if (!function || !try_function(slice, scope, node, function, true))
+        if (!function || !try_function(slice, scope, node, function, reg, true))
             slice->is_unknown = true;
-    } else if (is_known || !follow_pointer_call(slice, scope, node)) {
+    } else if (is_known || !follow_pointer_call(slice, scope, node, reg)) {
         slice->is_unknown = true;
     }
 }
@@ -347,20 +380,22 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     }
 }
 
-/* Everything that was found for a comparison with a counter is its bound. */
+/* Everything that was found for a comparison with a counter, or with the time, is its bound. */
 static void follow_comparison(struct code_slice *slice, const struct code_scope *scope,
                               uint32_t node)
 {
     uint32_t before = slice->source_count;
-    bool cycled = slice->cycled, is_unknown = slice->is_unknown;
-    slice->cycled = false;
+    bool cycled = slice->cycled, is_unknown = slice->is_unknown, timed = slice->timed;
+    slice->cycled = slice->timed = false;
     follow_operands(slice, scope, node);
-    if (slice->cycled) {
+    if (slice->cycled || slice->timed) {
         slice->source_count = before;
         slice->is_unknown = is_unknown;
-        slice->counts = true;
     }
+    slice->counts |= slice->cycled;
+    slice->waits_for_time |= slice->timed;
     slice->cycled = cycled;
+    slice->timed = timed;
 }
 
 static void follow_instruction(struct code_slice *slice, const struct code_scope *scope,
@@ -374,8 +409,8 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
         return;
     }
     slice->open[slice->open_count++] = (struct code_step){scope->function, node, at->is_move};
-    if (code_is_call(at) && reg == 0) /* rax, x0: also of a pointer */
-        follow_call(slice, scope, node);
+    if (code_is_call(at) && is_result(reg)) /* also of a pointer */
+        follow_call(slice, scope, node, reg);
     else if (at->flow == FLOW_SYSCALL)
         slice->yields = true;
     else if (code_is_call(at))
@@ -394,8 +429,23 @@ void code_slice_branch(struct code_slice *slice, const struct code_scope *scope,
     follow_comparison(slice, scope, node);
 }
 
-/* Whether it depends on the branch at `branch` if `node` is reached. A way that only comes back to the branch (an inner loop:
- * `while (events_pending()) handle();`) decides nothing: the thread does come out of it, or it would not yield again. */
+/* Whether the way from `from` only comes back to the branch, without yielding or leaving: an inner loop (`while (events_pending())
+ * handle();`). It decides nothing: the thread does come out of it, or it would not yield again. The loop around may begin with the
+ * same instruction. */
+static bool comes_back(const struct code_slice *slice, const struct code_scope *scope,
+                       uint32_t branch, uint32_t from)
+{
+    struct code_scope open = *scope;
+    if (!code_leads_to(slice->budget, scope, from, CODE_TURN_END, branch))
+        return true;
+    if (slice->yield == CODE_NONE || slice->yield_function != scope->function)
+        return false;
+    open.head = CODE_NONE;
+    return !code_leads_to(slice->budget, &open, from, CODE_TURN_END, branch) &&
+           !code_leads_to(slice->budget, &open, from, slice->yield, branch);
+}
+
+/* Whether it depends on the branch at `branch` if `node` is reached. */
 static bool controls(struct code_slice *slice, const struct code_scope *scope, uint32_t branch,
                      uint32_t node)
 {
@@ -407,8 +457,7 @@ static bool controls(struct code_slice *slice, const struct code_scope *scope, u
     bool leads[2];
     for (unsigned k = 0; k < 2; k++)
         leads[k] = code_leads_to(slice->budget, scope, next[k], node, branch);
-    return leads[0] != leads[1] &&
-           code_leads_to(slice->budget, scope, next[leads[0]], CODE_TURN_END, branch);
+    return leads[0] != leads[1] && !comes_back(slice, scope, branch, next[leads[0]]);
 }
 
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node)

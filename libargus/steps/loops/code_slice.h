@@ -2,8 +2,8 @@
  *
  * It stays within a scope: the body of a loop, or a called function. What was computed before the loop cannot end it. Words of the
  * stack are followed to what was stored there. A constant (`return false;`, `done = true;`) hangs on the branches that lead to it.
- * A value that the loop computes from its own former value is a counter; what it is compared with is a bound. Neither is
- * what another thread would change.
+ * A value that the loop computes from its own former value is a counter; what it is compared with is a bound, as is what
+ * the time is compared with. None of these is what another thread would change.
  */
 #ifndef ARGUS_STEPS_CODE_SLICE_H
 #define ARGUS_STEPS_CODE_SLICE_H
@@ -37,15 +37,17 @@ struct code_slice {
     const struct code_function *yield_function;
     struct code_path sources[CODE_SOURCES_MAX];
     uint32_t source_count;
-    bool found;  /* a source, perhaps one that was there already */
-    bool counts; /* a counter, or its bound, has a part in it */
-    bool yields; /* the result of the waiting itself has, or errno */
+    bool found;          /* a source, perhaps one that was there already */
+    bool counts;         /* a counter, or its bound, has a part in it */
+    bool waits_for_time; /* the time has, or what it is compared with */
+    bool yields;         /* the result of the waiting itself has, or errno */
     bool
         is_unknown; /* something has that the code does not tell: a call's result, an object, a variable at the stack */
     struct code_step open[CODE_SLICE_DEPTH]; /* what is being followed */
     uint32_t open_count;
     unsigned control; /* how many constants are being followed to their branches */
     bool cycled;      /* the comparison that is being followed has a counter */
+    bool timed;       /* … has the time */
 };
 
 /* Adds what decides whether the branch at `node` is taken. */

@@ -6,6 +6,7 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_references.h"
 #include "steps/loops/code_slice.h"
+#include "steps/loops/code_targets.h"
 
 enum {
     MOST_WORK = 32000000, /* instructions that are looked at, over all searches: some 200 ms */
@@ -22,6 +23,7 @@ struct search {
     struct code_path flag;
     uint64_t variable; /* where the variable begins at which the path does; 0: in another file */
     struct code_writers *found;
+    struct code_pointers *pointers;    /* NULL; else only what is stored is looked for */
     const struct code_function *outer; /* the one with the reference, and … */
     uint32_t outer_node;               /* … its call that is followed; CODE_NONE: none */
     bool is_guess;                     /* which argument the outer function gets is a guess */
@@ -146,6 +148,30 @@ static struct code_writer writer_at(const struct search *search, uint32_t node)
                                 .is_possible = search->is_guess};
 }
 
+/* The instruction at `node` stores a pointer in the variable. */
+static void add_pointer(struct search *search, const struct code_scope *scope, uint32_t node)
+{
+    struct code_path path = {.root = CODE_ADDRESS, .image = scope->function->image};
+    const struct instruction *at = &scope->function->nodes.data[node];
+    struct code_pointers *found = search->pointers;
+    bool is_constant = at->is_move && !at->reads && at->has_immediate;
+    path.address = (uint64_t)at->immediate; /* of a program that is not relocated; 0: none */
+    if (is_constant && !at->immediate)
+        return;
+    if (!is_constant && (!code_path_find_stored(&search->budget, scope, node, &path) ||
+                         path.root != CODE_ADDRESS || path.links)) {
+        found->is_cut = true;
+        return;
+    }
+    for (uint32_t i = 0; i < found->count; i++)
+        if (code_path_is_same(&found->all[i], &path))
+            return;
+    if (found->count == CODE_POINTERS_MAX)
+        found->is_cut = true;
+    else
+        found->all[found->count++] = path;
+}
+
 static void look_at_store(struct search *search, const struct code_scope *scope, uint32_t node,
                           unsigned operand)
 {
@@ -154,6 +180,10 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     code_path_find(&search->budget, scope, node, operand, &stored);
     if (!overlaps(&stored, &search->flag, &distance))
         return;
+    if (search->pointers) {
+        add_pointer(search, scope, node);
+        return;
+    }
     struct code_writer writer = writer_at(search, node);
     writer.has_value = distance == 0 && stores_constant(search, scope, node, &writer.value);
     if (writer.has_value && stored.size_bytes < search->flag.size_bytes)
@@ -282,6 +312,23 @@ static void look_at_functions(struct search *search, const struct code_scope *sc
             look_at_function_argument(search, handing, pointed[i].address, most);
 }
 
+/* A call through a pointer, which is followed to each function that it may execute. */
+static void look_at_pointer_call(struct search *search, const struct code_scope *scope,
+                                 uint32_t node)
+{
+    struct code_targets targets;
+    if (search->pointers)
+        return;
+    code_targets_find(&search->budget, scope, node, &targets);
+    for (uint32_t i = 0; i < targets.count; i++)
+        if (targets.all[i].image == search->image)
+            look_at_call(search, scope, node,
+                         &(struct code_target){
+                             .address = targets.all[i].address,
+                             .is_here = true,
+                         });
+}
+
 static void look_at_arguments(struct search *search, const struct code_scope *scope, uint32_t node)
 {
     struct code_target target;
@@ -296,15 +343,20 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
             leading = i;
         points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
     }
-    if (leading == ARGUMENTS || !code_call_target(scope->function, node, &target))
+    if (leading == ARGUMENTS)
         return;
+    if (!code_call_target(scope->function, node, &target)) {
+        look_at_pointer_call(search, scope, node);
+        return;
+    }
     look_at_functions(search, scope, node, pointed, leading, &target);
     if (target.is_here) {
         look_at_call(search, scope, node, &target);
-    } else if (points && !code_is_sleep(target.name) && /* it has no such argument */
-               !code_takes_lock(target.name)) {
+    } else if (!search->pointers && points &&
+               !code_is_sleep(target.name) && /* it has no such argument */
+               !code_takes_lock(target.name) && !code_tries_semaphore(target.name)) {
         struct code_writer writer = writer_at(search, node);
-        writer.is_possible = true;
+        writer.is_possible = !code_posts_semaphore(target.name);
         add_writer(search, &writer);
     }
 }
@@ -312,7 +364,8 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
 static bool is_call(const struct code_function *function, uint32_t node)
 {
     const struct instruction *at = &function->nodes.data[node];
-    return code_is_call(at) || (at->flow == FLOW_JUMP && function->next[node][0] == CODE_NONE);
+    return code_is_call(at) || ((at->flow == FLOW_JUMP || at->flow == FLOW_JUMP_INDIRECT) &&
+                                function->next[node][0] == CODE_NONE);
 }
 
 static void look_into(struct search *search, const struct code_scope *scope)
@@ -388,9 +441,10 @@ static void look_at_references(struct search *search, const struct code_referenc
         uint64_t place = references->places.data[i];
         if (place - start < bytes)
             continue;
-        if (!elf_file_function_range(search->image->file, place, &start, &bytes) ||
-            ++functions > MOST_FUNCTIONS) {
-            search->found->is_cut = true;
+        bool has_range = elf_file_function_range(search->image->file, place, &start, &bytes);
+        if (!has_range || ++functions > MOST_FUNCTIONS) {
+            /* Code without a range is that with which the compiler begins each program, unless it is written by hand. */
+            search->found->is_cut |= has_range || !search->pointers;
             bytes = 0;
             continue;
         }
@@ -438,6 +492,25 @@ static struct code_path path_of(const struct loop_flag *flag, const struct code_
     };
     memcpy(path.offsets, flag->offsets, sizeof(path.offsets));
     return path;
+}
+
+void code_writers_find_pointers(struct code_budget *budget, const struct code_path *word,
+                                struct code_pointers *ret)
+{
+    struct code_writers writers = {.count = 0};
+    struct search search = {.library = budget->library,
+                            .budget = *budget,
+                            .image = word->image,
+                            .flag = *word,
+                            .found = &writers,
+                            .pointers = ret};
+    *ret = (struct code_pointers){.count = 0};
+    search.flag.size_bytes = 8;
+    bool is_found = word->root == CODE_ADDRESS || word->root == CODE_FOREIGN;
+    if (is_found && budget->library)
+        find(&search);
+    ret->is_cut |= !is_found || writers.is_cut;
+    budget->left = search.budget.left;
 }
 
 static int by_address(const void *left, const void *right)

@@ -33,6 +33,19 @@ struct code_writers {
  * may call it, a file at a time. */
 bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret);
 
+#define CODE_POINTERS_MAX 4
+
+struct code_pointers {
+    struct code_path all[CODE_POINTERS_MAX]; /* addresses of a file */
+    uint32_t count;
+    bool is_cut; /* something else may be stored there */
+};
+
+/* The addresses that code of the word's file stores there, by direct stores. The budget has a
+ * library. */
+void code_writers_find_pointers(struct code_budget *budget, const struct code_path *word,
+                                struct code_pointers *ret);
+
 /* A function that calls one of `starts`, directly or through another one. */
 struct code_caller {
     uint64_t start, bytes; /* addresses of the file */

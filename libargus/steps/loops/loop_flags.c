@@ -1,5 +1,7 @@
 #include "steps/loops/loop_flags.h"
 
+#include <string.h>
+
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_loops.h"
 #include "steps/loops/code_slice.h"
@@ -47,17 +49,18 @@ static enum verdict judge(const struct code_slice *slice, uint32_t exits)
 {
     if (slice->source_count > 0)
         return slice->source_count <= LOOP_FLAGS_MAX ? TELLS : IS_OPAQUE;
-    return exits && slice->yields && !slice->counts && !slice->is_unknown ? TELLS_NOTHING
-                                                                          : IS_OPAQUE;
+    return exits && slice->yields && !slice->counts && !slice->waits_for_time && !slice->is_unknown
+               ? TELLS_NOTHING
+               : IS_OPAQUE;
 }
 
-/* A loop that only counts is a pause in one that looks. */
+/* A loop that only counts, or waits for a time, is a pause in one that looks. */
 static enum verdict judge_spin(const struct code_slice *slice, const struct code_scope *scope,
                                enum verdict verdict)
 {
     struct loop_effects effects;
-    bool only_counts =
-        slice->counts && !slice->source_count && !slice->is_unknown && !slice->yields;
+    bool only_counts = (slice->counts || slice->waits_for_time) && !slice->source_count &&
+                       !slice->is_unknown && !slice->yields;
     loop_effects_find(slice, scope, &effects);
     if (effects.acts || (slice->counts && effects.computes))
         return IS_OPAQUE;
@@ -97,9 +100,11 @@ static struct loop_flag flag_of(const struct code_path *path)
         .links = path->links,
         .size_bytes = path->size_bytes,
     };
-    /* x86-64: the program's own variables end where the thread's pointer leads. */
+    /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two
+     * words behind it ("ELF Handling For Thread-Local Storage", variants II and I). */
+    bool is_arm64 = elf_file_machine(flag.file) == ELF_MACHINE_AARCH64;
     if (flag.is_thread_local)
-        flag.address += elf_file_thread_block(flag.file);
+        flag.address += is_arm64 ? (uint64_t)-16 : elf_file_thread_block(flag.file);
     for (uint32_t k = 0; k < path->links; k++)
         flag.offsets[k] = path->offsets[k];
     return flag;
@@ -118,13 +123,53 @@ static void take_flags(const struct code_slice *slice, const struct code_scope *
 
 /* --- frames --- */
 
-/* The jump of `function` to `start`, as a tail call; CODE_NONE: none, or several. */
-static uint32_t tail_call_to(const struct code_function *function, uint64_t start)
+/* The function of another file that has this name; NULL. */
+static const struct code_function *foreign_function(struct reading *reading, const char *name)
+{
+    uint64_t address;
+    struct elf_file *file = reading->files && name
+                                ? reading->files->find(reading->files->context, name, &address)
+                                : NULL;
+    const struct code_image *image = file ? code_library_image(reading->library, file) : NULL;
+    const struct code_function *function =
+        image ? code_library_function(reading->library, image, address) : NULL;
+    return function && function->start == address ? function : NULL;
+}
+
+/* The function at the target; NULL: not known. */
+static const struct code_function *function_of(struct reading *reading,
+                                               const struct code_function *caller,
+                                               const struct code_target *target)
+{
+    if (!target->is_here)
+        return foreign_function(reading, target->name);
+    const struct code_function *function =
+        code_library_function(reading->library, caller->image, target->address);
+    return function && function->start == target->address ? function : NULL;
+}
+
+static bool is_function(struct reading *reading, const struct code_function *caller,
+                        const struct code_target *target, const struct code_function *function)
+{
+    uint64_t offset;
+    if (target->is_here)
+        return caller->image == function->image && target->address == function->start;
+    const char *name = elf_file_function(function->image->file, function->start, &offset);
+    return (name && offset == 0 && target->name && strcmp(name, target->name) == 0) ||
+           foreign_function(reading, target->name) == function;
+}
+
+/* The jump of `function` to `inner`, as a tail call; CODE_NONE: none, or several. */
+static uint32_t tail_call_to(struct reading *reading, const struct code_function *function,
+                             const struct code_function *inner)
 {
     uint32_t found = CODE_NONE;
     for (uint32_t i = 0; i < function->nodes.length; i++) {
-        const struct instruction *at = &function->nodes.data[i];
-        if (at->flow != FLOW_JUMP || at->target != start || function->next[i][0] != CODE_NONE)
+        struct code_target target;
+        uint8_t flow = function->nodes.data[i].flow;
+        if ((flow != FLOW_JUMP && flow != FLOW_JUMP_INDIRECT) ||
+            function->next[i][0] != CODE_NONE || !code_call_target(function, i, &target) ||
+            !is_function(reading, function, &target, inner))
             continue;
         if (found != CODE_NONE)
             return CODE_NONE;
@@ -141,14 +186,12 @@ static bool find_link(struct reading *reading, const struct code_function *calle
 {
     struct code_target target;
     *ret_jump = CODE_NONE;
-    if (!code_call_target(caller, node, &target) || !target.is_here ||
-        target.address == inner->start || caller->image != inner->image)
-        return true; /* through a pointer, or the table of another file */
-    const struct code_function *between =
-        code_library_function(reading->library, caller->image, target.address);
-    if (!between || between->start != target.address)
+    if (!code_call_target(caller, node, &target) || is_function(reading, caller, &target, inner))
+        return true; /* also through a pointer */
+    const struct code_function *between = function_of(reading, caller, &target);
+    if (!between)
         return false;
-    *ret_jump = tail_call_to(between, inner->start);
+    *ret_jump = tail_call_to(reading, between, inner);
     *ret = (struct code_scope){.function = between, .head = CODE_NONE};
     return *ret_jump != CODE_NONE;
 }

@@ -1,0 +1,133 @@
+/* Loops whose end hangs on calls: of clocks, of semaphores, and through pointers. Included by loop_shapes.c. */
+#include <semaphore.h>
+
+struct device;
+struct operations {
+    bool (*is_ready)(struct device *device);
+};
+struct device {
+    const struct operations *operations;
+    volatile bool has_data;
+};
+static __thread struct {
+    long number;
+    volatile int done;
+} record;
+OWN sem_t places_left;
+OWN struct device *device;
+
+/* The variable lies in memory that the thread's pointer and a register name. */
+APART void wait_record_of_thread(void)
+{
+    record.done = 0;
+    while (!record.done) {
+        usleep(1000);
+        record.number++;
+    }
+}
+
+/* A deadline: words of the stack that a clock's function fills. */
+APART bool wait_deadline(void)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        if (did_reconfigure)
+            return true;
+        usleep(1000);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec < begin.tv_sec + 5);
+    return false;
+}
+
+APART double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* … and numbers of floating point, one of which is a constant in memory. */
+APART bool wait_seconds(void)
+{
+    while (!did_reconfigure && now_s() < 1e6)
+        usleep(1000);
+    return did_reconfigure;
+}
+
+/* The inner loop and the one around it begin with the same instruction. */
+APART void wait_dispatching(void)
+{
+    while (!did_reconfigure) {
+        while (poll_device())
+            poll_device();
+        usleep(1000);
+    }
+}
+
+APART void wait_semaphore(void)
+{
+    while (sem_trywait(&places_left) != 0)
+        usleep(1000);
+}
+
+APART bool is_job_done(void *context)
+{
+    const struct {
+        long number;
+        volatile int is_done;
+    } *own = context;
+    return own->is_done;
+}
+
+/* A function gets what it checks, and with what. */
+APART void wait_predicate(bool (*is_done)(void *), void *context)
+{
+    while (!is_done(context))
+        usleep(1000);
+}
+
+APART void go_predicate(void)
+{
+    wait_predicate(is_job_done, &job);
+    puts("");
+}
+
+APART bool has_device_data(struct device *own)
+{
+    return own->has_data;
+}
+
+static const struct operations plain = {has_device_data};
+
+APART void open_device(void)
+{
+    device = malloc(sizeof(*device));
+    device->operations = &plain;
+    device->has_data = false;
+}
+
+/* The object has a table of functions, as virtual functions are. */
+APART void wait_operations(void)
+{
+    while (!device->operations->is_ready(device))
+        usleep(1000);
+}
+
+/* Its table may be any. */
+APART void wait_chosen_operations(struct device *own)
+{
+    while (!own->operations->is_ready(own))
+        usleep(1000);
+}
+
+APART void set_semaphore(void)
+{
+    sem_post(&places_left);
+    puts("");
+}
+
+APART void set_operations(void)
+{
+    device->has_data = true;
+}
