@@ -40,12 +40,6 @@ static uint32_t intern(struct frames *frames, struct strtab *table, const char *
     return id;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* --- functions --- */
 
 static uint32_t add(struct frames *frames, const char *key, const char *name, const char *image,
@@ -76,19 +70,14 @@ static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uin
                             bool is_return, const char *image)
 {
     char name[512];
-    uint64_t at;
     if (layers_is_anonymous(image)) {
         snprintf(name, sizeof(name), "0x%" PRIx64, address);
         return frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
     }
-    if (argus_symbols_start(frames->symbols, space.process, space.time_ns, address, is_return,
-                            &at)) {
-        snprintf(name, sizeof(name), "%s+0x%" PRIx64, base_name(image), at);
-    } else {
-        struct argus_symbol symbol =
-            argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
-        argus_symbol_text(&symbol, address, name, sizeof(name));
-    }
+    struct argus_symbol symbol =
+        argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+    argus_symbols_function_text(frames->symbols, space.process, space.time_ns, address, is_return,
+                                &symbol, name, sizeof(name));
     return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
 }
 

@@ -517,6 +517,17 @@ const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t addres
     return buffer;
 }
 
+const char *argus_symbols_function_text(struct argus_symbols *symbols, uint32_t process,
+                                        uint64_t time_ns, uint64_t address, bool is_return,
+                                        const struct argus_symbol *symbol, char *buffer,
+                                        size_t buffer_bytes)
+{
+    struct argus_symbol whole = *symbol;
+    if (!symbol->function && symbol->image)
+        argus_symbols_start(symbols, process, time_ns, address, is_return, &whole.offset);
+    return argus_symbol_text(&whole, address, buffer, buffer_bytes);
+}
+
 void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
                         bool is_return, const struct argus_symbol *symbol)
 {

@@ -61,11 +61,12 @@ static bool is_part_of(const char *library, const char *program)
            (library[3 + length] == '.' || library[3 + length] == '-');
 }
 
-/* Libraries have ".so" in their file names, and macOS's ".dylib"; or they are the kernel's. */
+/* Libraries have ".so" in their file names, and macOS's ".dylib"; or they are the kernel's, or code
+ * that was made at run time ("//anon"). */
 static bool is_library(const char *image, const char *program)
 {
     const char *name = text_image(image);
-    if (!name || name[0] == '[')
+    if (!name || name[0] == '[' || strncmp(image, "//", 2) == 0)
         return true;
     return (strstr(name, ".so") || strstr(name, ".dylib")) && !is_part_of(name, program);
 }
@@ -106,25 +107,49 @@ static bool walk_next(struct walk *walk, struct argus_symbol *ret)
     return true;
 }
 
+#define FUNCTION_BYTES 256
+
 /* The program's own function that called a library, and the library's function. */
 struct call {
-    const char *called; /* NULL: only the C library's, or it has no name */
-    const char *caller; /* NULL: it has no name */
+    char called[FUNCTION_BYTES]; /* "": only the C library's */
+    char caller[FUNCTION_BYTES]; /* "": there is none */
 };
 
-/* The caller is the innermost function of the program's own files. Not main(), or a thread's first
+/* The function of the last frame of `walk`, by its start if it has no name. */
+static void write_function(const struct walk *walk, const struct argus_symbol *symbol, char *ret)
+{
+    uint32_t frame = walk->frame - 1;
+    argus_symbols_function_text(walk->symbols, walk->process, walk->time_ns,
+                                walk->stack.frames[frame], frame > 0, symbol, ret, FUNCTION_BYTES);
+}
+
+/* The function that the program called is the outermost one of the libraries that has a name. The
+ * caller is the innermost function of the program's own files. Not main(), or a thread's first
  * function, which the C library calls: nearly every stack has it. */
 static struct call find_call(struct walk walk, const char *program)
 {
-    struct call call = {NULL, NULL};
+    struct call call = {"", ""};
     struct argus_symbol symbol, next;
-    while (walk_next(&walk, &symbol) && is_library(symbol.image, program))
-        if (symbol.function && !is_base_library(symbol.image))
-            call.called = symbol.function;
+    bool named = false;
+    while (walk_next(&walk, &symbol) && is_library(symbol.image, program)) {
+        bool is_file = symbol.image && symbol.image[0] == '/' && symbol.image[1] != '/';
+        if (is_base_library(symbol.image) || (!symbol.function && (named || !is_file)))
+            continue;
+        named = symbol.function != NULL;
+        write_function(&walk, &symbol, call.called);
+    }
+    struct walk caller = walk;
     if (!walk_next(&walk, &next) || is_base_library(next.image))
-        return (struct call){NULL, NULL};
-    call.caller = symbol.function;
+        return (struct call){"", ""};
+    write_function(&caller, &symbol, call.caller);
     return call;
+}
+
+/* Whether the last frame of `walk` is that of main(), or of a thread's first function. */
+static bool is_outermost(struct walk walk)
+{
+    struct argus_symbol next;
+    return !walk_next(&walk, &next) || is_base_library(next.image);
 }
 
 const char *text_callers(const struct view *view, struct argus_symbols *symbols, uint32_t vertex,
@@ -141,9 +166,9 @@ const char *text_callers(const struct view *view, struct argus_symbols *symbols,
         ARGUS_NONE)
         return buffer;
     struct call call = find_call(walk, timeline_process(view, vertex)->name);
-    if (call.called)
-        snprintf(buffer, bytes, ", in %s%s%s", call.called, call.caller ? ", called by " : "",
-                 call.caller ? call.caller : "");
+    if (*call.called)
+        snprintf(buffer, bytes, ", in %s%s%s", call.called, *call.caller ? ", called by " : "",
+                 call.caller);
     return buffer;
 }
 
@@ -157,10 +182,14 @@ const char *text_function(const struct view *view, struct argus_symbols *symbols
     if (argus_symbols_script(symbols, walk.process, walk.time_ns, walk.stack, &script) !=
         ARGUS_NONE)
         return text_script(&script, buffer, bytes);
+    char name[FUNCTION_BYTES];
+    const char *program = timeline_process(view, vertex)->name;
     while (walk_next(&walk, &symbol)) {
-        if (!symbol.function || is_base_library(symbol.image))
+        if (is_base_library(symbol.image) ||
+            (!symbol.function && (is_library(symbol.image, program) || is_outermost(walk))))
             continue;
-        snprintf(buffer, bytes, "%s", symbol.function);
+        write_function(&walk, &symbol, name);
+        snprintf(buffer, bytes, "%s", name);
         return buffer;
     }
     return NULL;

@@ -106,3 +106,30 @@ def inlined_functions_around_a_call_of_a_library():
         return inlined(s, TOOL, 0x1010, ("tool_read", "/src/tool/tool.c"), ("tool_load", "/src/tool/tool.c"))
     return waits(receives, tool, opens), "editor", {
         "type": "LongWait", "root": ("editor", "LongWait"), "why": ", in tool_load, called by ask):"}
+
+
+def nameless(s, path, place, distance):
+    """A place in a function without a name, of which the file tells where it begins: its code for unwinding has ranges."""
+    s.tables.append(f"name path {path} place {place - 1:#x} distance {distance - 1} line 0")
+    return START[path] + place
+
+
+@scene
+def busy_in_stripped_code():
+    """Two places in a function without a name are one function."""
+    return busy(lambda s: nameless(s, EDITOR, 0x1010, 0x10), lambda s: nameless(s, EDITOR, 0x1030, 0x30)), "editor", {
+        "type": "LongRunning", "root": ("editor", "LongRunning"), "functions": [("editor+0x1000", False, 30, 30)]}
+
+
+@scene
+def waiting_in_stripped_code():
+    """Neither the library's function nor its caller has a name."""
+    return waits(receives, lambda s: nameless(s, TOOL, 0x1010, 0x10), lambda s: nameless(s, EDITOR, 0x1230, 0x30)), "editor", {
+        "type": "LongWait", "root": ("editor", "LongWait"), "why": ", in libtool.so.1+0x1000, called by editor+0x1200):"}
+
+
+@scene
+def waiting_in_a_stripped_program():
+    """The program's own function, and not main, which called it."""
+    return waits(receives, lambda s: nameless(s, EDITOR, 0x1230, 0x30)), "editor", {
+        "type": "LongWait", "root": ("editor", "LongWait"), "why": ", in editor+0x1200):"}

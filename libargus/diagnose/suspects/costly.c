@@ -75,7 +75,7 @@ static struct argus_error *intern_function(struct tally *tally, const char *text
 
 /* Adds the name of a function of `address` to `lists`. */
 static struct argus_error *add_name(struct tally *tally, const struct argus_symbol *symbol,
-                                    uint64_t address, bool is_return)
+                                    uint64_t time_ns, uint64_t address, bool is_return)
 {
     char text[256];
     uint32_t name;
@@ -83,7 +83,8 @@ static struct argus_error *add_name(struct tally *tally, const struct argus_symb
     if (is_script) /* "<module>" occurs in every file */
         snprintf(text, sizeof(text), "%s (%s)", symbol->function, text_image(symbol->file));
     else
-        argus_symbol_text(symbol, address, text, sizeof(text));
+        argus_symbols_function_text(tally->d->symbols, tally->process, time_ns, address, is_return,
+                                    symbol, text, sizeof(text));
     struct argus_error *error =
         intern_function(tally, text, text_image(is_script ? symbol->file : symbol->image), &name);
     if (error)
@@ -109,7 +110,7 @@ static struct argus_error *add_names(struct tally *tally, uint64_t time_ns, uint
         return argus_error_memory();
     struct argus_error *error = NULL;
     for (uint32_t i = 0; i < functions.count && !error; i++)
-        error = add_name(tally, &functions.symbols[i], address, is_return);
+        error = add_name(tally, &functions.symbols[i], time_ns, address, is_return);
     return error;
 }
 
