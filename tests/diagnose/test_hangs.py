@@ -16,6 +16,7 @@ import hangs_on_macos
 import hangs_searching  # noqa: F401
 import hangs_unanswered  # noqa: F401
 import hangs_unnoticed  # noqa: F401
+import hangs_without_polls  # noqa: F401
 from hang_scene import SCENES
 
 

@@ -4,17 +4,27 @@
  *
  * A thread that waits for its workers looks similar. The loop differs in what its wakers had just
  * received: messages of a process with windows, which makes the loop work for what a user does
- * there.
+ * there, or of a display server (a toolkit of Java reads events in a thread of its own). In the
+ * latter case the loop need not be the main thread, but it uses the display server, too.
+ *
+ * Programs in a terminal read what is typed. The kernel wakes them: its terminal driver, in a worker
+ * (drivers/tty/tty_buffer.c) or an interrupt. A device that another program serves, such as
+ * /dev/fuse, is read with a message of that program's client.
  */
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 
 /* At least so many waits must have been ended in this way. */
 #define LEAST_BROUGHT 3
+/* So many waits for a terminal. */
+#define LEAST_TYPED 5
 
 struct search {
     const struct view *view;
-    uint32_t asked; /* the process that was asked last for windows; ARGUS_NONE: none */
+    bool is_main;
+    uint32_t typed;    /* waits for a terminal that the kernel ended */
+    uint64_t terminal; /* the inode of the last one */
+    uint32_t asked;    /* the process that was asked last for windows; ARGUS_NONE: none */
     bool answer;
 };
 
@@ -26,7 +36,18 @@ static bool has_windows(struct search *search, uint32_t process)
     return search->answer;
 }
 
-/* Whether `waker` received a message of a process with windows. */
+/* Whether `waker` may pass on what it received. A thread besides the main thread gets its input from
+ * one that does nothing else. */
+static bool may_bring(const struct search *search, uint32_t waker)
+{
+    const struct view *view = search->view;
+    uint32_t thread = view->vertices[waker].thread;
+    return search->is_main ||
+           (view->processes[view->threads[thread].process].main_thread != thread &&
+            !thread_hands_events(view, thread));
+}
+
+/* Whether `waker` received a message of a process with windows, or of a display server. */
 static bool receives(struct search *search, uint32_t waker)
 {
     const struct view *view = search->view;
@@ -35,11 +56,21 @@ static bool receives(struct search *search, uint32_t waker)
     uint32_t process = view->threads[view->vertices[waker].thread].process;
     for (size_t i = 0; i < count; i++) {
         uint32_t sender = view->threads[view->vertices[edges[i].from].thread].process;
-        if ((edges[i].message || edges[i].kind == ARGUS_EDGE_MESSAGE) && sender != process &&
-            has_windows(search, sender))
-            return true;
+        if ((!edges[i].message && edges[i].kind != ARGUS_EDGE_MESSAGE) || sender == process)
+            continue;
+        if (view->processes[sender].serves_display ||
+            (search->is_main && has_windows(search, sender)))
+            return may_bring(search, waker);
     }
     return false;
+}
+
+/* The vertex that ended the wait of `vertex`; ARGUS_NONE: none. */
+static uint32_t waker_of(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    return cause == ARGUS_NONE ? ARGUS_NONE : view->edges[cause].from;
 }
 
 /* Whether the wait of `vertex` was ended by another thread of its process that had received a
@@ -47,27 +78,57 @@ static bool receives(struct search *search, uint32_t waker)
 static bool is_brought(struct search *search, uint32_t vertex)
 {
     const struct view *view = search->view;
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    if (cause == ARGUS_NONE)
+    uint32_t waker = waker_of(view, vertex);
+    if (waker == ARGUS_NONE)
         return false;
     const struct argus_thread *thread = &view->threads[view->vertices[vertex].thread];
-    uint32_t waker = view->edges[cause].from;
     uint32_t other = view->vertices[waker].thread;
     return other != view->vertices[vertex].thread &&
            view->threads[other].process == thread->process && receives(search, waker);
 }
 
+/* Counts a wait for a terminal if the kernel ended it. */
+static void count_typed(struct search *search, uint32_t vertex)
+{
+    const struct argus_wait *wait = &search->view->vertices[vertex].wait;
+    uint32_t waker = waker_of(search->view, vertex);
+    if (!wait_reads_device(wait) ||
+        !(wait->by_device || (waker != ARGUS_NONE && timeline_is_kernel(search->view, waker))))
+        return;
+    search->typed++;
+    search->terminal = wait->inode;
+}
+
+/* Wherever the thread reads its terminal, it is in its loop. */
+static void mark_reads(const struct search *search, uint32_t thread, struct habits *habits)
+{
+    const struct argus_thread *t = &search->view->threads[thread];
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_wait *wait = &search->view->vertices[v].wait;
+        const struct habit *habit = habits_of(habits, &search->view->vertices[v]);
+        if (habit && wait_reads_device(wait) && wait->inode == search->terminal)
+            habits->items.data[habit - habits->items.data].brought = LEAST_BROUGHT;
+    }
+}
+
 void brought_input_find(const struct view *view, uint32_t thread, struct habits *habits)
 {
-    struct search search = {.view = view, .asked = ARGUS_NONE};
     const struct argus_thread *t = &view->threads[thread];
+    struct search search = {.view = view,
+                            .is_main = view->processes[t->process].main_thread == thread,
+                            .asked = ARGUS_NONE};
+    if (!search.is_main && !thread_uses_display(view, thread))
+        return;
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct habit *habit = habits_of(habits, &view->vertices[v]);
+        if (search.is_main)
+            count_typed(&search, v);
         if (habit && habit->kind == ARGUS_WAIT_FUTEX && habit->brought < LEAST_BROUGHT &&
             is_brought(&search, v))
             habits->items.data[habit - habits->items.data].brought++;
     }
+    if (search.typed >= LEAST_TYPED)
+        mark_reads(&search, thread, habits);
 }
 
 bool input_is_brought(const struct habit *habit)

@@ -81,6 +81,8 @@ bool indicator_stack(struct finder *finder);
 bool finder_has_windows(const struct finder *finder, uint32_t thread);
 /* Whether probes saw it hand UI events to the program: then its callbacks are known, too. */
 bool thread_hands_events(const struct view *view, uint32_t thread);
+/* Whether it takes events or answers from a display server. */
+bool thread_uses_display(const struct view *view, uint32_t thread);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
  * reached its event loop. */
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
@@ -119,9 +121,6 @@ uint32_t late_answer(const struct view *view, const struct argus_hang *hang);
 
 /* --- start_up.c --- */
 
-/* Whether the process has mapped a toolkit's library. */
-bool process_has_toolkit(const struct view *view, uint32_t process);
-
 /* When the thread first polled, or took a message of another process; 0: never, as far as the trace
  * tells. */
 uint64_t start_up_end(const struct view *view, uint32_t thread);
@@ -130,8 +129,9 @@ uint64_t start_up_end(const struct view *view, uint32_t thread);
 bool process_has_toolkit(const struct view *view, uint32_t process);
 
 /* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it in
- * one wait. */
-bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns);
+ * one wait. A program without a known toolkit gets its first events only after its start. */
+bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
+                    uint64_t threshold_ns);
 
 /* --- unnoticed.c --- */
 

@@ -23,6 +23,9 @@
 /* In by_call: polls with these arguments occur at several places. */
 #define AT_SEVERAL (IDMAP_NONE - 1)
 
+#define MODE_MASK      0170000u
+#define MODE_CHARACTER 0020000u
+
 /* A hash of the stack. For a poll, the address of the direct caller does not count: a loop that
  * polls here with a time-out and there without one is one loop, and a poll in a handler has more
  * frames below it. */
@@ -227,6 +230,38 @@ static bool responds(const struct view *view, uint32_t vertex)
     return false;
 }
 
+bool wait_reads_device(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_READ && wait->inode &&
+           (wait->object_type & MODE_MASK) == MODE_CHARACTER;
+}
+
+/* What ended the wait of `vertex`: a descriptor if a poll found one ready, a device that was read,
+ * else the waker (of a device, this is any of the kernel's workers). */
+static uint64_t source_of(const struct view *view, uint32_t vertex, uint32_t waker)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    uint32_t i = wait->first_detail;
+    while (i < count && details[i].kind != ARGUS_DETAIL_READY)
+        i = details[i].next;
+    if (i >= count)
+        return wait_reads_device(wait) ? wait->inode : waker;
+    return details[i].arg[1] ? details[i].arg[1] : details[i].arg[0];
+}
+
+static void add_answer(struct habit *habit, uint64_t source)
+{
+    uint32_t at = 0;
+    while (at < HABIT_SOURCES && habit->answer_counts[at] && habit->answer_sources[at] != source)
+        at++;
+    if (at == HABIT_SOURCES)
+        return;
+    habit->answer_sources[at] = source;
+    habit->answer_counts[at]++;
+}
+
 static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -239,9 +274,12 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
     const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
     habit->responses += responds(view, vertex);
-    habit->replies += is_reply(view, vertex, edge);
+    bool reply = is_reply(view, vertex, edge);
+    habit->replies += reply;
+    if (reply)
+        add_answer(habit, source_of(view, vertex, waker));
     if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
-        add_source(habit, waker, false);
+        add_source(habit, source_of(view, vertex, waker), false);
 }
 
 /* The last wait before `vertex`, without a signal handler's own vertices; ARGUS_NONE. */
@@ -364,13 +402,34 @@ static bool rests_at_clear_place(const struct habits *habits)
     return false;
 }
 
+static bool is_mostly(uint32_t replies, uint64_t all)
+{
+    return replies * 10ull >= all * 6;
+}
+
+/* Whether something comes there that is mostly no answer, although most waits are for answers: in a
+ * terminal's window each key is echoed. */
+static bool takes_unasked(const struct habit *habit)
+{
+    for (uint32_t i = 0; i < habit->source_count; i++) {
+        uint32_t unasked = habit->source_counts[i], answers = 0;
+        for (uint32_t k = 0; k < HABIT_SOURCES; k++)
+            if (habit->answer_sources[k] == habit->sources[i])
+                answers = habit->answer_counts[k];
+        if (!(habit->sets >> i & 1) && unasked >= HOME_OTHERS &&
+            !is_mostly(answers, (uint64_t)answers + unasked))
+            return true;
+    }
+    return false;
+}
+
 /* At a known place, waits that time out are not for an answer: such loops look again for something
  * else. */
 static bool are_answers(const struct habits *habits, const struct habit *habit)
 {
     bool clear = habit_is_clear(habits->graph, habit->user_stack);
     uint64_t all = clear && habit->kind == ARGUS_WAIT_POLL ? habit->count : habit->ended;
-    return habit->ended > 0 && habit->replies * 10ull >= all * 6;
+    return habit->ended > 0 && is_mostly(habit->replies, all) && !takes_unasked(habit);
 }
 
 static bool may_be_home(const struct habit *habit)

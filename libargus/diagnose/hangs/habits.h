@@ -34,11 +34,13 @@ struct habit {
     uint32_t replies;    /* of these: ended by a thread that this one had just made run */
     uint32_t responses;  /* of `ended`: after which it sent something before it waited again */
     uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
-    uint64_t first_ns, last_ns;            /* when the first and the last of them began */
-    uint64_t sources[HABIT_SOURCES];       /* what they take from, without answers (nesting.c) */
-    uint32_t source_counts[HABIT_SOURCES]; /* how many of the waits take from each of them */
-    uint32_t user_stack;                   /* of one of the waits; ARGUS_NONE: not known */
-    uint16_t sets; /* bit i: source i is a set of descriptors or a condition */
+    uint64_t first_ns, last_ns;             /* when the first and the last of them began */
+    uint64_t sources[HABIT_SOURCES];        /* what they take from, without answers (nesting.c) */
+    uint32_t source_counts[HABIT_SOURCES];  /* how many of the waits take from each of them */
+    uint64_t answer_sources[HABIT_SOURCES]; /* what brings answers */
+    uint32_t answer_counts[HABIT_SOURCES];
+    uint32_t user_stack; /* of one of the waits; ARGUS_NONE: not known */
+    uint16_t sets;       /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
     uint8_t brought; /* ended by a thread that had received input; only some are counted */
     uint8_t kind;    /* enum argus_wait_kind */
@@ -65,6 +67,9 @@ void habits_deinit(struct habits *habits);
 
 /* The habit of the wait of `vertex`, a vertex of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
+
+/* Whether it reads a character device, such as a terminal. */
+bool wait_reads_device(const struct argus_wait *wait);
 
 /* Whether the wait of `vertex` continues one that a signal interrupted: the thread has not come
  * back to its loop. */

@@ -372,7 +372,7 @@ static bool add_start(struct scan *scan, struct argus_hang *hang)
         return true;
     hang_measure(scan->view, hang);
     bool counts = (!hang->ongoing && hang_leaves_message(scan->view, hang)) ||
-                  start_up_waits(scan->view, hang, threshold_ns);
+                  start_up_waits(scan->finder, hang, threshold_ns);
     return !counts || finder_add(scan->finder, hang);
 }
 

@@ -140,7 +140,8 @@ static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[
     size_t count = 0;
     for (size_t i = 0; i < habits->items.length; i++) {
         struct habit *habit = &habits->items.data[i];
-        if (!may_enclose(habits, habit) || (habit->kind == ARGUS_WAIT_FUTEX && !is_main))
+        if (!may_enclose(habits, habit) ||
+            (habit->kind == ARGUS_WAIT_FUTEX && !is_main && !input_is_brought(habit)))
             continue;
         size_t at = count < MOST_OUTER ? count++ : MOST_OUTER - 1;
         if (at == MOST_OUTER - 1 && ret[at] && count == MOST_OUTER && ret[at]->count > habit->count)
@@ -229,18 +230,15 @@ static void judge_again(struct habits *habits, struct habit *const *outer, size_
     judge(habits, outer, nested, count);
 }
 
-/* Marks the loops among `outer` that wait for a condition and whose input is brought to them. */
-static void find_brought(const struct view *view, uint32_t thread, struct habits *habits,
-                         struct habit *const *outer, size_t count)
+/* Marks the loops that do not poll and whose input is brought to them: conditions among `outer`, and
+ * all places at which the thread reads its terminal. */
+static void mark_brought(struct habits *habits, struct habit *const *outer, size_t count)
 {
-    bool any = false;
-    for (size_t k = 0; k < count; k++)
-        any |= outer[k]->kind == ARGUS_WAIT_FUTEX;
-    if (!any)
-        return;
-    brought_input_find(view, thread, habits);
     for (size_t k = 0; k < count; k++)
         outer[k]->loop |= input_is_brought(outer[k]);
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_READ)
+            habits->items.data[i].loop |= input_is_brought(&habits->items.data[i]);
 }
 
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits)
@@ -248,8 +246,9 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
     bool is_main = view->processes[view->threads[thread].process].main_thread == thread;
     struct habit *outer[MOST_OUTER] = {NULL};
     bool nested[MOST_OUTER] = {false};
+    brought_input_find(view, thread, habits);
     size_t count = find_outer(habits, is_main, outer);
-    find_brought(view, thread, habits, outer, count);
+    mark_brought(habits, outer, count);
     judge(habits, outer, nested, count);
     judge_again(habits, outer, count);
     if (!ignored_pending_find(view, thread, habits))

@@ -20,9 +20,10 @@ bool habits_share_set(const struct habit *a, const struct habit *b);
  * known by `nested`). False without memory. */
 bool ignored_pending_find(const struct view *view, uint32_t thread, struct habits *habits);
 
-/* brought_input.c: sets `brought` of all waits for a condition. */
+/* brought_input.c: sets `brought` of all waits for a condition or a terminal. */
 void brought_input_find(const struct view *view, uint32_t thread, struct habits *habits);
-/* Whether such a wait is that of an event loop whose input another thread of the process receives. */
+/* Whether such a wait is that of an event loop whose input another thread of the process, or the
+ * kernel, receives. */
 bool input_is_brought(const struct habit *habit);
 
 /* searching.c: whether the thread looks there again and again, and other threads end hardly any of

@@ -74,12 +74,22 @@ static bool is_for_another(const struct argus_wait *wait)
            !(wait->kind == ARGUS_WAIT_READ && wait->object == 0);
 }
 
-bool start_up_waits(const struct view *view, const struct argus_hang *hang, uint64_t threshold_ns)
+static bool will_have_windows(const struct finder *finder, const struct argus_hang *hang)
 {
+    const struct view *view = finder->view;
+    return process_has_toolkit(view, view->threads[hang->thread].process) ||
+           finder_has_windows(finder, hang->thread) ||
+           (hang->ongoing && thread_uses_display(view, hang->thread) &&
+            view->vertices[hang->vertex].wait.kind != ARGUS_WAIT_POLL);
+}
+
+bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
+                    uint64_t threshold_ns)
+{
+    const struct view *view = finder->view;
     if (hang->type != ARGUS_TYPE_LONG_WAIT || hang->vertex == ARGUS_NONE)
         return false;
     uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - view->vertices[hang->vertex].end_ns;
     return hang->wait_ns >= threshold_ns && wait_ns >= hang->wait_ns / 2 &&
-           is_for_another(&view->vertices[hang->vertex].wait) &&
-           process_has_toolkit(view, view->threads[hang->thread].process);
+           is_for_another(&view->vertices[hang->vertex].wait) && will_have_windows(finder, hang);
 }

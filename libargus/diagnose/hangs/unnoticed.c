@@ -22,6 +22,7 @@
  * If the trace does not show what is pending, all of them count.
  */
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/nesting.h"
 
 /* Replies to a busy program take less. */
 #define LONGEST_REPLY_NS 250000000ull
@@ -163,12 +164,24 @@ static bool is_set_off_by_child(const struct view *view, const struct argus_hang
     return before != ARGUS_NONE && is_for_child(view, before, ended_by(view, before));
 }
 
-/* Whether the thread sleeps for at least half of the stretch, and its own timer or a child set the
+/* Whether a wait was a pause: a sleep, or a poll that nothing ended before its time was over (a
+ * service that works now and then). A poll for a reply that did not come is none. */
+static bool is_pause(const struct view *view, const struct habits *habits, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    const struct habit *habit = habits_of(habits, &view->vertices[vertex]);
+    return wait->kind == ARGUS_WAIT_SLEEP ||
+           (wait->kind == ARGUS_WAIT_POLL && wait->outcome == ARGUS_OUTCOME_TIMED_OUT && habit &&
+            !habit->nested && !habit->answers);
+}
+
+/* Whether the thread pauses for at least half of the stretch, and its own timer or a child set the
  * stretch off. */
-static bool sleeps(const struct view *view, const struct argus_hang *hang)
+static bool sleeps(const struct view *view, const struct habits *habits,
+                   const struct argus_hang *hang)
 {
     return hang->vertex != ARGUS_NONE && hang->type == ARGUS_TYPE_LONG_WAIT &&
-           view->vertices[hang->vertex].wait.kind == ARGUS_WAIT_SLEEP &&
+           is_pause(view, habits, hang->vertex) &&
            (hang_is_set_off_by_itself(view, hang) || is_set_off_by_child(view, hang));
 }
 
@@ -247,6 +260,18 @@ static bool is_parked(const struct view *view, const struct habits *habits,
     return habit && (habit->home || !finds_ready(habits));
 }
 
+/* Whether users wait for the thread: an application's main thread, or one that gets the input of its
+ * windows (brought_input.c). */
+static bool is_for_users(const struct view *view, const struct habits *habits, uint32_t thread)
+{
+    if (view->processes[view->threads[thread].process].main_thread == thread)
+        return true;
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].loop && input_is_brought(&habits->items.data[i]))
+            return true;
+    return false;
+}
+
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
                        const struct argus_hang *hang, bool sure)
 {
@@ -254,7 +279,7 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     struct argus_pendings pendings;
     if (!finder->sees_pending)
         return false;
-    bool is_main = view->processes[view->threads[hang->thread].process].main_thread == hang->thread;
+    bool is_main = is_for_users(view, habits, hang->thread);
     struct children children = children_of(view, hang);
     struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
     if (error) {
@@ -272,7 +297,7 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
         return true;
     return !awaited &&
            (!sure || !is_main || (children.enough && !finder_has_windows(finder, hang->thread)) ||
-            (sleeps(view, hang) && !hang_is_named(finder->options)) ||
+            (sleeps(view, habits, hang) && !hang_is_named(finder->options)) ||
             (is_polled_for(view, habits, hang) && late_answer(view, hang) == ARGUS_NONE) ||
             serves_children(view, habits, hang->thread));
 }

@@ -1,5 +1,6 @@
-/* Which threads have windows. Two things show it:
+/* Which threads have windows. Any of these shows it:
  *   - the thread hands UI events to the program (a probe in a toolkit reports them);
+ *   - it reads an event that only windows get (a probe in the display server's client library);
  *   - it receives something from a display server that it did not ask for. This also works for
  *     programs without a toolkit that the probes know, and without probes. A program that only
  *     sends requests and takes the answers, like a tool that reads the pointer's position, has no
@@ -13,6 +14,16 @@ static bool hands_event(const struct view *view, uint32_t vertex)
     size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks);
     for (size_t i = 0; i < count; i++)
         if (callbacks[i].what == ARGUS_CALLBACK_UI_EVENT)
+            return true;
+    return false;
+}
+
+static bool reads_window_event(const struct view *view, uint32_t vertex)
+{
+    const struct argus_callback *callbacks;
+    size_t count = argus_graph_callbacks(view->graph, vertex, &callbacks);
+    for (size_t i = 0; i < count; i++)
+        if (callbacks[i].what == ARGUS_CALLBACK_UI_READ && callbacks[i].ui_event != ARGUS_UI_OTHER)
             return true;
     return false;
 }
@@ -49,12 +60,31 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
     return any_vertex(view, thread, hands_event);
 }
 
+static bool uses_display(const struct view *view, uint32_t vertex)
+{
+    const struct argus_edge *edges;
+    uint32_t own = view->threads[view->vertices[vertex].thread].process;
+    size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sender = view->threads[view->vertices[edges[i].from].thread].process;
+        if (view->processes[sender].serves_display && sender != own)
+            return true;
+    }
+    return false;
+}
+
+bool thread_uses_display(const struct view *view, uint32_t thread)
+{
+    return any_vertex(view, thread, uses_display);
+}
+
 bool finder_has_windows(const struct finder *finder, uint32_t thread)
 {
     uint8_t *answer = &finder->windows[thread];
     if (*answer == WINDOWS_NOT_ASKED)
         *answer = thread_hands_events(finder->view, thread) ||
-                          any_vertex(finder->view, thread, receives_event)
+                          any_vertex(finder->view, thread, receives_event) ||
+                          any_vertex(finder->view, thread, reads_window_event)
                       ? WINDOWS_SOME
                       : WINDOWS_NONE;
     return *answer == WINDOWS_SOME;

@@ -1,0 +1,205 @@
+"""Event loops that do not poll: they read a terminal, or wait for a thread that reads the events of their window. And what looks like a
+hang of such programs, and of those that talk to them."""
+from hang_scene import Loop, hang, scene
+from hangs_unnoticed import start_viewer
+
+START = (0x401000, 0x402000)  # main and its caller
+INPUT = (0x700000, 0x510000, 0x511000) + START
+HANDLER = (0x700000, 0x520000, 0x521000, 0x522000) + START
+WORKER, READER, DISPLAY, SERVER = 2, 31, 40, 50
+
+
+def pager(kernel, call):
+    """A program whose input is read from a device; the kernel's worker, or another program, ends its waits."""
+    s = Loop(begun=False)
+    s.thread(s.editor, "pager")
+    s.thread(WORKER, "worker")
+    if kernel:
+        s.tables[-1] = s.tables[-1].replace(" name", " kernel name")
+    s.thread(SERVER, "files", parent=s.editor if call == "wait4" else 1)
+    s.pipe_message(WORKER, "sent", 1)
+    s.pipe_message(SERVER, "received", 1)
+    s.wait(WORKER, "read")
+    s.wait(SERVER, "read")
+    for _ in range(6):
+        types(s)
+    return s
+
+
+def reads(s):
+    s.wait(s.editor, "read", fd=0, inode=3, mode="device", frames=INPUT)
+
+
+def types(s):
+    """The pager waits for a key."""
+    reads(s)
+    s.for_ms(60)
+    s.interrupt(WORKER)
+    s.wake(WORKER, s.editor)
+    s.wait(WORKER, "read")
+
+
+def opens(s, call):
+    """A handler waits for 3 s."""
+    s.wait(s.editor, call, fd=SERVER if call == "wait4" else 7, inode=0 if call == "wait4" else 800, mode="file", frames=HANDLER)
+    s.for_ms(3000)
+    s.interrupt(SERVER)
+    s.wake(SERVER, s.editor, call="exit_group" if call == "wait4" else "write")
+    types(s)
+    reads(s)
+    s.for_ms(100)
+    s.goes_on(10)
+
+
+@scene
+def program_in_a_terminal():
+    """It does not look at its terminal for 3 s. A device that another program serves is no terminal, and a shell whose command runs is not
+    frozen."""
+    scenes = []
+    for kernel, call in (True, "read"), (False, "read"), (True, "wait4"):
+        s = pager(kernel, call)
+        opens(s, call)
+        scenes.append(s)
+    return scenes, [([], [hang("pager", type="LongWait")]), ([], []), ([], [])]
+
+
+def rests(s, frames=INPUT):
+    s.wait(30, "futex", fd=0x7000, condition=True, frames=frames)
+
+
+def asks_display(s, position):
+    """The queue's thread asks the display server something."""
+    s.raw(30, "syscall_start nr=write arg1=4")
+    s.raw(30, f"message channel=77 bytes=8 kind=unix_stream flags=sent position={position}")
+    s.raw(30, f"make_runnable thread={DISPLAY} context=task")
+    s.raw(30, "syscall_end nr=write result=8")
+    s.wait(30, "poll", fd=0x7100, frames=HANDLER + START)
+    s._comes_back(DISPLAY, 1)
+    s.wake(DISPLAY, 30)
+    s.wait(DISPLAY, "poll")
+
+
+def gets_event(s, position):
+    """The display server sends an event, whose reader wakes the queue's thread."""
+    s.for_ms(60)
+    s.interrupt(DISPLAY)
+    s.raw(DISPLAY, "syscall_start nr=write arg1=5")
+    s.raw(DISPLAY, f"message channel=78 bytes=32 kind=unix_stream flags=sent position={position}")
+    s.raw(DISPLAY, f"make_runnable thread={READER} context=task")
+    s.raw(DISPLAY, "syscall_end nr=write result=32")
+    s.wait(DISPLAY, "poll")
+    s._comes_back(READER, 1)
+    s.raw(READER, "syscall_start nr=read arg1=4")
+    s.raw(READER, f"message channel=78 bytes=32 kind=unix_stream flags=received position={position}")
+    s.raw(READER, "syscall_end nr=read result=32")
+
+
+@scene
+def queue_of_a_window():
+    """A thread, not the main thread, that gets the events of a window from their reader, computes. A worker of the reader, which does not use
+    the display itself, keeps no user waiting."""
+    scenes = []
+    for uses_display in True, False:
+        s = Loop(begun=False)
+        s.thread(29, "swing")
+        s.thread(30, "queue", pid=29)
+        s.thread(READER, "reader", pid=29)
+        s.thread(DISPLAY, "display")
+        s.wait(29, "futex", fd=0x9000, condition=True)
+        s.wait(READER, "poll")
+        s.wait(DISPLAY, "poll")
+        s.raw(DISPLAY, "open_end inode=900 access=7 fd=4 mode=socket")
+        for position in range(6):
+            rests(s)
+            gets_event(s, position)
+            s.wake(READER, 30, call="futex", result=0)
+            s.wait(READER, "poll")
+            if uses_display:
+                asks_display(s, position)
+        s.for_ms(3000)
+        rests(s)
+        s.goes_on(100)
+        scenes.append(s)
+    return scenes, [([], [hang("swing")]), ([], [])]
+
+
+def read_by_viewer(s, ms):
+    """The viewer reads a file that a server has."""
+    s.wait(40, "read", fd=7, inode=800, mode="file")
+    s.for_ms(ms)
+    s.interrupt(SERVER)
+    s.wake(SERVER, 40)
+    s.wait(SERVER, "read")
+
+
+@scene
+def start_with_an_unknown_toolkit():
+    """A program that waits for 3 s while it starts. The events of its window, which it reads later, show that a user waits for it. Most of
+    what a tool reads from the display server is no event of a window."""
+    scenes = []
+    for kind in 11, 0:
+        s = Loop()
+        s.tables.append('probe 1 0 "X11" shape read')
+        s.sends(1)
+        s.takes(1)
+        s.home()
+        s.thread(SERVER, "files")
+        s.wait(SERVER, "read")
+        start_viewer(s)
+        read_by_viewer(s, 3000)
+        s.raw(40, f"ui_event kind={kind} probe=1")
+        s.wait(40, "poll", fd=9)
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait")]), ([], [])]
+
+
+@scene
+def window_of_a_terminal():
+    """A program that shows what two shells write: it tells them each key, and most of its waits end with an echo."""
+    s = Loop(turns=0, frames=INPUT)
+    for shell in 30, 31:
+        s.thread(shell, "shell", parent=s.editor)
+        s.wait(shell, "read")
+    s.sends(1)
+    s.key()
+    s.takes(1)
+    for _ in range(3):  # while it starts
+        s.wait(s.editor, "poll", fd=6, frames=HANDLER)
+        s.key()
+    s.home()
+    for _ in range(12):
+        s.key(400)
+        for shell in 30, 31:
+            s.wake(s.editor, shell)
+            s.home()
+            s.for_ms(1)
+            s.wake(shell, s.editor)
+            s.wait(shell, "read")
+        s.home()
+    s.for_ms(3000)
+    s.goes_on(10)
+    return s, [([], [])]
+
+
+def pauses(s, fd, ms, frames):
+    s.wait(60, "epoll_wait", fd=fd, timeout=True, frames=frames)
+    s.for_ms(ms)
+    s.timer(60)
+
+
+@scene
+def service_that_pauses():
+    """A service works five times a second, and then pauses for 10 s at another place."""
+    s = Loop()
+    s.sends(1)
+    s.takes(1)
+    s.home()
+    s.thread(60, "service")
+    for _ in range(8):
+        pauses(s, 5, 200, INPUT)
+    pauses(s, 5, 10000, HANDLER)
+    for _ in range(3):
+        pauses(s, 5, 200, INPUT)
+    s.end()
+    return s, [([], [])]
