@@ -106,8 +106,6 @@ CASES = [
     Case("calculator-bus", "GTK 4", ("gnome-calculator",), means.StoppedBus, start_up=True),
     Case("gitk-settings", "Tk (git)", ("sh", "-c", "cd repository && GIT_CONFIG_GLOBAL={folder}/fifo exec gitk"), means.Held,
          ("pipe", "{folder}/fifo"), start_up=True),
-    Case("text-editor-portal", "GTK 4 (Adwaita)", ("gnome-text-editor", "--standalone", "{text}"), means.Held,
-         ("service", "org.freedesktop.portal.Desktop"), start_up=True, environment=(("GTK_USE_PORTAL", "1"),)),
     # Programs in a terminal.
     Case("nano-slow-file", "terminal", ("xterm", "-e", "nano", "{text}"), means.SlowFiles, use=TYPED, thread="terminal",
          freeze=("key ctrl+r", "sleep 0.5", "type {slow}/slow.txt", "key Return")),
@@ -117,17 +115,9 @@ CASES = [
          ("database", "{folder}/source.db"), use=TYPED, thread="terminal", freeze=("type insert into t values(3);", "key Return")),
     Case("python-flock", "terminal", ("xterm", "-e", "/usr/bin/python3"), means.Held, ("flock", "{folder}/lock"), use=TYPED, thread="terminal",
          freeze=("type import fcntl; fcntl.flock(open('{held}'), fcntl.LOCK_EX)", "key Return")),
-    Case("shell-ssh", "terminal", ("xterm", "-e", "bash", "--norc"), means.Held, ("tcp", "7801"), use=TYPED, thread="terminal",
-         freeze=("type ssh -p 7801 127.0.0.1", "key Return")),
-    Case("shell-make", "terminal", ("xterm", "-e", "bash", "--norc"), means.Held, ("pipe", "{folder}/fifo"), use=TYPED, thread="terminal",
-         freeze=("type make --eval 'all: ; cat {held}'", "key Return")),
     # The X server.
     Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
     Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),
-    Case("terminology-server", "EFL", ("terminology",), means.StoppedServer, use=("type date",),
-         freeze=("key Return", "type sleep 2; seq 300000", "key Return", "sleep 1")),
-    Case("xterm-server", "Xt (Xaw)", ("xterm",), means.StoppedServer, use=("type date",),
-         freeze=("key Return", "type sleep 2; seq 300000", "key Return", "sleep 1")),
     # The program itself computes.
     Case("geany-upper-case", "GTK 3", ("geany", "-i", "{huge}"), means.Itself, before=("key ctrl+a",), use=("sleep 1",),
          freeze=("key ctrl+alt+u",), paper="10-CotEditor"),

@@ -24,7 +24,8 @@ def renderer(program, before):
     """The process that shows the page: the renderer process that has used the most CPU time since `before`."""
     def is_one(pid):
         line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-        return b"--type=renderer" in line and b"--extension-process" not in line or line.rstrip(b"\0").endswith(b"\0tab")
+        name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+        return b"--type=renderer" in line and b"--extension-process" not in line or name.endswith(" Content")
 
     found = [pid for pid in our_processes() if descends(pid, program.pid) and is_one(pid)]
     return max(found, key=lambda pid: cpu_ticks(pid) - before.get(pid, 0))
