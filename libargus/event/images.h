@@ -9,7 +9,8 @@ struct images {
     const struct argus_process *processes; /* borrowed */
     size_t process_count;
     const struct argus_image_entry *entries;
-    uint32_t *by_pid; /* owned; indices of entries, sorted by process ID, then file order */
+    uint32_t *by_pid;   /* owned; indices of entries, sorted by process ID, start, file order */
+    uint64_t *furthest; /* owned; as by_pid: the largest end in the tree below (images.c) */
     size_t count;
     /* owned; the entries in Darwin's shared cache, sorted by address; all processes have them */
     uint32_t *shared;

@@ -13,6 +13,9 @@
 
 #define LONGEST_FREEZE_NS 30000000000ull
 
+/* Bounds of the work for traces with absurdly many suspends; the later ones are left out. */
+enum { MOST_SUSPENDS = 4096, LEAST_STEPS = 1 << 20, STEPS_OF_A_VERTEX = 16 };
+
 struct run {
     uint64_t start_ns, end_ns;
 };
@@ -60,24 +63,33 @@ static struct run longest_silence(struct run window, run_list *runs)
     return longest;
 }
 
+static bool find_one(struct finder *finder, const struct argus_suspension *suspension,
+                     uint64_t *steps)
+{
+    uint64_t until_ns = suspension->noticed_ns;
+    struct run window = {until_ns > LONGEST_FREEZE_NS ? until_ns - LONGEST_FREEZE_NS : 0, until_ns};
+    run_list runs = {0};
+    bool done = true;
+    for (uint32_t thread = 0; done && thread < finder->view->thread_count; thread++)
+        done = add_runs(finder->view, thread, window, &runs);
+    *steps += finder->view->thread_count + runs.length;
+    if (done) {
+        struct run silence = longest_silence(window, &runs);
+        done = vec_push(&finder->frozen,
+                        ((struct frozen){silence.start_ns, silence.end_ns, *suspension}));
+    }
+    vec_deinit(&runs);
+    return done;
+}
+
 bool frozen_find(struct finder *finder)
 {
     const struct argus_suspension *suspensions;
     size_t count = argus_graph_suspensions(finder->view->graph, &suspensions);
+    uint64_t steps = 0,
+             most = LEAST_STEPS + STEPS_OF_A_VERTEX * (uint64_t)finder->view->vertex_count;
     bool done = true;
-    for (size_t i = 0; done && i < count; i++) {
-        uint64_t until_ns = suspensions[i].noticed_ns;
-        struct run window = {until_ns > LONGEST_FREEZE_NS ? until_ns - LONGEST_FREEZE_NS : 0,
-                             until_ns};
-        run_list runs = {0};
-        for (uint32_t thread = 0; done && thread < finder->view->thread_count; thread++)
-            done = add_runs(finder->view, thread, window, &runs);
-        if (done) {
-            struct run silence = longest_silence(window, &runs);
-            done = vec_push(&finder->frozen,
-                            ((struct frozen){silence.start_ns, silence.end_ns, suspensions[i]}));
-        }
-        vec_deinit(&runs);
-    }
+    for (size_t i = 0; done && i < count && i < MOST_SUSPENDS && steps < most; i++)
+        done = find_one(finder, &suspensions[i], &steps);
     return done;
 }

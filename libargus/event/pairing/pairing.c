@@ -121,7 +121,8 @@ void part_insert(struct pairing *pairing, struct part_list *list, uint32_t part)
 {
     uint64_t enter_ns = part_at(pairing, part)->message.enter_ns;
     uint32_t previous = list->tail;
-    while (previous != ARGUS_NONE && part_at(pairing, previous)->message.enter_ns > enter_ns)
+    while (previous != ARGUS_NONE && part_at(pairing, previous)->message.enter_ns > enter_ns &&
+           pairing_may_walk(pairing))
         previous = part_at(pairing, previous)->previous;
     link_behind(pairing, list, previous, part);
 }
@@ -146,7 +147,7 @@ uint32_t part_unlink(struct pairing *pairing, struct part_list *list, uint32_t b
 
 bool pairing_may_walk(struct pairing *pairing)
 {
-    enum { SURE_STEPS = 1 << 20, STEPS_OF_A_MESSAGE = 256 };
+    enum { SURE_STEPS = 1 << 23, STEPS_OF_A_MESSAGE = 16 };
     return pairing->walked++ < SURE_STEPS + STEPS_OF_A_MESSAGE * pairing->fed;
 }
 

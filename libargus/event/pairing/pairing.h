@@ -301,7 +301,8 @@ static inline struct part *part_at(struct pairing *pairing, uint32_t part)
 bool pairing_may_walk(struct pairing *pairing);
 void part_append(struct pairing *pairing, struct part_list *list, uint32_t part);
 /* Inserts it behind the messages whose calls began before its own. The list must be filled only by
- * this function. Takes as many steps as calls began during its own. */
+ * this function. Takes as many steps as calls began during its own; where no more steps may be
+ * taken, the order is not kept, and later searches find less. */
 void part_insert(struct pairing *pairing, struct part_list *list, uint32_t part);
 /* Removes and returns the first part of `list`. */
 uint32_t part_shift(struct pairing *pairing, struct part_list *list);

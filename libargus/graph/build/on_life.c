@@ -114,9 +114,9 @@ void graph_on_suspended(struct builder *builder, struct cpu_state *cpu,
     struct argus_graph *graph = builder->graph;
     struct argus_suspension found = {.noticed_ns = record->timestamp, .length_ns = record->arg[0]};
     (void)cpu;
-    for (size_t i = graph->suspensions.length; i > 0; i--)
-        if (graph->suspensions.data[i - 1].noticed_ns == found.noticed_ns)
-            return;
+    size_t count = graph->suspensions.length; /* in the order of time, as the records are */
+    if (count && graph->suspensions.data[count - 1].noticed_ns == found.noticed_ns)
+        return;
     if (!vec_push(&graph->suspensions, found))
         builder->no_memory = true;
 }
