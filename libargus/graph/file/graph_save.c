@@ -161,6 +161,19 @@ static struct argus_error *failure(int failed, const char *path)
     return argus_error_os(failed, "cannot save the graph as %s", path);
 }
 
+/* A recorded trace's graph is up to 4 times as large. One of a file that was made to exhaust the
+ * machine can be hundreds of times as large, and is built again each time. */
+#define MOST_TIMES_TRACE 16u
+#define LEAST_MOST_BYTES (16ull << 20)
+
+static bool is_in_proportion(const struct argus_graph *graph,
+                             const struct graph_file_header *header)
+{
+    uint64_t trace_bytes = argus_trace_file_bytes(graph->trace);
+    return header->file_bytes <= LEAST_MOST_BYTES ||
+           header->file_bytes / MOST_TIMES_TRACE <= trace_bytes;
+}
+
 struct argus_error *argus_graph_save(const struct argus_graph *graph, const char *path,
                                      argus_progress progress, void *context)
 {
@@ -176,7 +189,13 @@ struct argus_error *argus_graph_save(const struct argus_graph *graph, const char
         return argus_error_memory();
     fill_header(graph, &arrays, &header);
     struct output output = {.progress = progress, .context = context};
-    int failed = replace_file(path, &header, &arrays, &output);
+    bool fits = is_in_proportion(graph, &header);
+    int failed = fits ? replace_file(path, &header, &arrays, &output) : 0;
     graph_packed_deinit(&packed);
+    if (!fits)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "the graph of %s is not saved: it would be more than %u times as "
+                                  "large as the trace",
+                                  argus_trace_path(graph->trace), MOST_TIMES_TRACE);
     return failed ? failure(failed, path) : NULL;
 }
