@@ -7,6 +7,7 @@
 #include "argus/property_lists.h"
 #include "argus/unwind.h"
 #include "plugin/graph_cache.h"
+#include "plugin/memory_limit.h"
 #include "plugin/paths.h"
 #include "plugin/probes/rule_files.h"
 #include "plugin/trace_choice.h"
@@ -49,6 +50,7 @@ static struct argus_error *open_trace(struct session *session, const struct argu
         session_trace_destroy(trace);
         return argus_error_memory();
     }
+    memory_limit_for(session, trace->path);
     struct argus_error *error = open_file(session, arguments, trace->path, &trace->trace);
     if (!error)
         error = argus_property_lists_read(trace->trace);

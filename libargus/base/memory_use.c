@@ -26,6 +26,17 @@ uint64_t memory_used_bytes(void)
     return resident > of_files ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+/* proc(5), /proc/PID/statm: the sixth number is data and stacks. */
+uint64_t memory_writable_bytes(void)
+{
+    char text[256], *end = text;
+    uint64_t pages = 0;
+    read_text("/proc/self/statm", text, sizeof(text));
+    for (int i = 0; i < 6; i++)
+        pages = strtoull(end, &end, 10);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t memory_available_bytes(void)
 {
     static const char key[] = "MemAvailable:";

@@ -8,6 +8,10 @@
  * Linux). Any thread may call it; it costs about a microsecond. */
 uint64_t memory_used_bytes(void);
 
+/* Memory that this process has asked for and may write, resident or not: what RLIMIT_DATA limits
+ * (Linux 4.7 and later). 0: unknown. */
+uint64_t memory_writable_bytes(void);
+
 /* Memory that this machine could give without swapping; UINT64_MAX: unknown. */
 uint64_t memory_available_bytes(void);
 

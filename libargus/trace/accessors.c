@@ -38,6 +38,13 @@ struct argus_error *argus_trace_check_memory(const struct argus_trace *trace, ui
     return file_bound_check_memory(&trace->bound, trace->path, trace->file_bytes, offset_bytes);
 }
 
+uint64_t argus_trace_most_memory(uint64_t file_bytes)
+{
+    struct file_bound bound;
+    file_bound_init(&bound, file_bytes);
+    return bound.most_bytes;
+}
+
 uint64_t argus_trace_identity(const struct argus_trace *trace)
 {
     return trace->identity;

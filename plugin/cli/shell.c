@@ -8,6 +8,7 @@
 
 #include "plugin/answers/prompt.h"
 #include "plugin/command.h"
+#include "plugin/memory_limit.h"
 
 enum { INTERRUPTS_TO_KILL = 3 };
 
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
     int code = argc > 0 ? command_line_run(&session, argc - 1, words + 1, &error) : EXIT_CODE_USAGE;
     code = finish_output(code);
     if (error)
-        fprintf(stderr, "argus: %s\n", error->message);
+        fprintf(stderr, "argus: %s%s\n", error->message, memory_limit_hint(error));
     argus_error_destroy(error);
     session_deinit(&session);
     return code;

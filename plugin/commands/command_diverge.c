@@ -6,6 +6,7 @@
 
 #include "plugin/analysis.h"
 #include "plugin/command.h"
+#include "plugin/memory_limit.h"
 
 static const struct command_option options[] = {
     {"spin", 0, NULL, "look at one trace alone: what the loop in which it ends waits for"},
@@ -34,6 +35,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_steps *normal = NULL, *bad = NULL;
     bool alone = arguments_has(arguments, "spin") || arguments_count(arguments) == 1;
     struct argus_error *error = arguments_expect(arguments, 1, alone ? 1 : 2);
+    for (size_t i = 0; !error && i < arguments_count(arguments); i++)
+        memory_limit_for(session, arguments_word(arguments, i));
     if (!error && !alone)
         error = argus_steps_open(arguments_word(arguments, 0), &normal);
     if (!error)

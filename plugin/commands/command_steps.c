@@ -1,5 +1,6 @@
 /* Prints an instruction trace of `argus step`: calls, branches, registers. */
 #include "plugin/analysis.h"
+#include "plugin/memory_limit.h"
 #include "plugin/steps/steps_shown.h"
 
 static const struct command_option options[] = {
@@ -34,6 +35,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct argus_steps *steps = NULL;
     struct argus_error *error = arguments_expect(arguments, 1, 1);
+    if (!error)
+        memory_limit_for(session, arguments_word(arguments, 0));
     if (!error)
         error = argus_steps_open(arguments_word(arguments, 0), &steps);
     if (!error)

@@ -26,6 +26,7 @@
 
 #include "argus/report.h"
 #include "base/compat.h"
+#include "plugin/memory_limit.h"
 #include "recorder/background.h"
 
 #define SERVICE "org.freedesktop.Notifications"
@@ -195,6 +196,7 @@ static int run(const char *const *words)
     int status = -1;
     pid_t pid = fork();
     if (pid == 0) {
+        memory_limit_lift();
         execvp(words[0], (char *const *)words);
         _exit(127);
     }

@@ -289,6 +289,8 @@ uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
  * be called where memory grows with the content; it costs about a microsecond. Any thread. */
 struct argus_error *argus_trace_check_memory(const struct argus_trace *trace,
                                              uint64_t offset_bytes);
+/* The most memory that a command may take for a file of this size: see ARGUS_MEMORY in argus(1). */
+uint64_t argus_trace_most_memory(uint64_t file_bytes);
 /* A number that changes with any change of the file: a hash of its size, its modification and
  * status-change times, and the headers of all its chunks. A copy of the file has another number. */
 uint64_t argus_trace_identity(const struct argus_trace *trace);

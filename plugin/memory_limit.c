@@ -1,0 +1,49 @@
+#include "plugin/memory_limit.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "argus/trace.h"
+#include "base/memory_use.h"
+#include "base/parallel.h"
+
+/* Stacks and heaps of threads, and symbols of files that a trace names. */
+#define BESIDES_BYTES    (64ull << 20)
+#define PER_THREAD_BYTES (8ull << 20)
+
+void memory_limit_for(const struct session *session, const char *path)
+{
+    struct rlimit limit;
+    struct stat status;
+    uint64_t used = memory_writable_bytes();
+    if (session->in_lldb || !used || stat(path, &status) || !S_ISREG(status.st_mode) ||
+        getrlimit(RLIMIT_DATA, &limit))
+        return;
+    uint64_t most = used + argus_trace_most_memory((uint64_t)status.st_size) + BESIDES_BYTES +
+                    PER_THREAD_BYTES * parallel_threads(64);
+    if (most > limit.rlim_max)
+        return;
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
+const char *memory_limit_hint(const struct argus_error *error)
+{
+    struct rlimit limit;
+    bool limited = error->code == ARGUS_ERROR_MEMORY && !getrlimit(RLIMIT_DATA, &limit) &&
+                   limit.rlim_cur != limit.rlim_max;
+    return limited && !strstr(error->message, "ARGUS_MEMORY")
+               ? ": the file needs more than a file of its size may take; set ARGUS_MEMORY (such as "
+                 "8G) if you trust it"
+               : "";
+}
+
+void memory_limit_lift(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_DATA, &limit);
+}
