@@ -34,7 +34,8 @@ const char *memory_limit_hint(const struct argus_error *error)
     bool limited = error->code == ARGUS_ERROR_MEMORY && !getrlimit(RLIMIT_DATA, &limit) &&
                    limit.rlim_cur != limit.rlim_max;
     return limited && !strstr(error->message, "ARGUS_MEMORY")
-               ? ": the file needs more than a file of its size may take; set ARGUS_MEMORY (such as "
+               ? ": the file needs more than a file of its size may take; set ARGUS_MEMORY (such "
+                 "as "
                  "8G) if you trust it"
                : "";
 }
