@@ -104,6 +104,22 @@ static void read_threads(struct argus_live *live, uint32_t index)
         closedir(folder);
 }
 
+/* A program that overwrites its arguments leaves one text with blanks, which is no path. */
+static uint32_t read_title(struct argus_live *live, uint32_t pid)
+{
+    char text[SMALL_FILE_BYTES];
+    ssize_t length = live_read(pid, "cmdline", text, sizeof(text));
+    size_t first = strlen(text);
+    if (length <= 0 || text[0] == '/' || !strchr(text, ' '))
+        return 0;
+    for (size_t i = first; i < (size_t)length; i++)
+        if (text[i])
+            return 0;
+    while (first && text[first - 1] == ' ')
+        text[--first] = '\0';
+    return live_text(live, text);
+}
+
 bool live_load(struct argus_live *live, uint32_t index)
 {
     struct argus_live_process *process = &live->processes.data[index];
@@ -117,6 +133,7 @@ bool live_load(struct argus_live *live, uint32_t index)
         process->uid = (uint32_t)number;
     if (live_field(text, "TracerPid:", 10, &number))
         process->tracer_pid = (uint32_t)number;
+    process->title = read_title(live, process->pid);
     process->first_thread = (uint32_t)live->threads.length;
     read_threads(live, index);
     if (process->thread_count)

@@ -99,6 +99,8 @@ struct live_memory_id {
 
 /* What is mapped at `address`. False: memory that is not shared. */
 bool live_shared_memory(uint32_t pid, uint64_t address, struct live_memory_id *ret);
+/* The first memory that is mapped shared and writable. False: there is none. */
+bool live_written_memory(uint32_t pid, struct live_memory_id *ret);
 /* Whether the process maps it. */
 bool live_maps(uint32_t pid, const struct live_memory_id *id);
 
@@ -121,5 +123,7 @@ uint64_t live_path_key(const char *path);
 
 /* The socket of `inode`; NULL: the kernel did not list it. Borrowed. */
 const struct live_socket *live_socket(struct argus_live *live, uint64_t inode);
+/* Whether a TCP socket listens at the port. */
+bool live_port_listens(struct argus_live *live, uint16_t port);
 
 #endif

@@ -88,7 +88,7 @@ bool live_memory_text(uint32_t pid, uint64_t address, char *ret, size_t bytes)
 
 struct mapping {
     uint64_t start, end;
-    bool is_shared;
+    bool is_shared, is_writable;
     struct live_memory_id id;
 };
 
@@ -107,6 +107,7 @@ static bool search_mappings(uint32_t pid,
                    permissions, ret->id.device, &ret->id.inode) != 5)
             continue;
         ret->is_shared = permissions[3] == 's';
+        ret->is_writable = permissions[1] == 'w';
         found = fits(ret, wanted);
     }
     if (file)
@@ -132,6 +133,21 @@ bool live_shared_memory(uint32_t pid, uint64_t address, struct live_memory_id *r
 {
     struct mapping mapping;
     bool found = search_mappings(pid, has_address, &address, &mapping);
+    if (found)
+        *ret = mapping.id;
+    return found;
+}
+
+static bool is_written(const struct mapping *mapping, const void *wanted)
+{
+    (void)wanted;
+    return mapping->is_shared && mapping->is_writable && mapping->id.inode;
+}
+
+bool live_written_memory(uint32_t pid, struct live_memory_id *ret)
+{
+    struct mapping mapping;
+    bool found = search_mappings(pid, is_written, NULL, &mapping);
     if (found)
         *ret = mapping.id;
     return found;

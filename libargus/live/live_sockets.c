@@ -248,3 +248,12 @@ const struct live_socket *live_socket(struct argus_live *live, uint64_t inode)
         join_tcp(live, socket);
     return socket;
 }
+
+bool live_port_listens(struct argus_live *live, uint16_t port)
+{
+    for (size_t i = 0; i < live->sockets.length; i++)
+        if (live->sockets.data[i].is_listening && live->sockets.data[i].family == AF_INET &&
+            live->sockets.data[i].local_port == port)
+            return true;
+    return false;
+}

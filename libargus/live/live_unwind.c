@@ -88,7 +88,13 @@ static const struct cfi_row *find_row(struct walk *walk, bool is_return, struct 
     return *ret ? cfi_find(&(*ret)->cfi, in_file) : NULL;
 }
 
-enum step { STEP_DONE, STEP_OUTERMOST, STEP_NEEDS_FRAME, STEP_FAILED };
+enum step {
+    STEP_DONE,
+    STEP_OUTERMOST, /* call frame information says that this function has no caller */
+    STEP_ZERO,      /* the return address is 0: so it looks at many places that are no frame */
+    STEP_NEEDS_FRAME,
+    STEP_FAILED,
+};
 
 static enum step step_by_frame(struct walk *walk)
 {
@@ -115,7 +121,8 @@ static enum step step(struct walk *walk, bool is_return)
     case CFI_STEPPED:
         return before && !row->is_signal && walk->machine.cfa <= before ? STEP_FAILED : STEP_DONE;
     case CFI_OUTERMOST:
-        return STEP_OUTERMOST;
+        return row->registers[row->return_register].kind == CFI_UNDEFINED ? STEP_OUTERMOST
+                                                                          : STEP_ZERO;
     case CFI_NO_MEMORY:
     case CFI_BROKEN:
         break;
@@ -192,7 +199,7 @@ size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_mo
     enum step result = go_up(&walk, &frames);
     if (result == STEP_NEEDS_FRAME)
         result = search_frame(&walk, &frames);
-    *ret_cut = result != STEP_OUTERMOST;
+    *ret_cut = result != STEP_OUTERMOST && result != STEP_ZERO;
     return frames.count;
 }
 

@@ -3,17 +3,13 @@
  * descriptor refers to (live_wait_fd.c). */
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/select.h>
 #include <sys/wait.h>
 
 #include "event/syscalls.h"
-#include "live/live_wait.h"
-
-enum { MOST_POLLED = 1024, BITS_OF_WORD = 64, INFO_BYTES = 16384 };
+#include "live/live_set.h"
 
 struct call {
     struct argus_live *live;
@@ -37,91 +33,48 @@ static void in_write(const struct call *call)
 }
 
 /* A poll of one descriptor is a read or write with a timeout: libraries wait so for an answer. */
-static void for_polled(const struct call *call, uint32_t count, uint32_t fd, bool is_write)
+static void for_polled(const struct call *call)
 {
+    struct live_polled polled[LIVE_POLLED];
     struct argus_live_wait *wait = call->wait;
-    wait->fd_count = count;
-    if (count == 0) {
+    wait->fd_count = live_set_of(call->live, call->thread, polled);
+    if (wait->fd_count == 0) {
         wait->kind = wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SIGNAL;
-    } else if (count == 1) {
-        wait->fd = fd;
-        wait->is_write = is_write;
+    } else if (wait->fd_count == 1) {
+        wait->fd = polled[0].fd;
+        wait->is_write = polled[0].is_write;
         live_wait_for_fd(call->live, call->thread, wait);
     } else {
         wait->kind = ARGUS_LIVE_EVENTS;
     }
 }
 
-static void read_polled(const struct call *call)
-{
-    struct pollfd polled[MOST_POLLED];
-    uint64_t count = call->of->arg[1];
-    uint32_t open = 0, fd = 0;
-    bool is_write = false;
-    if (count > MOST_POLLED ||
-        (count && !live_memory(live_pid_of(call->live, call->thread), call->of->arg[0], polled,
-                               count * sizeof(polled[0])))) {
-        call->wait->kind = ARGUS_LIVE_EVENTS;
-        call->wait->fd_count = (uint32_t)count;
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        if (polled[i].fd < 0)
-            continue;
-        open++;
-        fd = (uint32_t)polled[i].fd;
-        is_write = polled[i].events & POLLOUT && !(polled[i].events & POLLIN);
-    }
-    for_polled(call, open, fd, is_write);
-}
-
 static void in_poll(const struct call *call)
 {
     call->wait->has_timeout = (int32_t)call->of->arg[2] >= 0;
-    read_polled(call);
+    for_polled(call);
 }
 
 static void in_ppoll(const struct call *call)
 {
     call->wait->has_timeout = call->of->arg[2] != 0;
-    read_polled(call);
+    for_polled(call);
 }
 
-/* Sets have a bit for each descriptor: of reading, writing, exceptions. */
 static void in_select(const struct call *call)
 {
-    uint64_t most = call->of->arg[0];
-    uint32_t open = 0, last = 0;
-    bool is_write = false;
     call->wait->has_timeout = call->of->arg[4] != 0;
-    for (int set = 0; set < 3; set++) {
-        uint64_t words[FD_SETSIZE / BITS_OF_WORD] = {0};
-        size_t bytes = (most + BITS_OF_WORD - 1) / BITS_OF_WORD * sizeof(words[0]);
-        if (!call->of->arg[1 + set] || bytes > sizeof(words) ||
-            !live_memory(live_pid_of(call->live, call->thread), call->of->arg[1 + set], words,
-                         bytes))
-            continue;
-        for (uint32_t fd = 0; fd < most && fd < FD_SETSIZE; fd++) {
-            if (!(words[fd / BITS_OF_WORD] >> fd % BITS_OF_WORD & 1))
-                continue;
-            open += open == 0 || fd != last;
-            last = fd;
-            is_write = set == 1;
-        }
-    }
-    for_polled(call, open, last, is_write);
+    for_polled(call);
 }
 
 static void in_epoll(const struct call *call)
 {
-    char info[INFO_BYTES];
+    struct live_polled polled[LIVE_POLLED];
     struct argus_live_wait *wait = call->wait;
     wait->kind = ARGUS_LIVE_EVENTS;
     wait->fd = (uint32_t)call->of->arg[0];
     wait->has_timeout = (int32_t)call->of->arg[3] >= 0;
-    live_fd_info(call->live, call->of->process, wait->fd, info, sizeof(info));
-    for (const char *at = info; (at = strstr(at, "tfd:")); at++)
-        wait->fd_count++;
+    wait->fd_count = live_set_of(call->live, call->thread, polled);
 }
 
 static void in_epoll_2(const struct call *call)

@@ -39,6 +39,12 @@ void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_l
  * has open. It may try to take that lock again and again, as databases do; nothing proves it. */
 void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret);
 
+/* Calls `take` for each process that was started by the same process from the same program, shares
+ * writable memory with `process`, and serves a client as it does: with its main thread, and a thread
+ * of the client's process (ARGUS_LIVE_NONE: another machine's). */
+typedef void live_sibling(void *context, uint32_t thread, uint32_t client);
+void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take, void *context);
+
 /* The thread of the candidates that has to act. `*ret_guess`: it is only likely. ARGUS_LIVE_NONE:
  * nothing tells which. */
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
@@ -52,6 +58,7 @@ typedef void live_rule(struct argus_live *live, uint32_t thread, const struct ar
                        struct live_candidates *ret);
 live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition;
 live_rule live_by_pipe, live_by_fifo, live_by_socket, live_by_terminal;
-live_rule live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer, live_by_fuse;
+live_rule live_by_events, live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer,
+    live_by_fuse;
 
 #endif

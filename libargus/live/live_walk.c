@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/live_dbus.h"
 #include "live/live_sample.h"
 #include "live/live_wait.h"
 
@@ -62,7 +63,8 @@ static void keep_candidates(struct path *path, const struct live_candidates *can
             &path->live->processes.data[candidates->items[i].process];
         if (thread == ARGUS_LIVE_NONE)
             thread = of->first_thread;
-        if (!vec_push(&path->candidates, (struct argus_live_candidate){thread, candidates->link}))
+        if (!vec_push(&path->candidates,
+                      (struct argus_live_candidate){thread, candidates->link, ARGUS_LIVE_NONE}))
             path->live->no_memory = true;
     }
 }
@@ -72,7 +74,8 @@ static uint32_t take_step(struct path *path, uint32_t thread)
 {
     struct live_candidates candidates;
     struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
-    live_resolve(path->live, thread, &step.wait, &candidates);
+    if (!live_dbus_call(path->live, thread, &step.wait, &candidates))
+        live_resolve(path->live, thread, &step.wait, &candidates);
     uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
                                                    &step.is_guess, &step.is_shared)
                                      : ARGUS_LIVE_NONE;
@@ -87,6 +90,14 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     if (!vec_push(&path->steps, step))
         path->live->no_memory = true;
     return next;
+}
+
+static void keep_sibling(void *context, uint32_t thread, uint32_t client)
+{
+    struct path *path = context;
+    if (!vec_push(&path->candidates,
+                  (struct argus_live_candidate){thread, ARGUS_LIVE_LINK_SHARES, client}))
+        path->live->no_memory = true;
 }
 
 static void close_circle(struct path *path, uint32_t at)
@@ -122,6 +133,10 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
         at = take_step(&path, at);
     }
     look_again(&path);
+    if (path.end == ARGUS_LIVE_END_IDLE && path.steps.length)
+        live_siblings(live,
+                      live->threads.data[path.steps.data[path.steps.length - 1].thread].process,
+                      keep_sibling, &path);
     *ret = (struct argus_live_answer){
         .steps = path.steps.data,
         .step_count = path.steps.length,

@@ -56,6 +56,7 @@ static const struct {
                         "waits for a TCP connection to take data", DETAIL_NONE},
     [ARGUS_LIVE_SOCKET] = {"waits for data from a socket", "waits for room in a socket",
                            DETAIL_NONE},
+    [ARGUS_LIVE_DBUS] = {"waits for the answer to a D-Bus call", NULL, DETAIL_PATH},
     [ARGUS_LIVE_ACCEPT] = {"waits for a connection", NULL, DETAIL_PATH},
     [ARGUS_LIVE_EVENTFD] = {"waits for an eventfd", NULL, DETAIL_NONE},
     [ARGUS_LIVE_EVENTS] = {"waits for events of descriptors:", NULL, DETAIL_COUNT},
@@ -135,6 +136,9 @@ static const struct {
     [ARGUS_LIVE_LINK_TRACES] = {", ", ""},
     [ARGUS_LIVE_LINK_SERVES] = {", which is ", ""},
     [ARGUS_LIVE_LINK_TERMINAL] = {", which ", " shows"},
+    [ARGUS_LIVE_LINK_BUS] = {", which ", " has to send"},
+    [ARGUS_LIVE_LINK_UNREAD] = {"; ", " has not read what it sent"},
+    [ARGUS_LIVE_LINK_SHARES] = {"", ""},
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
 };
 
@@ -149,8 +153,10 @@ static uint32_t next_of(const struct argus_live_answer *answer, size_t step)
 static void add_link(struct text *text, const struct argus_live_step *step, const char *name)
 {
     const char *before = links[step->link].before, *behind = links[step->link].behind;
-    text_add(text, "%s%s%s%s%s", before, step->is_guess && !behind[0] ? "probably " : "", name,
-             step->is_guess && behind[0] ? " probably" : "", behind);
+    /* that something is unread is certain; that it is waited for, the doubts say */
+    bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD;
+    text_add(text, "%s%s%s%s%s", before, is_guess && !behind[0] ? "probably " : "", name,
+             is_guess && behind[0] ? " probably" : "", behind);
 }
 
 const char *live_step_text(const struct argus_live *live, const struct argus_live_answer *answer,
@@ -273,6 +279,10 @@ static void add_end(struct text *text, const struct argus_live *live,
                     const struct argus_live_answer *answer)
 {
     char name[NAME_BYTES];
+    if (answer->end == ARGUS_LIVE_END_IDLE && answer->candidate_count) {
+        text_add(text, "; processes that share its memory may hold what it waits for: see below.");
+        return;
+    }
     if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
         text_add(text, "; %s.", ends[answer->end]);
         return;
@@ -333,12 +343,19 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
                  denials[process->denied]);
         return process->denied != ARGUS_LIVE_READABLE;
     case 1:
-        snprintf(buffer, bytes,
-                 step->is_shared ? "several processes have what %s waits for; the next step is the "
-                                   "only one that is not idle"
-                                 : "nothing proves that the next thread should end the wait of %s; "
-                                   "it is the only one there that is not idle",
-                 name);
+        snprintf(
+            buffer, bytes,
+            step->link == ARGUS_LIVE_LINK_UNREAD
+                ? "%s polls several descriptors; that it waits for the server which has not "
+                  "read its request is only likely"
+            : step->link == ARGUS_LIVE_LINK_BUS
+                ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
+                  "messages, and who is busy"
+            : step->is_shared ? "several processes have what %s waits for; the next step is the "
+                                "only one that is not idle"
+                              : "nothing proves that the next thread should end the wait of %s; "
+                                "it is the only one there that is not idle",
+            name);
         return step->is_guess;
     case 2:
         snprintf(buffer, bytes, "%s went on while argus looked, so it is not stuck there", name);

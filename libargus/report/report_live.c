@@ -10,6 +10,37 @@
 
 enum { MOST_FRAMES = 12, MOST_THREADS = 20 };
 
+/* What a process says about itself, as a line of its own. */
+static void print_title(const struct argus_sink *sink, const struct argus_live *live,
+                        uint32_t thread)
+{
+    const struct argus_live_process *process =
+        argus_live_process_at(live, argus_live_thread_at(live, thread)->process);
+    if (process->title)
+        argus_sink_printf(sink, "     (it calls itself \"%s\")\n",
+                          argus_live_text(live, process->title));
+}
+
+static void print_candidates(const struct argus_sink *sink, const struct argus_live *live,
+                             const struct argus_live_answer *answer)
+{
+    char name[LIVE_TEXT_BYTES], client[LIVE_TEXT_BYTES];
+    const char *what = answer->end == ARGUS_LIVE_END_SLEEPS ? "has locked a file that it has open"
+                       : answer->end == ARGUS_LIVE_END_IDLE
+                           ? "shares its memory, and may hold what it waits for"
+                           : "could end it";
+    for (size_t i = 0; i < answer->candidate_count; i++) {
+        const struct argus_live_candidate *candidate = &answer->candidates[i];
+        bool has_client = candidate->client != ARGUS_LIVE_NONE;
+        argus_sink_printf(
+            sink, "     %s: %s%s%s\n", what,
+            live_thread_text(live, candidate->thread, name, sizeof(name)),
+            has_client ? ", which serves " : "",
+            has_client ? live_thread_text(live, candidate->client, client, sizeof(client)) : "");
+        print_title(sink, live, candidate->thread);
+    }
+}
+
 static void print_path(const struct argus_sink *sink, const struct argus_live *live,
                        const struct argus_live_answer *answer)
 {
@@ -18,15 +49,11 @@ static void print_path(const struct argus_sink *sink, const struct argus_live *l
     for (size_t i = 0; i < answer->step_count; i++) {
         argus_sink_printf(sink, "  %zu. ", i + 1);
         report_wrapped(sink, 5, live_step_text(live, answer, i, text, sizeof(text)));
+        print_title(sink, live, answer->steps[i].thread);
     }
     if (answer->circle != ARGUS_LIVE_NONE)
         argus_sink_printf(sink, "  This is a circle: the last leads to %u.\n", answer->circle + 1);
-    for (size_t i = 0; i < answer->candidate_count; i++)
-        argus_sink_printf(sink, "     %s: %s\n",
-                          answer->end == ARGUS_LIVE_END_SLEEPS
-                              ? "has locked a file that it has open"
-                              : "could end it",
-                          live_thread_text(live, answer->candidates[i].thread, text, sizeof(text)));
+    print_candidates(sink, live, answer);
 }
 
 static void print_stack(const struct argus_sink *sink, const struct argus_live *live,

@@ -14,6 +14,8 @@ static void put_thread(json_t *object, const struct argus_live *live, uint32_t t
     json_put(object, "tid", json_integer(of->tid));
     json_put(object, "thread", json_text(of->name));
     json_put(object, "state", json_text(state));
+    json_put(object, "title",
+             process->title ? json_text(argus_live_text(live, process->title)) : json_null());
 }
 
 static json_t *wait_object(const struct argus_live *live, const struct argus_live_wait *wait)
@@ -94,7 +96,11 @@ static json_t *candidates_array(const struct argus_live *live,
     json_t *array = json_array();
     for (size_t i = 0; i < answer->candidate_count; i++) {
         json_t *object = json_object();
+        uint32_t client = answer->candidates[i].client;
         put_thread(object, live, answer->candidates[i].thread);
+        json_put(object, "client_tid",
+                 client == ARGUS_LIVE_NONE ? json_null()
+                                           : json_integer(argus_live_thread_at(live, client)->tid));
         json_put(object, "link", json_text(argus_live_link_id(answer->candidates[i].link)));
         json_add(array, object);
     }

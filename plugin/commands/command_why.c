@@ -2,7 +2,7 @@
 #include "argus/report.h"
 #include "plugin/command.h"
 
-enum { SAMPLED_NS = 1000000000 };
+enum { SAMPLED_NS = 1000000000, MOST_ANSWERS = 8 };
 
 static const struct command_option options[] = {
     COMMAND_OPTION_JSON,
@@ -15,7 +15,7 @@ static bool write_out(void *context, const char *text, size_t bytes)
     return fwrite(text, 1, bytes, session->out) == bytes;
 }
 
-/* In LLDB, its process is meant. */
+/* In LLDB, its process is meant; in a shell none (""). */
 static struct argus_error *meant_process(struct session *session, const struct arguments *arguments,
                                          char *ret, size_t bytes)
 {
@@ -24,8 +24,7 @@ static struct argus_error *meant_process(struct session *session, const struct a
     const char *word = arguments_word(arguments, 0);
     if (word || !session->watches) {
         snprintf(ret, bytes, "%s", word ? word : "");
-        return word ? NULL
-                    : argus_error_create(ARGUS_ERROR_USAGE, "which process? Give its ID or name");
+        return NULL;
     }
     struct argus_error *error =
         session->watches->process(session->host.data, &pid, name, sizeof(name));
@@ -52,6 +51,30 @@ static struct argus_error *answer(struct session *session, struct argus_live *li
     return error;
 }
 
+/* Nobody said which process: the most suspicious ones, the first of them in full. */
+static struct argus_error *look_around(struct session *session, struct argus_live *live, bool json)
+{
+    struct argus_sink sink = {write_out, session, (int)session->width, session->colour};
+    struct argus_live_overview overview;
+    struct argus_live_answer answers[MOST_ANSWERS];
+    size_t count = 0;
+    struct argus_error *error = argus_live_look_around(live, &overview);
+    if (error)
+        return error;
+    while (!error && count < overview.thread_count && count < MOST_ANSWERS) {
+        error = argus_live_walk(live, overview.threads[count], &answers[count]);
+        count += !error;
+    }
+    if (!error && count)
+        error = argus_live_look_closer(live, SAMPLED_NS, &answers[0]);
+    if (!error)
+        error = argus_report_live_all(&sink, live, &overview, answers, count, json);
+    while (count > 0)
+        argus_live_answer_deinit(&answers[--count]);
+    argus_live_overview_deinit(&overview);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct argus_live *live;
@@ -63,14 +86,15 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = argus_live_open(&live);
     if (error)
         return error;
-    error = answer(session, live, word, arguments_has(arguments, "json"));
+    error = word[0] ? answer(session, live, word, arguments_has(arguments, "json"))
+                    : look_around(session, live, arguments_has(arguments, "json"));
     argus_live_close(live);
     return error;
 }
 
 const struct command command_why = {
     .name = "why",
-    .arguments = "PID|NAME",
+    .arguments = "[PID|NAME]",
     .summary = "say why a process does not go on now, without a recording",
     .details = "Finds what the main thread waits for (or the thread, if PID is a thread's ID),\n"
                "who can end that wait, what that thread waits for, and so on across processes:\n"
@@ -79,9 +103,11 @@ const struct command command_why = {
                "list of sockets, and the processes' memory; nothing is changed. Processes of\n"
                "other users, and kernel.yama.ptrace_scope above 0, need sudo. What cannot be\n"
                "known is said.\n"
+               "Without an argument: the window that does not answer its window manager's ping\n"
+               "(X11), else main threads that do not move and wait for something.\n"
                "Inside LLDB, the process is the debugger's if none is given.\n"
                "JSON: docs/schema/why.json.",
-    .example = "argus why editor\nargus why 4711\nsudo argus why --json 4711",
+    .example = "argus why\nargus why editor\nargus why 4711\nsudo argus why --json 4711",
     .options = options,
     .run = run,
 };

@@ -8,11 +8,15 @@ are skipped.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "toolkits"))
+from display import Display  # noqa: E402
 
 ARGUS, STUCK, SCHEMA = sys.argv[1:4]
 
@@ -40,6 +44,9 @@ CASES = {
     "unix_not_accepted": (["unix_socket", "sleep"], ["main", "server"], "sleeps"),
     "inherited": (["unix_socket", "sleep"], ["main", "heir"], "sleeps"),
     "pool": (["unix_socket", "sleep"], ["main", "worker?"], "sleeps"),
+    "unread_in_set": (["events", "sleep"], ["main", "server?"], "sleeps"),
+    "own_client_unread": (["events"], ["main"], "idle"),
+    "backends": (["unix_socket", "events"], ["main", "server"], "idle"),
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "polled_lock": (["sleep"], ["main"], "sleeps"),
@@ -86,6 +93,29 @@ class Stuck:
             os.unlink(self.file)
 
 
+class Started:
+    """A program that has printed its first line."""
+
+    def __init__(self, *command, env=None):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
+        self.line = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def why_all(display, *options):
+    done = subprocess.run([ARGUS, "why", *options], capture_output=True, text=True, timeout=120, env=display.environment)
+    if done.returncode:
+        raise AssertionError(f"argus why: {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
 def kill_child(pid):
     """Only if it is one of ours: its program is stuck."""
     try:
@@ -115,8 +145,8 @@ def problems(value, schema, place="answer"):
     found = []
     if isinstance(value, dict):
         found += [f"{place} lacks {key}" for key in schema.get("required", []) if key not in value]
-        found += [f"{place}.{key} is in no schema" for key in value if key not in schema["properties"]]
-        for key, inner in schema["properties"].items():
+        found += [f"{place}.{key} is in no schema" for key in value if key not in schema.get("properties", value)]
+        for key, inner in schema.get("properties", {}).items():
             found += problems(value[key], inner, f"{place}.{key}") if key in value else []
     elif isinstance(value, list):
         for index, item in enumerate(value):
@@ -182,6 +212,77 @@ class Why(unittest.TestCase):
             self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0}])
             self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
             self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
+
+    def test_siblings_that_may_hold_a_lock(self):
+        with Stuck("backends") as stuck:
+            answer = json.loads(why(stuck.ids["main"], "--json"))
+            text = why(stuck.ids["main"])
+        self.assertEqual([(candidate["pid"], candidate["client_tid"], candidate["link"]) for candidate in answer["candidates"]],
+                         [(stuck.ids["other"], stuck.ids["client"], "shares")])
+        self.assertIn(f"which serves stuck [{stuck.ids['client']}]", text)
+
+    def test_call_through_a_bus(self):
+        """The service that has to answer, not the daemon, nor a service that answered before."""
+        bus_program = pathlib.Path(STUCK).with_name("stuck_bus")
+        if not bus_program.exists() or not shutil.which("dbus-daemon"):
+            self.skipTest("no dbus-daemon, or built without libdbus")
+        with Started("dbus-daemon", "--session", "--nofork", "--print-address") as daemon:
+            environment = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": daemon.line}
+            services = ["org.argus.First", "org.argus.Second"]
+            with Started(bus_program, "serve", services[0], env=environment), \
+                    Started(bus_program, "serve", services[1], env=environment) as second, \
+                    Started(bus_program, "ask", *services, services[1], env=environment) as client:
+                time.sleep(0.3)
+                answer = json.loads(why(client.process.pid, "--json"))
+                path = answer["path"]
+                self.assertEqual([step["pid"] for step in path], [client.process.pid, second.process.pid],
+                                 answer["summary"])
+                self.assertEqual((path[0]["wait"]["kind"], path[0]["wait"]["path"], path[0]["link"], path[0]["guess"]),
+                                 ("dbus", "org.argus.Second", "bus", True))
+                self.assertGreater(path[0]["wait"]["unread_there"], 0)
+                self.assertEqual(answer["end"], "sleeps")
+                daemon.process.send_signal(signal.SIGSTOP)
+                answer = json.loads(why(client.process.pid, "--json"))
+                self.assertEqual(([step["pid"] for step in answer["path"]], answer["end"]),
+                                 ([client.process.pid, daemon.process.pid], "stopped"), answer["summary"])
+
+    def test_window_that_does_not_answer(self):
+        """Without an argument: of two windows, the stopped one; GTK and Qt answer pings to different listeners."""
+        programs = [pathlib.Path(STUCK).parents[1] / "tests/toolkits" / name for name in ("freeze-gtk3", "freeze-qt5")]
+        programs = [program for program in programs if program.exists()]
+        if not programs or not shutil.which("Xvfb"):
+            self.skipTest("no Xvfb, or built without GTK and Qt")
+        with Display() as display:
+            started = [subprocess.Popen([program, "sleep"], env=display.environment, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL) for program in programs]
+            try:
+                self.assertTrue(self.wait_for_windows(display, {one.pid: True for one in started}))
+                started[0].send_signal(signal.SIGSTOP)
+                wanted = {one.pid: one is not started[0] for one in started}
+                answer = self.wait_for_windows(display, wanted)
+                self.assertEqual((answer["answers"][0]["path"][0]["pid"], answer["answers"][0]["end"]),
+                                 (started[0].pid, "stopped"))
+                text = why_all(display)
+                self.assertRegex(text, r'The window "[^"]*" of \S+ \[' + str(started[0].pid) + r"\] does not answer")
+                display.server.send_signal(signal.SIGSTOP)
+                answer = json.loads(why_all(display, "--json"))
+                self.assertEqual((answer["display"], answer["answers"][0]["path"][0]["pid"]),
+                                 ("silent", display.server.pid))
+                display.server.send_signal(signal.SIGCONT)
+            finally:
+                for one in started:
+                    one.kill()
+                    one.wait()
+
+    def wait_for_windows(self, display, wanted):
+        """Until exactly these windows answer, or do not."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            answer = json.loads(why_all(display, "--json"))
+            self.assertEqual(problems(answer, json.loads(pathlib.Path(SCHEMA).with_name("why-all.json").read_text())), [])
+            if {window["pid"]: window["answers"] for window in answer["windows"]} == wanted:
+                return answer
+        self.fail(f"{answer['windows']}, wanted: {wanted}")
 
     def test_nothing_is_changed(self):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""

@@ -50,6 +50,9 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_TRACES,   /* it is the tracer, which stopped the thread */
     ARGUS_LIVE_LINK_SERVES,   /* it serves the file system */
     ARGUS_LIVE_LINK_TERMINAL, /* it has the other side of the terminal */
+    ARGUS_LIVE_LINK_BUS,      /* it has to answer the D-Bus call */
+    ARGUS_LIVE_LINK_UNREAD,   /* it has not read what the waiting process sent to it */
+    ARGUS_LIVE_LINK_SHARES,   /* a candidate only: it shares memory, in which it may have a lock */
     ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
 };
 
@@ -85,7 +88,8 @@ struct argus_live_process {
     uint32_t pid, parent_pid;
     uint32_t tracer_pid; /* 0: none */
     uint32_t uid;
-    char name[16]; /* comm of the main thread */
+    char name[16];  /* comm of the main thread */
+    uint32_t title; /* what it calls itself (setproctitle); ID for argus_live_text(); 0: nothing */
     uint32_t first_thread, thread_count;
     enum argus_live_denied denied;
 };
@@ -120,6 +124,8 @@ struct argus_live_wait {
 struct argus_live_candidate {
     uint32_t thread;
     enum argus_live_link link;
+    uint32_t
+        client; /* LINK_SHARES: a thread of the process that it serves; ARGUS_LIVE_NONE: unknown */
 };
 
 struct argus_live_frame {
@@ -202,12 +208,42 @@ struct argus_live_answer {
     enum argus_live_end end;
     uint32_t circle; /* of END_CIRCLE: the step to which the last one leads */
     /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
-     * the sleeping process has open, which it may try to take again and again */
+     * the sleeping process has open, which it may try to take again and again. END_IDLE: those that
+     * share memory with the process and serve clients as it does */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
     /* of argus_live_look_closer(), about the last step */
     struct argus_live_samples *samples; /* owned; NULL: it was not sampled */
     struct argus_live_loop loop;
+};
+
+enum argus_live_display {
+    ARGUS_LIVE_DISPLAY_NONE,    /* no X server was found */
+    ARGUS_LIVE_DISPLAY_ANSWERS, /* the windows were asked for a sign of life (_NET_WM_PING) */
+    ARGUS_LIVE_DISPLAY_DENIED,  /* the X server does not let this user in */
+    ARGUS_LIVE_DISPLAY_SILENT,  /* the X server itself does not answer */
+};
+
+/* A program's window on the X server. */
+struct argus_live_window {
+    uint32_t thread; /* main thread of its process; ARGUS_LIVE_NONE: unknown */
+    uint32_t title;  /* ID for argus_live_text() */
+    bool pings;      /* it has promised to answer pings, … */
+    bool answers;    /* … and did so */
+};
+
+/* Where to begin if nobody says which process is frozen. */
+struct argus_live_overview {
+    enum argus_live_display display;
+    uint32_t server; /* main thread of the X server, if it is silent; ARGUS_LIVE_NONE */
+    bool
+        has_wayland; /* programs are connected to a Wayland compositor, whose windows nobody sees */
+    struct argus_live_window *windows; /* owned */
+    size_t window_count;
+    /* Main threads to look at, the most suspicious first: of windows that do not answer, of a silent X
+     * server, then those that wait for something which another thread should have ended. Owned. */
+    uint32_t *threads;
+    size_t thread_count;
 };
 
 struct argus_live;
@@ -219,6 +255,12 @@ void argus_live_close(struct argus_live *live);
 /* The thread to start with: `word` is the ID of a process or thread, or a process's name. Of several
  * processes of one name, the one that is an ancestor of all others. NOT_FOUND; USAGE: several. */
 struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret);
+
+/* Looks for what is frozen: takes about a second. The caller frees with
+ * argus_live_overview_deinit(). */
+struct argus_error *argus_live_look_around(struct argus_live *live,
+                                           struct argus_live_overview *ret);
+void argus_live_overview_deinit(struct argus_live_overview *overview);
 
 /* Walks from `thread` to the end. The caller frees with argus_live_answer_deinit(). */
 struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,

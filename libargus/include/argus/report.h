@@ -108,6 +108,11 @@ const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
 struct argus_error *argus_report_live(const struct argus_sink *sink, struct argus_live *live,
                                       uint32_t thread, const struct argus_live_answer *answer,
                                       bool json);
+/* What is frozen (argus_live_look_around()): `answers` are those of the first `count` threads. */
+struct argus_error *argus_report_live_all(const struct argus_sink *sink, struct argus_live *live,
+                                          const struct argus_live_overview *overview,
+                                          const struct argus_live_answer *answers, size_t count,
+                                          bool json);
 struct argus_error *argus_report_divergence(const struct argus_sink *sink,
                                             struct argus_steps *normal, struct argus_steps *bad,
                                             const struct argus_divergence *divergence, bool json);

@@ -28,6 +28,24 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
     return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "only on Linux");
 }
 
+struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t duration_ns,
+                                           struct argus_live_answer *answer)
+{
+    (void)live, (void)duration_ns, (void)answer;
+    return NULL;
+}
+
+struct argus_error *argus_live_look_around(struct argus_live *live, struct argus_live_overview *ret)
+{
+    (void)live, (void)ret;
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "only on Linux");
+}
+
+void argus_live_overview_deinit(struct argus_live_overview *overview)
+{
+    (void)overview;
+}
+
 void argus_live_answer_deinit(struct argus_live_answer *answer)
 {
     (void)answer;

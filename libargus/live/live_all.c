@@ -1,0 +1,271 @@
+/* What is frozen, if nobody says which process: windows that do not answer, and main threads that have
+ * not moved for a while, though another thread should have ended their wait.
+ *
+ * Most threads of a system wait for something all the time, so only waits count that have no good
+ * reason to be long: for a lock, for an answer to a request that nobody has read, in the kernel. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "live/live_wait.h"
+#include "live/live_x11.h"
+
+enum {
+    PATIENCE_NS =
+        600000000, /* for the answers to pings, and between two looks at the main threads */
+    STATUS_BYTES = 4096,
+    ENVIRONMENT_BYTES = 65536,
+    DISPLAY_BYTES = 64,
+    AUTHORITY_BYTES = 256,
+    MOST_SUSPECTS = 16,
+    RANK_WINDOW = 100, /* is added for a program with a connection to a display server */
+};
+
+struct suspect {
+    uint32_t thread;
+    uint32_t rank;
+    uint64_t switches; /* how often it has waited so far */
+};
+
+struct around {
+    struct argus_live *live;
+    struct argus_live_overview *ret;
+    VEC(struct suspect) suspects;
+    VEC(struct argus_live_window) windows;
+    VEC(uint32_t) threads;
+};
+
+/* How suspicious a wait is; 0: not at all. To add one: a row. */
+static const uint8_t ranks[ARGUS_LIVE_KINDS] = {
+    [ARGUS_LIVE_FUSE] = 90,   [ARGUS_LIVE_MUTEX] = 80,     [ARGUS_LIVE_RWLOCK] = 80,
+    [ARGUS_LIVE_DISK] = 70,   [ARGUS_LIVE_FILE_LOCK] = 60, [ARGUS_LIVE_STOPPED] = 50,
+    [ARGUS_LIVE_TRACED] = 40,
+};
+
+/* For data or room: only if something is unread at the other end. */
+static uint32_t rank_of_wait(const struct argus_live_wait *wait)
+{
+    if (wait->kind == ARGUS_LIVE_UNIX_SOCKET || wait->kind == ARGUS_LIVE_TCP)
+        return wait->unread_there ? 65 : 0;
+    return ranks[wait->kind];
+}
+
+static uint64_t switches_of(const struct argus_live *live, uint32_t thread)
+{
+    char text[STATUS_BYTES], name[48];
+    uint64_t switches = 0;
+    snprintf(name, sizeof(name), "task/%u/status", live->threads.data[thread].tid);
+    if (live_read(live_pid_of(live, thread), name, text, sizeof(text)) > 0)
+        live_field(text, "voluntary_ctxt_switches:", 10, &switches);
+    return switches;
+}
+
+/* --- display servers --- */
+
+enum display_kind { DISPLAY_NONE, DISPLAY_X11, DISPLAY_WAYLAND };
+
+static enum display_kind display_of(struct argus_live *live, uint32_t process)
+{
+    enum display_kind found = DISPLAY_NONE;
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length; i++) {
+        const struct live_fd *fd = &live->fds.data[i];
+        if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
+            continue;
+        const struct live_socket *own = live_socket(live, fd->key);
+        const struct live_socket *peer = own && !own->path ? live_socket(live, own->peer) : NULL;
+        const char *path = peer ? strtab_get(live->texts, peer->path) : "";
+        if (strstr(path, "/wayland-"))
+            return DISPLAY_WAYLAND;
+        if (strstr(path, ".X11-unix/X"))
+            found = DISPLAY_X11;
+    }
+    return found;
+}
+
+/* The value of a variable in the environment of some process; its own come first. */
+static bool find_variable(const char *text, size_t length, const char *name, char *ret,
+                          size_t bytes)
+{
+    size_t name_length = strlen(name);
+    for (size_t at = 0; at < length; at += strlen(text + at) + 1)
+        if (strncmp(text + at, name, name_length) == 0 && text[at + name_length] == '=') {
+            snprintf(ret, bytes, "%s", text + at + name_length + 1);
+            return ret[0] != '\0';
+        }
+    return false;
+}
+
+/* Of a login by ssh, say, which has no display: that of the first process which has one. */
+static bool find_display(struct argus_live *live, char *ret_display, char *ret_authority)
+{
+    const char *own = getenv("DISPLAY"), *authority = getenv("XAUTHORITY");
+    char *text = malloc(ENVIRONMENT_BYTES);
+    bool found = own && own[0];
+    snprintf(ret_display, DISPLAY_BYTES, "%s", found ? own : "");
+    snprintf(ret_authority, AUTHORITY_BYTES, "%s", authority ? authority : "");
+    for (uint32_t i = 0; text && !found && i < live->processes.length; i++) {
+        ssize_t length = live_read(live->processes.data[i].pid, "environ", text, ENVIRONMENT_BYTES);
+        if (length <= 0)
+            continue;
+        found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES);
+        if (found)
+            find_variable(text, (size_t)length, "XAUTHORITY", ret_authority, AUTHORITY_BYTES);
+    }
+    free(text);
+    return found;
+}
+
+/* The process that listens at the display's socket. */
+static uint32_t server_of(struct argus_live *live, const char *display)
+{
+    char path[128];
+    const struct live_fd *fds;
+    if (!x11_socket_path(display, path, sizeof(path)))
+        return ARGUS_LIVE_NONE;
+    live_socket(live, 0);
+    for (size_t i = 0; i < live->sockets.length; i++) {
+        const struct live_socket socket = live->sockets.data[i];
+        const char *name = strtab_get(live->texts, socket.path);
+        if (!socket.is_listening || strcmp(name + (name[0] == '@'), path) != 0)
+            continue;
+        if (live_fds_of(live, LIVE_FILE_SOCKET, socket.inode, &fds) &&
+            live_load(live, fds[0].process))
+            return live->processes.data[fds[0].process].first_thread;
+    }
+    return ARGUS_LIVE_NONE;
+}
+
+static void keep_thread(struct around *around, uint32_t thread)
+{
+    for (size_t i = 0; i < around->threads.length; i++)
+        if (around->threads.data[i] == thread)
+            return;
+    if (thread != ARGUS_LIVE_NONE && !vec_push(&around->threads, thread))
+        around->live->no_memory = true;
+}
+
+static void keep_window(struct around *around, const struct x11_window *window)
+{
+    struct argus_live *live = around->live;
+    uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
+    struct argus_live_window kept = {.thread = process == ARGUS_LIVE_NONE
+                                                   ? ARGUS_LIVE_NONE
+                                                   : live->processes.data[process].first_thread,
+                                     .title = live_text(live, window->title),
+                                     .pings = window->pings,
+                                     .answers = window->has_answered};
+    if (!vec_push(&around->windows, kept))
+        live->no_memory = true;
+    if (window->pings && !window->has_answered)
+        keep_thread(around, kept.thread);
+}
+
+static void ask_windows(struct around *around)
+{
+    static const enum argus_live_display displays[] = {
+        [X11_ANSWERED] = ARGUS_LIVE_DISPLAY_ANSWERS,
+        [X11_NO_SERVER] = ARGUS_LIVE_DISPLAY_NONE,
+        [X11_DENIED] = ARGUS_LIVE_DISPLAY_DENIED,
+        [X11_SILENT] = ARGUS_LIVE_DISPLAY_SILENT,
+    };
+    char display[DISPLAY_BYTES], authority[AUTHORITY_BYTES];
+    x11_windows windows = {0};
+    if (!find_display(around->live, display, authority))
+        return;
+    enum x11_answer answer = x11_ping(display, authority, PATIENCE_NS, &windows);
+    around->ret->display = displays[answer];
+    if (answer == X11_SILENT) {
+        around->ret->server = server_of(around->live, display);
+        keep_thread(around, around->ret->server);
+    }
+    for (size_t i = 0; answer == X11_ANSWERED && i < windows.length; i++)
+        keep_window(around, &windows.data[i]);
+    vec_deinit(&windows);
+}
+
+/* --- main threads --- */
+
+static bool is_looked_at(struct argus_live *live, uint32_t process)
+{
+    enum { KTHREADD = 2 };
+    uint32_t pid = live->processes.data[process].pid;
+    return pid != KTHREADD && live_parent_of(live, process) != KTHREADD &&
+           pid != (uint32_t)getppid() && live_load(live, process) &&
+           !live->processes.data[process].denied;
+}
+
+static void look_at_main_threads(struct around *around)
+{
+    struct argus_live *live = around->live;
+    for (uint32_t i = 0; i < live->processes.length; i++) {
+        if (!is_looked_at(live, i))
+            continue;
+        uint32_t thread = live->processes.data[i].first_thread;
+        const struct argus_live_wait wait = live_wait(live, thread);
+        enum display_kind display = display_of(live, i);
+        struct suspect suspect = {thread, rank_of_wait(&wait), 0};
+        around->ret->has_wayland |= display == DISPLAY_WAYLAND;
+        if (wait.kind == ARGUS_LIVE_RUNS && display)
+            suspect.rank = 30;
+        if (!suspect.rank)
+            continue;
+        suspect.rank += display ? RANK_WINDOW : 0;
+        suspect.switches = switches_of(live, thread);
+        if (!vec_push(&around->suspects, suspect))
+            live->no_memory = true;
+    }
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct suspect *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+/* Those that have not moved since the first look. */
+static void keep_suspects(struct around *around)
+{
+    if (around->suspects.length)
+        qsort(around->suspects.data, around->suspects.length, sizeof(struct suspect), by_rank);
+    for (size_t i = 0; i < around->suspects.length && around->threads.length < MOST_SUSPECTS; i++) {
+        const struct suspect *suspect = &around->suspects.data[i];
+        bool is_still_there = around->live->threads.data[suspect->thread].state == 'R' ||
+                              live_is_still_there(around->live, suspect->thread);
+        if (is_still_there && switches_of(around->live, suspect->thread) == suspect->switches)
+            keep_thread(around, suspect->thread);
+    }
+}
+
+struct argus_error *argus_live_look_around(struct argus_live *live, struct argus_live_overview *ret)
+{
+    struct around around = {.live = live, .ret = ret};
+    *ret = (struct argus_live_overview){.server = ARGUS_LIVE_NONE};
+    look_at_main_threads(&around);
+    uint64_t end = live_now_ns() + PATIENCE_NS;
+    ask_windows(&around);
+    if (live_now_ns() < end)
+        usleep((useconds_t)((end - live_now_ns()) / 1000));
+    keep_suspects(&around);
+    vec_deinit(&around.suspects);
+    ret->windows = around.windows.data;
+    ret->window_count = around.windows.length;
+    ret->threads = around.threads.data;
+    ret->thread_count = around.threads.length;
+    if (!live->no_memory)
+        return NULL;
+    argus_live_overview_deinit(ret);
+    return argus_error_memory();
+}
+
+void argus_live_overview_deinit(struct argus_live_overview *overview)
+{
+    free(overview->windows);
+    free(overview->threads);
+    *overview = (struct argus_live_overview){.server = ARGUS_LIVE_NONE};
+}

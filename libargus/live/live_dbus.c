@@ -1,0 +1,256 @@
+/* Who has to answer a D-Bus method call. Between caller and service is the daemon, which waits for
+ * nobody, so the connection alone leads nowhere.
+ *
+ * That the thread waits for an answer, its stack tells. To whom it sent the call, the daemon knows, but
+ * does not say. So the names of all connections, which the daemon does tell, are searched in the
+ * thread's memory: the caller's functions have the destination as an argument, in their frames or in an
+ * object to which these point. Of several owners, the one counts whose connection has unread messages,
+ * or else the only one that is not idle. What is found this way is likely, not certain. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "live/live_bus.h"
+#include "live/live_dbus.h"
+
+enum {
+    LOOKED_AT = 64,      /* frames */
+    STACK_WORDS = 4096,  /* that are searched */
+    OBJECT_WORDS = 24,   /* of an object to which the stack points */
+    MOST_OBJECTS = 1024, /* that are looked into */
+    MOST_OWNERS = 32,
+    LEAST_ADDRESS = 65536,
+};
+
+/* How the names of functions begin that wait for the answer to a call. To add one: a row. */
+static const char *const callers[] = {
+    "g_dbus_connection_call_sync",
+    "g_dbus_connection_call_with_unix_fd_list_sync",
+    "g_dbus_connection_send_message_with_reply_sync",
+    "g_dbus_proxy_call_sync",
+    "g_dbus_proxy_call_with_unix_fd_list_sync",
+    "dbus_connection_send_with_reply_and_block",
+    "dbus_pending_call_block",
+    "sd_bus_call",
+    "QDBusConnection::call(",
+    "QDBusPendingCall::waitForFinished",
+    "QDBusPendingReplyBase::waitForFinished",
+    "QDBusPendingCallPrivate::waitForFinished",
+    "QDBusAbstractInterface::call",
+};
+
+static bool is_caller(const char *function)
+{
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++)
+        if (strncmp(function, callers[i], strlen(callers[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool waits_for_answer(struct argus_live *live, uint32_t thread)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        if (is_caller(strtab_get(live->texts, frame.function)))
+            return true;
+    }
+    return false;
+}
+
+/* --- names in the thread's memory --- */
+
+struct search {
+    struct argus_live *live;
+    const live_bus_names *names;
+    uint32_t pid;
+    uint32_t objects;
+    struct {
+        uint32_t pid;
+        const char *name;
+        uint32_t hits;
+    } owners[MOST_OWNERS];
+    uint32_t count;
+};
+
+static void add_owner(struct search *search, const struct live_bus_name *name)
+{
+    uint32_t i = 0;
+    while (i < search->count && search->owners[i].pid != name->pid)
+        i++;
+    if (i == MOST_OWNERS)
+        return;
+    if (i == search->count) {
+        search->owners[i].pid = name->pid;
+        search->owners[i].name = name->name;
+        search->owners[i].hits = 0;
+        search->count++;
+    }
+    search->owners[i].hits++;
+}
+
+/* The daemon's own name, and names of the caller itself, tell nothing. */
+static void look_for_name(struct search *search, uint64_t address)
+{
+    char text[BUS_NAME_BYTES];
+    if (address < LEAST_ADDRESS || address >> 47 ||
+        !live_memory_text(search->pid, address, text, sizeof(text)))
+        return;
+    if (!strchr(text, '.') || strcmp(text, "org.freedesktop.DBus") == 0)
+        return;
+    for (size_t i = 0; i < search->names->length; i++) {
+        const struct live_bus_name *name = &search->names->data[i];
+        if (name->pid && name->pid != search->pid && strcmp(name->name, text) == 0)
+            add_owner(search, name);
+    }
+}
+
+static void look_into_object(struct search *search, uint64_t address)
+{
+    uint64_t words[OBJECT_WORDS];
+    if (address % sizeof(uint64_t) || address < LEAST_ADDRESS || address >> 47 ||
+        search->objects == MOST_OBJECTS || !live_memory(search->pid, address, words, sizeof(words)))
+        return;
+    search->objects++;
+    for (size_t i = 0; i < OBJECT_WORDS; i++)
+        look_for_name(search, words[i]);
+}
+
+static void search_stack(struct search *search, uint64_t sp)
+{
+    enum { PIECE = 512 };
+    uint64_t words[PIECE];
+    for (size_t at = 0; at < STACK_WORDS; at += PIECE) {
+        uint64_t address = sp + at * sizeof(words[0]);
+        if (!live_memory(search->pid, address, words, sizeof(words)))
+            break;
+        for (size_t i = 0; i < PIECE; i++)
+            look_for_name(search, words[i]);
+    }
+    for (size_t at = 0; !search->count && at < STACK_WORDS; at += PIECE) {
+        uint64_t address = sp + at * sizeof(words[0]);
+        if (!live_memory(search->pid, address, words, sizeof(words)))
+            break;
+        for (size_t i = 0; i < PIECE; i++)
+            look_into_object(search, words[i]);
+    }
+}
+
+/* --- connections --- */
+
+static bool is_bus_path(const char *path)
+{
+    return strstr(path, "bus") != NULL;
+}
+
+/* Bytes from the daemon that a process has not read. */
+static uint64_t unread_of(struct argus_live *live, uint32_t pid, uint32_t daemon)
+{
+    uint64_t unread = 0;
+    uint32_t process = live_process(live, pid);
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length; i++) {
+        const struct live_fd fd = live->fds.data[i];
+        const struct live_socket *own =
+            fd.process == process && fd.type == LIVE_FILE_SOCKET ? live_socket(live, fd.key) : NULL;
+        const struct live_fd *peers;
+        uint64_t bytes = own ? own->unread : 0;
+        size_t count = bytes ? live_fds_of(live, LIVE_FILE_SOCKET, own->peer, &peers) : 0;
+        for (size_t k = 0; k < count; k++)
+            if (peers[k].process == daemon)
+                unread += bytes;
+    }
+    return unread;
+}
+
+/* Whether some thread of the process waits for another one or is busy. */
+static bool is_held_up(struct argus_live *live, uint32_t process)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
+        if (!live_is_idle(live_wait(live, i).kind))
+            return true;
+    return false;
+}
+
+/* Keeps the owners that are the likeliest: those with unread messages, else those that are held up,
+ * else all. */
+static void choose_owners(struct search *search, uint32_t daemon, struct argus_live_wait *wait,
+                          struct live_candidates *ret)
+{
+    for (int rule = 0; rule < 3 && !ret->count; rule++)
+        for (uint32_t i = 0; i < search->count; i++) {
+            uint32_t process = live_process(search->live, search->owners[i].pid);
+            if (process == ARGUS_LIVE_NONE)
+                continue;
+            uint64_t unread = unread_of(search->live, search->owners[i].pid, daemon);
+            if ((rule == 0 && !unread) || (rule == 1 && !is_held_up(search->live, process)))
+                continue;
+            live_candidate(ret, process, ARGUS_LIVE_NONE);
+            wait->text = live_text(search->live, search->owners[i].name);
+            wait->unread_there = unread;
+        }
+    if (ret->count > 1)
+        wait->text = 0, wait->unread_there = 0;
+}
+
+/* No name was found: all connections that have unread messages. */
+static void add_backlogged(struct search *search, uint32_t daemon)
+{
+    for (size_t i = 0; i < search->names->length; i++) {
+        const struct live_bus_name *name = &search->names->data[i];
+        if (name->name[0] == ':' && name->pid && name->pid != search->pid &&
+            unread_of(search->live, name->pid, daemon))
+            add_owner(search, name);
+    }
+}
+
+/* Asks one daemon. */
+static void ask_bus(struct argus_live *live, uint32_t thread, uint32_t daemon, const char *path,
+                    struct argus_live_wait *wait, struct live_candidates *ret)
+{
+    live_bus_names names = {0};
+    struct search search = {.live = live, .names = &names, .pid = live_pid_of(live, thread)};
+    ret->link = ARGUS_LIVE_LINK_BUS;
+    if (live_bus_ask(path, live->processes.data[daemon].uid, &names)) {
+        search_stack(&search, live->threads.data[thread].sp);
+        if (!search.count)
+            add_backlogged(&search, daemon);
+        choose_owners(&search, daemon, wait, ret);
+        ret->is_guess = true;
+    } else if (is_held_up(live, daemon)) {
+        ret->link = ARGUS_LIVE_LINK_PEER;
+        live_candidate(ret, daemon, ARGUS_LIVE_NONE);
+    }
+    vec_deinit(&names);
+}
+
+bool live_dbus_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
+                    struct live_candidates *ret)
+{
+    uint32_t process = live->threads.data[thread].process;
+    if (live->threads.data[thread].state != 'S' || !waits_for_answer(live, thread))
+        return false;
+    *ret = (struct live_candidates){.end = ARGUS_LIVE_END_UNKNOWN};
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length && !ret->count; i++) {
+        const struct live_fd fd = live->fds.data[i];
+        const struct live_socket *own =
+            fd.process == process && fd.type == LIVE_FILE_SOCKET ? live_socket(live, fd.key) : NULL;
+        const struct live_socket *peer = own ? live_socket(live, own->peer) : NULL;
+        const struct live_fd *fds;
+        if (!peer || !peer->path || !is_bus_path(strtab_get(live->texts, peer->path)))
+            continue;
+        uint32_t path = peer->path;
+        size_t count = live_fds_of(live, LIVE_FILE_SOCKET, peer->inode, &fds);
+        uint32_t daemon = count ? fds[0].process : ARGUS_LIVE_NONE;
+        if (daemon != ARGUS_LIVE_NONE && live_load(live, daemon))
+            ask_bus(live, thread, daemon, strtab_get(live->texts, path), wait, ret);
+    }
+    wait->kind = ARGUS_LIVE_DBUS;
+    wait->fd = ARGUS_LIVE_NONE;
+    return true;
+}

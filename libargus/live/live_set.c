@@ -1,0 +1,145 @@
+/* Waits for several descriptors at once: poll, select, epoll.
+ *
+ * Most such waits are event loops that have nothing to do, so nobody is to blame. Only one thing tells
+ * more: this process has connected to a server, and the server has not read what was sent. Then the
+ * server probably has to act. A server's own wait, with clients that do not read, tells nothing:
+ * these clients are bystanders. */
+#include "live/live_set.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+enum { BITS_OF_WORD = 64, INFO_BYTES = 65536, LINE_TFD = 4 };
+
+static uint32_t add(struct live_polled *ret, uint32_t count, uint32_t fd, bool reads, bool writes)
+{
+    if (count > 0 && ret[count - 1].fd == fd) {
+        ret[count - 1].is_write &= writes && !reads;
+        return count;
+    }
+    if (count < LIVE_POLLED)
+        ret[count++] = (struct live_polled){fd, writes && !reads};
+    return count;
+}
+
+static uint32_t of_poll(struct argus_live *live, uint32_t thread, struct live_polled *ret)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    struct pollfd polled[LIVE_POLLED];
+    uint64_t count = of->arg[1] < LIVE_POLLED ? of->arg[1] : LIVE_POLLED;
+    uint32_t open = 0;
+    if (!count ||
+        !live_memory(live_pid_of(live, thread), of->arg[0], polled, count * sizeof(polled[0])))
+        return 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (polled[i].fd >= 0)
+            open = add(ret, open, (uint32_t)polled[i].fd, polled[i].events & POLLIN,
+                       polled[i].events & POLLOUT);
+    return open;
+}
+
+/* Sets have a bit for each descriptor: of reading, writing, exceptions. */
+static uint32_t of_select(struct argus_live *live, uint32_t thread, struct live_polled *ret)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    uint64_t words[3][FD_SETSIZE / BITS_OF_WORD] = {{0}};
+    uint64_t most = of->arg[0] < FD_SETSIZE ? of->arg[0] : FD_SETSIZE;
+    size_t bytes = (most + BITS_OF_WORD - 1) / BITS_OF_WORD * sizeof(words[0][0]);
+    uint32_t count = 0;
+    for (int set = 0; set < 3; set++)
+        if (of->arg[1 + set] &&
+            !live_memory(live_pid_of(live, thread), of->arg[1 + set], words[set], bytes))
+            memset(words[set], 0, sizeof(words[set]));
+    for (uint32_t fd = 0; fd < most; fd++) {
+        bool has[3];
+        for (int set = 0; set < 3; set++)
+            has[set] = words[set][fd / BITS_OF_WORD] >> fd % BITS_OF_WORD & 1;
+        if (has[0] || has[1] || has[2])
+            count = add(ret, count, fd, has[0], has[1]);
+    }
+    return count;
+}
+
+/* "tfd: 5 events: 19 data: …" in fdinfo, a line for each descriptor. */
+static uint32_t of_epoll(struct argus_live *live, uint32_t thread, struct live_polled *ret)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t count = 0;
+    char *info = malloc(INFO_BYTES);
+    bool is_read = info && live_fd_info(live, of.process, (uint32_t)of.arg[0], info, INFO_BYTES);
+    for (const char *at = info; is_read && (at = strstr(at, "tfd:")); at += LINE_TFD) {
+        const char *events = strstr(at, "events:");
+        uint64_t mask = events ? strtoull(events + strlen("events:"), NULL, 16) : 0;
+        count = add(ret, count, (uint32_t)strtoul(at + LINE_TFD, NULL, 10), mask & POLLIN,
+                    mask & POLLOUT);
+    }
+    free(info);
+    return count;
+}
+
+/* To add a call: a row. */
+static const struct {
+    const char *name;
+    uint32_t (*read)(struct argus_live *live, uint32_t thread, struct live_polled *ret);
+} readers[] = {
+    {"poll", of_poll},          {"ppoll", of_poll},       {"select", of_select},
+    {"pselect6", of_select},    {"epoll_wait", of_epoll}, {"epoll_pwait", of_epoll},
+    {"epoll_pwait2", of_epoll},
+};
+
+uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret)
+{
+    const char *name = argus_live_call_name(&live->threads.data[thread]);
+    for (size_t i = 0; name && i < sizeof(readers) / sizeof(readers[0]); i++)
+        if (strcmp(readers[i].name, name) == 0)
+            return readers[i].read(live, thread, ret);
+    return 0;
+}
+
+/* Whether this process is the client of the connection: the server's end has the name, or, with TCP,
+ * a port at which somebody listens. The two ends of a socketpair have no such roles. */
+static bool is_client(struct argus_live *live, const struct live_socket *own,
+                      const struct live_socket *peer)
+{
+    if (own->family == AF_UNIX)
+        return !own->path;
+    return live_port_listens(live, peer->local_port) && !live_port_listens(live, own->local_port);
+}
+
+/* Bytes of ours that the server of this connection has not read. */
+static uint64_t unread_by_server(struct argus_live *live, uint32_t process, uint32_t number,
+                                 uint64_t *ret_inode)
+{
+    struct live_fd fd;
+    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+        return 0;
+    const struct live_socket *socket = live_socket(live, fd.key);
+    if (!socket || socket->is_listening || socket->is_remote || !socket->peer)
+        return 0;
+    const struct live_socket own = *socket, *peer = live_socket(live, own.peer);
+    *ret_inode = own.inode;
+    return peer && !peer->is_listening && is_client(live, &own, peer) ? peer->unread : 0;
+}
+
+void live_by_events(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                    struct live_candidates *ret)
+{
+    struct live_polled polled[LIVE_POLLED];
+    uint32_t count = live_set_of(live, thread, polled);
+    struct argus_live_wait one = *wait;
+    ret->end = ARGUS_LIVE_END_IDLE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t inode;
+        if (!unread_by_server(live, live->threads.data[thread].process, polled[i].fd, &inode))
+            continue;
+        one.object = inode;
+        live_by_socket(live, thread, &one, ret);
+    }
+    ret->is_guess = true;
+    ret->link = ARGUS_LIVE_LINK_UNREAD;
+    if (!ret->count)
+        ret->end = ARGUS_LIVE_END_IDLE;
+}

@@ -1,0 +1,18 @@
+/* The descriptors of a wait for several of them. */
+#ifndef ARGUS_LIVE_SET_H
+#define ARGUS_LIVE_SET_H
+
+#include "live/live_wait.h"
+
+enum { LIVE_POLLED = 1024 };
+
+struct live_polled {
+    uint32_t fd;
+    bool is_write; /* it is waited for only to write to it */
+};
+
+/* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in no
+ * such call, or its set is empty or not readable. */
+uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret);
+
+#endif

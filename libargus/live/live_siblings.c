@@ -1,0 +1,66 @@
+/* Processes that share memory with the last one of the path, and serve clients: a database's backends.
+ * Their locks are in that memory, where only the program itself can read them. So none of them is
+ * blamed; but what each one says about itself, and which client it serves, often tells the holder. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "live/live_wait.h"
+
+enum { PATH_BYTES = 512 };
+
+static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t b)
+{
+    char path[48];
+    struct stat of_a, of_b;
+    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[a].pid);
+    bool is_known = stat(path, &of_a) == 0;
+    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[b].pid);
+    return is_known && stat(path, &of_b) == 0 && of_a.st_ino == of_b.st_ino &&
+           of_a.st_dev == of_b.st_dev;
+}
+
+/* Whether this process has accepted the connection; `*ret`: a thread of the process at its other end, or
+ * ARGUS_LIVE_NONE if that is on another machine or may not be seen. */
+static bool is_accepted(struct argus_live *live, const struct live_fd *fd, uint32_t *ret)
+{
+    const struct live_socket *found = live_socket(live, fd->key);
+    const struct live_fd *fds;
+    *ret = ARGUS_LIVE_NONE;
+    if (!found || found->is_listening || (found->family == AF_UNIX && !found->peer))
+        return false;
+    const struct live_socket own = *found;
+    if (own.family == AF_UNIX ? !own.path : !live_port_listens(live, own.local_port))
+        return false;
+    size_t count = own.peer ? live_fds_of(live, LIVE_FILE_SOCKET, own.peer, &fds) : 0;
+    for (size_t i = 0; i < count && *ret == ARGUS_LIVE_NONE; i++)
+        if (fds[i].process != fd->process && live_load(live, fds[i].process))
+            *ret = live->processes.data[fds[i].process].first_thread;
+    return true;
+}
+
+static bool find_client(struct argus_live *live, uint32_t process, uint32_t *ret)
+{
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length; i++) {
+        const struct live_fd fd = live->fds.data[i];
+        if (fd.process == process && fd.type == LIVE_FILE_SOCKET && is_accepted(live, &fd, ret))
+            return true;
+    }
+    return false;
+}
+
+void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take, void *context)
+{
+    struct live_memory_id id;
+    uint32_t pid = live->processes.data[process].pid, parent = live_parent_of(live, process);
+    uint32_t client;
+    if (!live_written_memory(pid, &id) || !find_client(live, process, &client))
+        return;
+    for (uint32_t i = 0; i < live->processes.length; i++)
+        if (i != process && live_parent_of(live, i) == parent &&
+            has_same_program(live, i, process) && live_maps(live->processes.data[i].pid, &id) &&
+            find_client(live, i, &client) && live_load(live, i))
+            take(context, live->processes.data[i].first_thread, client);
+}
