@@ -130,6 +130,16 @@ class Step(unittest.TestCase):
         self.assertGreaterEqual(result["signals"], 1)
         self.assertEqual(result["end"], "return")
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "only there a return address is always on the stack")
+    def test_a_call_that_was_left(self):
+        result, text = self.launch("hopping_work", "hop")
+        self.assertEqual((result["end"], text), ("return", "hops: 40\n"))
+        steps = Steps(self.file)
+        targets = [int(call["arg1"], 0) for call in steps.of("call")]
+        self.assertGreater(len([turn for turn in targets if 1 <= turn <= 40]), 1)  # is_over(), after longjmp()
+        if LINKAGE != "static":
+            self.assertIn("0", [skip["returned"] for skip in steps.of("skip")])
+
     def test_step_into(self):
         if LINKAGE == "static":
             self.skipTest("it has no libraries")

@@ -71,6 +71,58 @@ static void say_unreturned(struct stepper *stepper, uint64_t address)
                  "; a call into %s had not returned", image_name(stepper, address));
 }
 
+/* Where on the stack the call has its return address. */
+static struct step_call find_slot(struct stepper *stepper, const struct step_item_event *item)
+{
+    uint64_t word;
+    size_t depth = stepper->calls.length;
+    struct step_call found = {item->stack_pointer, item->return_address};
+    if (RETURN_IN_REGISTER)
+        return (struct step_call){0};
+    if (depth && stepper->calls.data[depth - 1].return_address == item->return_address)
+        found.stack_pointer = stepper->calls.data[depth - 1].stack_pointer;
+    bool is_there = step_memory_read(stepper->memory_fd, found.stack_pointer, &word,
+                                     sizeof(word)) == sizeof(word) &&
+                    word == item->return_address;
+    return is_there ? found : (struct step_call){0};
+}
+
+/* Steps over the call. False: it did not return to where it was made. */
+static bool step_over(struct stepper *stepper, const struct step_item_event *item, uint64_t least)
+{
+    stepper->over = find_slot(stepper, item);
+    stepper->is_over_left = false;
+    bool has_come = step_run_to(stepper, item->return_address, least, 0);
+    stepper->over = (struct step_call){0};
+    return has_come && !stepper->is_over_left;
+}
+
+/* The call was left by an exception or longjmp(), and the thread is anywhere: stepping continues in
+ * the code to which that led, or when the library function returns that the thread has called
+ * since. */
+static void go_on_after_leaving(struct stepper *stepper)
+{
+    uint64_t stack_pointer = step_stack_pointer(stepper->registers);
+    stepper->is_over_left = false;
+    drop_calls(stepper, stack_pointer);
+    if (stepper->request->flags & STEP_UNTIL_RETURN &&
+        stack_pointer > stepper->first_stack_pointer) {
+        step_end(
+            stepper, STEP_END_RETURN,
+            "the function was left by an exception or longjmp(), out of a call into a library");
+        return;
+    }
+    if (step_is_stepped(stepper, step_pc(stepper->registers)))
+        return;
+    uint64_t caller = step_find_caller(stepper, stepper->registers, 0, UINT64_MAX);
+    if (!caller)
+        step_end(stepper, STEP_END_ERROR, "where an exception or longjmp() led is not known");
+    else if (caller == stepper->wait)
+        step_end(stepper, STEP_END_WAIT, "the thread came to the wait that ended the vertex");
+    else
+        step_run_to(stepper, caller, stack_pointer, 0);
+}
+
 /* The thread has entered code that is not stepped. It continues to where the call returns. */
 static void skip(struct stepper *stepper, bool by_jump)
 {
@@ -90,7 +142,7 @@ static void skip(struct stepper *stepper, bool by_jump)
 #endif
     if (stepper->wait && item.return_address == stepper->wait) {
         step_end(stepper, STEP_END_WAIT, "the thread came to the wait that ended the vertex");
-    } else if (step_run_to(stepper, item.return_address, least, 0)) {
+    } else if (step_over(stepper, &item, least)) {
         item.returned = 1;
         item.value = step_result(stepper->registers);
         item.stack_pointer = step_stack_pointer(stepper->registers);
@@ -99,6 +151,8 @@ static void skip(struct stepper *stepper, bool by_jump)
         say_unreturned(stepper, item.address);
     }
     say_event(stepper, STEP_ITEM_SKIP, &item);
+    if (stepper->is_over_left)
+        go_on_after_leaving(stepper);
 }
 
 static void after_call(struct stepper *stepper)

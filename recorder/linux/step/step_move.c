@@ -208,6 +208,22 @@ static bool has_left(struct stepper *stepper)
     return true;
 }
 
+bool step_call_is_left(const struct stepper *stepper)
+{
+    uint64_t word;
+    return stepper->over.stack_pointer &&
+           step_memory_read(stepper->memory_fd, stepper->over.stack_pointer, &word, sizeof(word)) ==
+               sizeof(word) &&
+           word != stepper->over.return_address;
+}
+
+/* Why the thread was stopped: to look whether the call was left. */
+static bool take_left(struct stepper *stepper)
+{
+    stepper->is_over_left = step_call_is_left(stepper) && read_registers(stepper);
+    return stepper->is_over_left;
+}
+
 static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal)
 {
     unsigned request = PTRACE_CONT;
@@ -230,6 +246,8 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
             request = PTRACE_CONT;
             break;
         case STOP_NOTHING:
+            if (take_left(stepper))
+                return true;
             signal = 0;
             request = PTRACE_CONT;
             break;
@@ -270,5 +288,5 @@ bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_point
     step_breakpoint_enable(breakpoint, false);
     if (is_guarded)
         step_breakpoint_enable(&stepper->way_out, false);
-    return has_arrived && settle(stepper);
+    return has_arrived && (stepper->is_over_left || settle(stepper));
 }

@@ -41,6 +41,8 @@ enum step_wait step_wait_for(const struct stepper *stepper, pid_t tid, pid_t *re
             *ret_status = 0;
             return STEP_WAIT_ENDED;
         }
+        if (tid == stepper->tid && step_call_is_left(stepper))
+            ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
         if (front_end_is_gone(stepper))
             return STEP_WAIT_USER;
         if (stepper->deadline_ns && step_now_ns() >= stepper->deadline_ns)

@@ -67,6 +67,10 @@ struct stepper {
     /* Return of the first function: reached also when an exception leaves a library call. */
     struct step_breakpoint way_out;
     VEC(struct step_call) calls; /* of application code that have not returned */
+    /* x86-64: where on the stack the call that is stepped over has its return address; 0: not known. Another
+     * word there means that the call was left by an exception or longjmp(). */
+    struct step_call over;
+    bool is_over_left;
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
     uint32_t last_page;
@@ -122,8 +126,11 @@ void step_end(struct stepper *stepper, enum step_end end, const char *format, ..
  * the registers again. One instruction: */
 bool step_one(struct stepper *stepper);
 /* To `address`, with a stack pointer above `stack_pointer` (0: any): for code that is not
- * stepped. */
+ * stepped. With stepper->is_over_left it did not come there, but is stopped anywhere. */
 bool step_run_to(struct stepper *stepper, uint64_t address, uint64_t stack_pointer, int signal);
+
+/* Whether the call that is stepped over was left. The thread may run. */
+bool step_call_is_left(const struct stepper *stepper);
 
 /* Restores stepping and breakpoints in a thread that has just hit a breakpoint. False: the thread
  * has ended, with `*ret_status`, or that failed (0). */

@@ -151,6 +151,25 @@ static NOINLINE int is_over(long turn)
     return flag;
 }
 
+static NOINLINE void leap(void)
+{
+    longjmp(environment, 1);
+}
+
+/* Stays in the function when a call is left. */
+static NOINLINE int hopping_work(void)
+{
+    volatile int turns = 0;
+    while (turns < 40) {
+        if (setjmp(environment) == 0)
+            leap();
+        turns++;
+        usleep(20000);
+        is_over(turns);
+    }
+    return turns;
+}
+
 static void spin(int nap_us)
 {
     puts("spinning");
@@ -240,6 +259,8 @@ int main(int argc, char **argv)
         become_echo();
     else if (strcmp(mode, "birth") == 0)
         run_births();
+    else if (strcmp(mode, "hop") == 0)
+        printf("hops: %d\n", hopping_work());
     else if (strcmp(mode, "quit") == 0)
         run_quit();
     else
