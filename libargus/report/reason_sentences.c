@@ -75,8 +75,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
                                        "by {thread}, which did nothing unusual meanwhile",
     [ARGUS_REASON_FLAG_NEVER_SET] =
         "it waits for the data flag {name}, which no thread set meanwhile, nor is known to have "
-        "set "
-        "before; a recording of a run without the hang shows which thread should set it",
+        "set before{writers}; a recording of a run without the hang shows which thread should set "
+        "it",
     [ARGUS_REASON_FLAG_UNKNOWN] =
         "it waits for a data flag that another thread sets. To find the flag, run 'argus step "
         "{trace} v{vertex} --process PID -o good.steps' while the program works, the same with -o "
