@@ -31,7 +31,7 @@ ROUND_S = 4.0
 Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[False])
 
 # The same with debug information. The compiler's library has members of its own inside.
-MEMBERS = {"job+0xc": "job.is_done", "job->0x10": "job->is_done", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
+MEMBERS = {"job+0xc": "job.is_done", "job->0x10": "job->is_done", "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
            "own->0x8": "own->is_done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
            "rust_loops::STATE+0x8": "rust_loops::STATE.done"}
 
@@ -61,6 +61,10 @@ C_SHAPES = [
     Shape("LIBRARY_FUNCTION", "own_is_done", ["library_finish"]),
     Shape("LIBRARY_LOOP", "own_is_done", ["library_finish"]),
     Shape("PROGRAM_VARIABLE", "program_is_done", ["library_finish_program"]),
+    Shape("CLOCK", "is_done", ["finish_work"]),
+    Shape("SEMAPHORE", "places", ["finish_work"]),
+    Shape("PREDICATE", "job->0x10", ["finish_work"]),
+    Shape("OPERATIONS", "device->0x8", ["finish_work"]),
 ]
 CPP_SHAPES = [
     Shape("ATOMIC", "is_done", ["finish_work"]),
@@ -286,16 +290,18 @@ def sentences_without_may(answer, place):
     return [text for text in texts if place in text and "may set" not in text]
 
 
+def is_variable(name, wanted):
+    """Libraries have members inside ("is_done._M_base._M_i"), and a compiler that splits a static numbers its parts."""
+    return any(name == text or name.startswith(text + ".") for text in (wanted, MEMBERS.get(wanted)) if text)
+
+
 class Verdict:
     def __init__(self, program, folder, answer, seconds):
         self.program, self.seconds = program, seconds
         loops = [cause["code_loop"] for cause in answer["root_causes"] if cause["code_loop"]]
         variables = loops[0]["variables"] if loops else []
         self.names = [address_name(program, folder, variable["name"]) for variable in variables]
-        # A compiler that splits a static numbers its parts.
-        wanted = program.shape.variable
-        self.is_right = bool(self.names) and (self.names[0] in (wanted, wanted + ".0", MEMBERS.get(wanted)) or
-                                              wanted in MEMBERS and self.names[0].startswith(MEMBERS[wanted] + "."))
+        self.is_right = bool(self.names) and is_variable(self.names[0], program.shape.variable)
         writers = variables[0]["writers"] if self.is_right else []
         called = [(symbol_of(program, folder, writer["place"]), writer["place"]) for writer in writers]
         wanted = program.shape.writers

@@ -2,6 +2,7 @@
  * bench_loops.py. */
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #if defined(SHAPE_GLOBAL) || defined(SHAPE_YIELD) || defined(SHAPE_BUSY) ||                        \
     defined(SHAPE_BOUNDED) || defined(SHAPE_DEADLINE) || defined(SHAPE_FUNCTION) ||                \
-    defined(SHAPE_CALLBACK) || defined(SHAPE_HANDLED)
+    defined(SHAPE_CALLBACK) || defined(SHAPE_HANDLED) || defined(SHAPE_CLOCK)
 static volatile int is_done;
 
 void prepare(void)
@@ -247,7 +248,7 @@ void wait_until_done(void)
     while (!job.is_done)
         SLEEP();
 }
-#elif defined(SHAPE_HEAP) || defined(SHAPE_ARGUMENT)
+#elif defined(SHAPE_HEAP) || defined(SHAPE_ARGUMENT) || defined(SHAPE_PREDICATE)
 struct job {
     int unused[4];
     volatile int is_done;
@@ -275,9 +276,20 @@ __attribute__((noinline)) static void wait_for_job(struct job *one)
         SLEEP();
 }
 
+#ifdef SHAPE_PREDICATE
+static int is_job_done(const void *context)
+{
+    const struct job *own = context;
+    return own->is_done;
+}
+#endif
+
 void wait_until_done(void)
 {
-#ifdef SHAPE_ARGUMENT
+#if defined(SHAPE_PREDICATE)
+    (void)wait_for_job;
+    library_wait_for(is_job_done, job);
+#elif defined(SHAPE_ARGUMENT)
     wait_for_job(job);
 #else
     (void)wait_for_job;
@@ -341,6 +353,88 @@ void finish_work(void)
 void wait_until_done(void)
 {
     while (!own->is_done)
+        SLEEP();
+}
+#elif defined(SHAPE_CLOCK)
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void wait_until_done(void)
+{
+    double end_s = now_s() + 30.0;
+    while (now_s() < end_s) {
+        if (is_done)
+            return;
+        SLEEP();
+    }
+}
+#elif defined(SHAPE_SEMAPHORE)
+static sem_t places;
+
+void prepare(void)
+{
+    sem_init(&places, 0, 0);
+}
+
+void ask(void)
+{
+}
+
+void finish_work(void)
+{
+    sem_post(&places);
+}
+
+void wait_until_done(void)
+{
+    while (sem_trywait(&places))
+        SLEEP();
+}
+#elif defined(SHAPE_OPERATIONS)
+struct device;
+struct operations {
+    bool (*is_ready)(const struct device *device);
+    void (*begin)(struct device *device);
+};
+static struct device {
+    const struct operations *operations;
+    volatile bool has_data;
+} * device;
+
+static bool is_device_ready(const struct device *own)
+{
+    return own->has_data;
+}
+
+static void begin_device(struct device *own)
+{
+    own->has_data = false;
+}
+
+void prepare(void)
+{
+    static const struct operations operations = {is_device_ready, begin_device};
+    device = calloc(1, sizeof(*device));
+    device->operations = &operations;
+}
+
+void ask(void)
+{
+    device->operations->begin(device);
+}
+
+void finish_work(void)
+{
+    device->has_data = true;
+}
+
+void wait_until_done(void)
+{
+    while (!device->operations->is_ready(device))
         SLEEP();
 }
 #elif defined(SHAPE_SPIN_LOCK)

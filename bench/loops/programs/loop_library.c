@@ -31,3 +31,9 @@ void library_finish_program(void)
 {
     program_is_done = 1;
 }
+
+void library_wait_for(int (*is_done)(const void *context), const void *context)
+{
+    while (!is_done(context))
+        usleep(2000);
+}

@@ -10,5 +10,6 @@ void library_finish(void);
 int library_has_finished(void);
 void library_wait(void);
 void library_finish_program(void);
+void library_wait_for(int (*is_done)(const void *context), const void *context);
 
 #endif
