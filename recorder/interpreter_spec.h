@@ -19,7 +19,7 @@ enum interpreter_kind {
     INTERPRETER_KINDS,
 };
 
-/* Offsets in bytes, of one version. libargus never sees them: plugin/interpreter_layouts.def has a row for each. */
+/* Offsets in bytes, of one version. argus/interpreter_layouts.def has a row for each. */
 struct interpreter_layout {
     uint16_t kind;            /* enum interpreter_kind */
     uint16_t main;            /* in the runtime: the main interpreter */

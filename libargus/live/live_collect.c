@@ -195,6 +195,37 @@ bool live_is_still_there(const struct argus_live *live, uint32_t thread)
            memcmp(now.arg, was->arg, sizeof(now.arg)) == 0 && now.sp == was->sp;
 }
 
+/* /proc/PID/task/TID/schedstat: time on a CPU, time in which it wanted one, … (since the start). */
+void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret_ran,
+                   uint64_t *ret_wanted)
+{
+    char name[48], text[128];
+    *ret_ran = *ret_wanted = 0;
+    snprintf(name, sizeof(name), "task/%u/schedstat", live->threads.data[thread].tid);
+    if (live_read(live_pid_of(live, thread), name, text, sizeof(text)) > 0 &&
+        sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran, ret_wanted) != 2)
+        *ret_ran = *ret_wanted = 0;
+}
+
+void live_settle(struct argus_live *live, uint32_t thread)
+{
+    enum { LOOKS = 12, PAUSE_US = 2000 };
+    const struct argus_live_thread was = live->threads.data[thread];
+    struct argus_live_thread waiting = {.tid = 0};
+    uint64_t begin = live_now_ns(), ran, wanted, ran_then, wanted_then;
+    live_run_time(live, thread, &ran, &wanted);
+    for (int i = 0; was.state == 'R' && i < LOOKS; i++) {
+        struct argus_live_thread now = {.process = was.process};
+        usleep(PAUSE_US);
+        if (read_thread(&live->processes.data[was.process], was.tid, &now) && now.has_call &&
+            now.state == 'S')
+            waiting = now;
+    }
+    live_run_time(live, thread, &ran_then, &wanted_then);
+    if (waiting.tid && 2 * (ran_then - ran + wanted_then - wanted) < live_now_ns() - begin)
+        live->threads.data[thread] = waiting;
+}
+
 /* Without argus itself, which inherits descriptors of the processes that it looks at. */
 static struct argus_error *read_processes(struct argus_live *live)
 {

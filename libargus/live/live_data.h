@@ -70,6 +70,12 @@ uint32_t live_thread_in(struct argus_live *live, uint32_t process, uint32_t tid)
 uint32_t live_thread_of_tid(struct argus_live *live, uint32_t tid);
 /* Whether the thread is in the same call as when it was read. */
 bool live_is_still_there(const struct argus_live *live, uint32_t thread);
+/* Nanoseconds on a CPU, and in which it wanted one, since the thread began. 0: unknown. */
+void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret_ran,
+                   uint64_t *ret_wanted);
+/* A thread that ran when it was read, but waits most of the time (with a short time-out, say): reads
+ * it again until it waits. */
+void live_settle(struct argus_live *live, uint32_t thread);
 /* The ID of its parent process, without reading its threads; 0: none. */
 uint32_t live_parent_of(struct argus_live *live, uint32_t process);
 uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);

@@ -1,8 +1,6 @@
 /* What a running thread does: samples of its stack, counted by stack and by function. */
 #include "live/live_sample.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,6 @@ enum {
     MOST_STACKS = 256,
     LEAST_SAMPLES = 8,
     LEAST_PERCENT = 90, /* of the samples, in one loop */
-    RUN_BYTES = 128,
 };
 
 /* A distinct stack. */
@@ -205,17 +202,6 @@ static void find_loop(struct sampling *sampling, struct argus_live_loop *ret)
         ret->flag_count = 0;
 }
 
-/* /proc/PID/task/TID/schedstat: time on a CPU, time in which it wanted one, … (since the start). */
-static void read_run_time(uint32_t pid, uint32_t tid, uint64_t *ret_ran, uint64_t *ret_wanted)
-{
-    char name[48], text[RUN_BYTES];
-    *ret_ran = *ret_wanted = 0;
-    snprintf(name, sizeof(name), "task/%u/schedstat", tid);
-    if (live_read(pid, name, text, sizeof(text)) > 0 &&
-        sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran, ret_wanted) != 2)
-        *ret_ran = *ret_wanted = 0;
-}
-
 static enum argus_live_sampler take_samples(struct sampling *sampling, uint32_t tid,
                                             uint64_t duration_ns)
 {
@@ -255,9 +241,9 @@ struct argus_error *live_sample(struct argus_live *live, uint32_t thread, uint64
     uint32_t tid = live->threads.data[thread].tid;
     uint64_t begin = live_now_ns(), ran, wanted;
     *ret = (struct argus_live_samples){.count = 0};
-    read_run_time(sampling.pid, tid, &ran, &wanted);
+    live_run_time(live, thread, &ran, &wanted);
     ret->sampler = take_samples(&sampling, tid, duration_ns);
-    read_run_time(sampling.pid, tid, &ret->ran_ns, &ret->wanted_cpu_ns);
+    live_run_time(live, thread, &ret->ran_ns, &ret->wanted_cpu_ns);
     ret->elapsed_ns = live_now_ns() - begin;
     ret->ran_ns -= ret->ran_ns > ran ? ran : ret->ran_ns;
     ret->wanted_cpu_ns -= ret->wanted_cpu_ns > wanted ? wanted : ret->wanted_cpu_ns;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "live/live_dbus.h"
+#include "live/live_python.h"
 #include "live/live_sample.h"
 #include "live/live_wait.h"
 
@@ -19,18 +20,46 @@ struct path {
     uint32_t circle;
 };
 
+static void add_frame(struct path *path, const struct argus_live_frame *frame)
+{
+    if (!vec_push(&path->frames, *frame))
+        path->live->no_memory = true;
+}
+
+/* The next Python functions, up to the end of a call of the C function that runs them. */
+static size_t add_python(struct path *path, const struct python_frame *frames, size_t at,
+                         size_t count)
+{
+    bool ends = false;
+    for (; at < count && !ends; at++) {
+        ends = frames[at].is_outermost;
+        if (frames[at].frame.is_script)
+            add_frame(path, &frames[at].frame);
+    }
+    return at;
+}
+
+/* Python functions stand in place of the C function that runs them. */
 static void add_stack(struct path *path, struct argus_live_step *step)
 {
     uint64_t addresses[LIVE_STACK_FRAMES];
+    struct python_frame python[PYTHON_FRAMES];
     uint32_t pid = live_pid_of(path->live, step->thread);
     size_t count = live_stack(path->live, step->thread, addresses, &step->is_cut);
+    size_t python_count = live_python_frames(path->live, step->thread, python), taken = 0;
     step->first_frame = (uint32_t)path->frames.length;
     for (size_t i = 0; i < count; i++) {
         struct argus_live_frame frame;
         live_stack_name(path->live, pid, addresses[i], i > 0, &frame);
-        if (!vec_push(&path->frames, frame))
-            path->live->no_memory = true;
+        bool is_call = live_is_python_call(strtab_get(path->live->texts, frame.function));
+        size_t before = taken;
+        if (is_call)
+            taken = add_python(path, python, taken, python_count);
+        if (taken == before)
+            add_frame(path, &frame);
     }
+    while (taken < python_count)
+        taken = add_python(path, python, taken, python_count);
     step->frame_count = (uint32_t)path->frames.length - step->first_frame;
 }
 
@@ -73,8 +102,10 @@ static void keep_candidates(struct path *path, const struct live_candidates *can
 static uint32_t take_step(struct path *path, uint32_t thread)
 {
     struct live_candidates candidates;
+    live_settle(path->live, thread);
     struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
-    if (!live_dbus_call(path->live, thread, &step.wait, &candidates))
+    if (!live_dbus_call(path->live, thread, &step.wait, &candidates) &&
+        !live_python_lock(path->live, thread, &step.wait, &candidates))
         live_resolve(path->live, thread, &step.wait, &candidates);
     uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
                                                    &step.is_guess, &step.is_shared)

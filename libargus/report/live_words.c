@@ -42,6 +42,7 @@ static const struct {
     [ARGUS_LIVE_TRACED] = {"was stopped by its tracer", NULL, DETAIL_NONE},
     [ARGUS_LIVE_ZOMBIE] = {"has ended", NULL, DETAIL_NONE},
     [ARGUS_LIVE_MUTEX] = {"waits for mutex", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_GIL] = {"waits for Python's global interpreter lock (GIL)", NULL, DETAIL_NONE},
     [ARGUS_LIVE_RWLOCK] = {"waits for read-write lock", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_JOIN] = {"waits for the end of a thread (pthread_join)", NULL, DETAIL_NONE},
     [ARGUS_LIVE_CONDITION] = {"waits for condition variable", NULL, DETAIL_ADDRESS},
@@ -201,10 +202,13 @@ static bool is_of_library(const char *image)
     return false;
 }
 
-/* The innermost function outside the C library; NULL: none has a name. */
+/* The innermost function of a script, else outside the C library; NULL: none has a name. */
 static const char *own_function(const struct argus_live *live,
                                 const struct argus_live_frame *frames, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].function && frames[i].is_script)
+            return argus_live_text(live, frames[i].function);
     for (size_t i = 0; i < count; i++)
         if (frames[i].function && !is_of_library(argus_live_text(live, frames[i].image)))
             return argus_live_text(live, frames[i].function);

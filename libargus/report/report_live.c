@@ -79,10 +79,11 @@ static void print_stacks(const struct argus_sink *sink, const struct argus_live 
                          const struct argus_live_answer *answer)
 {
     size_t last = answer->step_count - 1;
-    if (answer->samples && last == 0)
+    bool has_stack = !answer->samples || answer->steps[last].frame_count;
+    if (!has_stack && last == 0)
         return;
     report_heading(sink, "Where to look");
-    if (!answer->samples)
+    if (has_stack)
         print_stack(sink, live, answer, &answer->steps[last]);
     for (size_t i = 0; i < last; i++)
         print_stack(sink, live, answer, &answer->steps[i]);

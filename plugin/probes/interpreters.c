@@ -27,7 +27,7 @@ static const struct {
     struct interpreter_layout layout;
 } layouts[] = {
 #define INTERPRETER(number, ...) {number, {__VA_ARGS__}},
-#include "plugin/interpreter_layouts.def"
+#include "argus/interpreter_layouts.def"
 #undef INTERPRETER
 };
 

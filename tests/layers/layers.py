@@ -54,6 +54,7 @@ PUBLIC = {
     "unwind.h": "libargus/event",
     "frame_names.h": "libargus/event",
     "data_symbols.h": "libargus/event",
+    "interpreter_layouts.def": "libargus/event",
     "live.h": "libargus/live",
     "live_kinds.def": "libargus/live",
     "steps.h": "libargus/steps",

@@ -64,6 +64,19 @@ CASES = {
 UNREAD = {"unread": 8, "pool": 8, "inherited": 8, "tcp": 8}
 
 
+# A library function that is called without giving up the lock.
+HOLDER = """import ctypes, threading
+def hold_it():
+    print(threading.get_native_id(), flush=True)
+    ctypes.PyDLL(None).sleep(600)
+def wait_for_it():
+    threading.Thread(target=hold_it).start()
+    for _ in range(10**9):
+        pass
+wait_for_it()
+"""
+
+
 class Stuck:
     """A running case: the IDs that it printed by name."""
 
@@ -283,6 +296,21 @@ class Why(unittest.TestCase):
             if {window["pid"]: window["answers"] for window in answer["windows"]} == wanted:
                 return answer
         self.fail(f"{answer['windows']}, wanted: {wanted}")
+
+    def test_holder_of_the_gil(self):
+        """Which Python function holds Python's lock, and who waits for it."""
+        if not (3, 11) <= sys.version_info < (3, 14) or sys.platform != "linux":
+            self.skipTest("offsets of this Python are not known")
+        with Started(sys.executable, "-c", HOLDER) as python:
+            time.sleep(0.5)
+            answer = json.loads(why(python.process.pid, "--json"))
+        path = answer["path"]
+        self.assertEqual([step["wait"]["kind"] for step in path], ["gil", "sleep"], answer["summary"])
+        self.assertEqual([step["tid"] for step in path], [python.process.pid, int(python.line)])
+        names = [[frame.split()[0] for frame in step["stack"]] for step in path]
+        self.assertIn("wait_for_it", names[0])
+        self.assertEqual([frame for frame in path[1]["stack"] if frame.startswith("hold_it ")], ["hold_it (<string>:4)"])
+        self.assertIn("in hold_it;", answer["summary"])
 
     def test_nothing_is_changed(self):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""

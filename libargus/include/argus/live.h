@@ -133,6 +133,7 @@ struct argus_live_frame {
     uint32_t function;   /* ID for argus_live_text(); 0: unknown */
     uint32_t image;      /* … of the file's name; 0: unknown */
     uint32_t file, line; /* … of the source file; 0: unknown */
+    bool is_script;      /* a function of a Python program */
 };
 
 struct argus_live_step {
