@@ -52,6 +52,15 @@ void platform_name_process(const char *name);
 /* Gives up, for good, the rights of root that no recording uses; of Linux only. What it keeps it can
  * need at any time: a probe or a flag is added while a recording runs. */
 void platform_shed_rights(void);
+/* What the calling process has yet to do. */
+enum platform_stage {
+    PLATFORM_STARTING,  /* serve clients, and begin a recording */
+    PLATFORM_RECORDING, /* everything is attached */
+    PLATFORM_WRITING,   /* only write an open file (argus-writer) */
+};
+/* Gives up, for good, what no later stage needs: rights, and system calls. Does what the system
+ * can; `argus status` says what is left. */
+void platform_confine(enum platform_stage stage);
 /* Becomes `uid` if this is root, and gives up all capabilities for good; no other process of that
  * user may trace this one. */
 void platform_drop_rights(uid_t uid);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/commands/recorder_rights.h"
 #include "plugin/json_output.h"
 #include "plugin/note.h"
 #include "recorder/rates.h"
@@ -149,9 +150,10 @@ static json_t *numbers_json(const struct recorder_report *report)
 json_t *recorder_report_json(const struct recorder_report *report)
 {
     const struct recorder_status *status = &report->status;
+    const struct recorder_rights rights = recorder_rights_get(status->recorder_pid);
     json_t *json = numbers_json(report);
     json_t *rest = json_pack(
-        "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
+        "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
         "recording", status->mode != RECORDER_IDLE && !status->failed, "mode",
         mode_names[status->mode], "file", status->path[0] ? json_text(status->path) : json_null(),
         "file_gone", status->file_gone, "file_waiting_ns", (json_int_t)status->waiting_ns,
@@ -160,7 +162,8 @@ json_t *recorder_report_json(const struct recorder_report *report)
         (json_int_t)status->starter_pid, "recorder_pid", (json_int_t)status->recorder_pid, "cpus",
         (json_int_t)status->cpu_count, "started_wall_ns", (json_int_t)status->started_wall_ns,
         "per_cpu", cpus_json(report), "categories", categories_json(status), "hangs",
-        hangs_json(status), "notes", notes_json(report->notes));
+        hangs_json(status), "notes", notes_json(report->notes), "rights",
+        recorder_rights_json(&rights));
     if (!json || !rest || json_object_update(rest, json) < 0) {
         json_decref(json);
         json_decref(rest);
@@ -268,6 +271,16 @@ static void print_cpu_time(struct session *session, const struct recorder_status
     session_printf(session, "\n");
 }
 
+static void print_rights(struct session *session, const struct recorder_status *status)
+{
+    char text[640];
+    const struct recorder_rights rights = recorder_rights_get(status->recorder_pid);
+    if (!rights.known)
+        return;
+    recorder_rights_text(&rights, text, sizeof(text));
+    session_printf(session, "rights     %s\n", text);
+}
+
 static void print_notes(struct session *session, const char *notes, bool detail)
 {
     for (const char *line = notes; *line;) {
@@ -300,5 +313,6 @@ void recorder_report_print(struct session *session, const struct recorder_report
     print_categories(session, status);
     print_hangs(session, status);
     print_cpu_time(session, status);
+    print_rights(session, status);
     print_notes(session, report->notes, verbose);
 }

@@ -42,8 +42,8 @@ struct argus_error *images_write(struct images *images, struct argus_writer *wri
 struct argus_error *images_renew(struct images *images, uint64_t taken_ns,
                                  struct argus_writer *writer);
 
-/* The number of mappings lost because the buffer was full, and of CPUs on which the event could not
- * be opened. */
+/* The number of mappings lost because the buffer was full or their process had too many, and of
+ * CPUs on which the event could not be opened. */
 uint64_t images_lost(const struct images *images);
 
 #endif

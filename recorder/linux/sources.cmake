@@ -3,6 +3,7 @@ include(linux/bpf/programs.cmake)
 
 target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c
+  linux/confine.c
   linux/cpu_overload.c
   linux/cpu_watch.c
   linux/display_sockets.c
@@ -15,6 +16,7 @@ target_sources(argus_recorder PRIVATE
   linux/held_locks.c
   linux/host_header.c
   linux/image_events.c
+  linux/image_list.c
   linux/image_maps.c
   linux/interpreter_frames.c
   linux/kallsyms.c

@@ -194,6 +194,11 @@ void platform_shed_rights(void)
 {
 }
 
+void platform_confine(enum platform_stage stage)
+{
+    (void)stage;
+}
+
 void platform_drop_rights(uid_t uid)
 {
     if (geteuid() == 0 && uid != 0) {

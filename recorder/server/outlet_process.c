@@ -192,6 +192,7 @@ _Noreturn void outlet_process(const struct outlet_source *source, uid_t uid, int
         error = check_output(writing.fd);
     if (!say_hello(writing.fd, file_size, error))
         _exit(1);
+    platform_confine(PLATFORM_WRITING);
     serve(&writing);
     _exit(0);
 }

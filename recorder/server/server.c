@@ -437,7 +437,12 @@ bool server_turn(struct server *server, int longest_ms)
 struct argus_error *server_run(struct server *server)
 {
     uint64_t idle_since_ns = clock_ns(TRACE_CLOCK);
+    bool confined = false;
+    platform_confine(PLATFORM_STARTING);
     while (server_turn(server, 500)) {
+        if (server->recording && !confined)
+            platform_confine(PLATFORM_RECORDING);
+        confined |= server->recording != NULL;
         if (server->recording || has_clients(server))
             idle_since_ns = clock_ns(TRACE_CLOCK);
         else if (clock_ns(TRACE_CLOCK) - idle_since_ns > IDLE_LIMIT_S * 1000000000ull)

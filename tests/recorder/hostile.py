@@ -211,6 +211,19 @@ class Users(Hostile):
             held = int(status[name], 16)
             for capability in (12, 16, 17, 22, 25, 27, 33):  # NET_ADMIN, SYS_MODULE, _RAWIO, _BOOT, _TIME, MKNOD, MAC_ADMIN
                 self.assertFalse(held >> capability & 1, (name, capability))
+        if int(status["Seccomp"]):  # not under a sanitizer
+            self.assertEqual(status["Seccomp"].strip(), "2")
+        for capability in (0, 1, 3, 4, 24):  # CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SYS_RESOURCE: only until all is attached
+            self.assertFalse(int(status["CapEff"], 16) >> capability & 1, capability)
+
+    def test_status_says_what_is_left(self):
+        self.start()
+        rights = status()["rights"]
+        self.assertEqual(rights["uid"], 0)
+        self.assertIn("sys_ptrace", rights["capabilities"])
+        self.assertNotIn("dac_override", rights["capabilities"])
+        filtered = "system calls are filtered" if rights["calls_filtered"] else "system calls are not filtered"
+        self.assertIn(filtered, argus("status").stdout)
 
     def test_argus_says_whom_it_serves(self):
         self.start(SUDO_UID=str(STARTER), SUDO_GID=str(STARTER))
