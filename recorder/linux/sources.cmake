@@ -13,11 +13,13 @@ target_sources(argus_recorder PRIVATE
   linux/flags/flag_plans.c
   linux/flags/flag_threads.c
   linux/flags/flags.c
+  linux/function_starts.c
   linux/held_locks.c
   linux/host_header.c
   linux/image_events.c
   linux/image_list.c
   linux/image_maps.c
+  linux/instruction_length.c
   linux/interpreter_frames.c
   linux/kallsyms.c
   linux/load/bpf_object.c
@@ -44,6 +46,7 @@ target_sources(argus_recorder PRIVATE
   linux/pid_namespace.c
   linux/poll_set_ready.c
   linux/pollers.c
+  linux/probe_guard.c
   linux/probe_rates.c
   linux/probes.c
   linux/proc_stat.c

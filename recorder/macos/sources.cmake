@@ -9,6 +9,7 @@ target_sources(argus_recorder PRIVATE
   macos/kdebug_session.c
   macos/kdebug_times.c
   macos/kperf.c
+  macos/probe_guard_absent.c
   macos/process_facts.c
   macos/step_absent.c
   macos/threads_of_kdebug.c

@@ -133,6 +133,14 @@ struct argus_error *probe_list_add_interpreter(struct probe_list *list,
     return vec_push(&list->interpreters, *spec) ? NULL : argus_error_memory();
 }
 
+void probe_list_remove(struct probe_list *list, size_t index)
+{
+    struct probe *probe = &list->probes.data[index];
+    free_names(&probe->entry);
+    list->probes.length--;
+    memmove(probe, probe + 1, (list->probes.length - index) * sizeof(*probe));
+}
+
 void probe_list_close_files(struct probe_list *list)
 {
     for (size_t i = 0; i < list->files.length; i++) {

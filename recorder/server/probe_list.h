@@ -37,6 +37,8 @@ struct argus_error *probe_list_add(struct probe_list *list, const struct request
 struct argus_error *probe_list_add_absent(struct probe_list *list, const char *text);
 struct argus_error *probe_list_add_interpreter(struct probe_list *list,
                                                const struct interpreter_spec *spec);
+/* Removes the probe at this index; the order of the others stays. */
+void probe_list_remove(struct probe_list *list, size_t index);
 /* Closes the files. Nothing more can be attached; existing attachments stay. */
 void probe_list_close_files(struct probe_list *list);
 /* Writes the names of all probes, or only of hooks (for a backend without probes). */

@@ -10,6 +10,7 @@
 #include "server/clocks.h"
 #include "server/hang_thread.h"
 #include "server/measure.h"
+#include "server/probe_guard.h"
 
 /* --- replies --- */
 
@@ -241,6 +242,8 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
 {
     struct outlet *outlet = NULL;
     struct argus_error *error = check_start(server, request, handed->with_fd);
+    if (!error)
+        error = probe_guard_check(&server->probes, client->who.uid);
     if (!error && handed->with_fd)
         error = open_outlet(server, client, handed, &outlet);
     if (error)

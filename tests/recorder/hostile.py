@@ -2,6 +2,7 @@
 """What clients can and cannot do to the recorder. See recorder_harness.py; tests/fuzz/fuzz_server.c does the same with
 unexpected sequences."""
 import array
+import ctypes
 import os
 import pathlib
 import socket
@@ -14,7 +15,7 @@ import recorder_harness
 from recorder_harness import SWITCH, Live, Trace, argus, eventually, main, status
 
 SOCKET = "/run/argus/recorder.socket"
-START, STOP, SNAPSHOT, STATUS = 1, 2, 3, 4
+START, STOP, SNAPSHOT, STATUS, NOTES, PROBE = 1, 2, 3, 4, 6, 9
 STREAM, MEMORY = 1, 2
 STARTER, STRANGER = 65534, 65533
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
@@ -69,6 +70,26 @@ def as_user(uid, function):
     os.waitpid(child, 0)
     with os.fdopen(reader) as answer:
         return answer.read()
+
+
+def place_probes():
+    """Places a probe at the beginning of a function of the C library, and one a byte behind it. Which of them are left out?"""
+    library = ctypes.CDLL("libc.so.6")
+    address = ctypes.cast(library.qsort, ctypes.c_void_p).value
+    for line in pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        span, _, offset, _, _, path = (line + " ?").split(maxsplit=5)
+        first, end = (int(number, 16) for number in span.split("-"))
+        if first <= address < end:
+            place, file = address - first + int(offset, 16), open(path.rsplit(" ?", 1)[0], "rb")
+    client, answers = Client(), []
+    for number, name in enumerate(("at_the_beginning", "inside")):
+        spec = struct.pack("=IIIIII", 1, 0, 0, 0, 0, 0).ljust(312, b"\0")
+        probe = struct.pack("=QII", place + number, number, 0) + spec + b"libc".ljust(400, b"\0") + name.encode().ljust(272, b"\0")
+        answers.append(client.ask(request(PROBE)[:16] + probe.ljust(1008, b"\0"), file.fileno())[0])
+    answers.append(client.ask(request(START, MEMORY))[0])
+    notes = client.ask(request(NOTES))[1]
+    return "%d %s" % (answers == [0, 0, 0], ", ".join(f"{name}: {name + ' in libc is left out' in notes}"
+                                                      for name in ("at_the_beginning", "inside")))
 
 
 class Hostile(Live):
@@ -215,6 +236,15 @@ class Users(Hostile):
             self.assertEqual(status["Seccomp"].strip(), "2")
         for capability in (0, 1, 3, 4, 24):  # CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SYS_RESOURCE: only until all is attached
             self.assertFalse(int(status["CapEff"], 16) >> capability & 1, capability)
+
+    def test_a_probe_inside_an_instruction_is_left_out(self):
+        """It would change what the programs of root do. At the beginning of a function it only costs time."""
+        recorder = str(pathlib.Path(recorder_harness.ARGUS).with_name("argus-recorder"))
+        done = subprocess.run([recorder, "serve"], env={**os.environ, "SUDO_UID": str(STARTER)}, capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.stdout, "ready\n")
+        self.assertEqual(as_user(STARTER, place_probes), "1 at_the_beginning: False, inside: True")
+        self.assertTrue(status()["recording"])
 
     def test_status_says_what_is_left(self):
         self.start()
