@@ -226,27 +226,28 @@ static void put_filter(enum platform_stage stage, struct sock_filter *codes, uns
 
 /* A sanitizer makes calls of its own at any time. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
+#define IS_SANITIZED true
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
+#define IS_SANITIZED true
 #endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
 #endif
 
 /* SPEC_ALLOW: this process runs no foreign code, which older kernels assume of everything with a
  * filter, and slow it down. */
 static void filter_calls(enum platform_stage stage)
 {
-#ifndef IS_SANITIZED
     struct sock_filter codes[CALL_COUNT * CODES_OF_CALL + CODES_OF_FRAME];
     unsigned short count = 0;
+    if (IS_SANITIZED)
+        return;
     put_filter(stage, codes, &count);
     const struct sock_fprog program = {.len = count, .filter = codes};
     syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER,
             SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
-#else
-    (void)stage;
-#endif
 }
 
 /* What is still used when everything is attached: BPF maps, events of CPUs that come online, data

@@ -1,8 +1,9 @@
 """A file system that can be stopped: stuck_files.py MOUNT SWITCH OPERATION... Prints "serves" when it is mounted.
 
 Files can be written as in slow_files.py. While a file SWITCH exists, the named operations (write, flush, statfs ...) wait, and with
-them all that follow. Needs root.
+them all that follow. An operation written "fail:write" fails then, as that of a broken disk. Needs root.
 """
+import errno
 import pathlib
 import sys
 import tempfile
@@ -22,6 +23,11 @@ class StuckFiles(slow_files.Files):
     def delay(self, operation, node):
         while operation in self.operations and self.switch.exists():
             time.sleep(0.02)
+
+    def answer(self, operation, node, body):
+        if f"fail:{operation}" in self.operations and self.switch.exists():
+            return errno.EIO, b""
+        return super().answer(operation, node, body)
 
 
 def main():

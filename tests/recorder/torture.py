@@ -1,0 +1,444 @@
+#!/usr/bin/env python3
+"""Recordings that go wrong in every way that we know, at random moments. After each: nothing is attached, what is left of the file
+can be read, and a loss was said.
+
+torture.py ARGUS [--minutes N] [--seed N] [ROW…]: each row once, or rows at random for so many minutes. Prints one line a row. Needs
+root. To add a row: a function with @row; it returns (what the user was told, the file or None). Everything that it starts must
+be in its Round.
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import recorder_harness as harness  # noqa: E402
+from recorder_harness import machine  # noqa: E402
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+LOAD = "import os, time\nwhile True:\n  for i in range(400): os.getppid()\n  time.sleep(0.001)"
+THREADS = """
+import threading, time
+threading.stack_size(65536)
+gate, threads = threading.Event(), []
+for i in range(10000):
+    thread = threading.Thread(target=gate.wait, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        break
+    threads.append(thread)
+gate.set()
+print(len(threads))
+"""
+FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
+PATIENCE_S = 60
+rows = {}
+
+
+class Failure(Exception):
+    """What must not happen."""
+
+
+class Skipped(Exception):
+    """What this machine cannot do."""
+
+
+def row(function):
+    rows[function.__name__] = function
+    return function
+
+
+def alive(pid):
+    """A zombie has let go of everything."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Round:
+    """One row: its folder, its recording, and the attachments that its recorder was ever seen to have."""
+
+    def __init__(self, randomness):
+        self.random = randomness
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="argus-torture-"))
+        self.links, self.recorder, self.undo = set(), 0, [lambda: shutil.rmtree(self.folder, ignore_errors=True)]
+        self.over = threading.Event()
+        self.watcher = threading.Thread(target=self.watch)
+        self.watcher.start()
+
+    def watch(self):
+        while not self.over.wait(0.02):
+            for pid in machine.processes_of_namespace(os.readlink("/proc/self/ns/mnt")):
+                with contextlib.suppress(OSError):
+                    if harness.comm(pid) == "argus-recorder":
+                        self.recorder = pid
+                        self.links |= harness.links_of(pid)
+
+    def end(self):
+        self.over.set()
+        self.watcher.join()
+        for action in reversed(self.undo):
+            action()
+
+    def moment(self, longest_s=1.5):
+        time.sleep(self.random.uniform(0, longest_s))
+
+    def start(self, *words, **options):
+        """A process in a session of its own. What it prints goes to a file, which no orphan keeps open."""
+        output = tempfile.TemporaryFile(mode="w+")
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                                   **options)
+        process.output = output
+        self.undo.append(lambda: self.end_session(process))
+        return process
+
+    @staticmethod
+    def end_session(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.output.close()
+
+    @staticmethod
+    def kill(pid, number=signal.SIGKILL):
+        """It may have ended already."""
+        if pid > 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def load(self):
+        self.start(sys.executable, "-c", LOAD)
+
+    def record(self, path, *command, words=(), **options):
+        """argus record of a command that ends, up to the moment when the recorder has attached something."""
+        self.load()
+        command = command or ("sleep", "3")
+        front = self.start(harness.ARGUS, "record", "-o", str(path), "--backend", "bpf", *words, "--", *command, **options)
+        self.until(lambda: self.links or front.poll() is not None, "nothing was attached")
+        return front
+
+    def until(self, condition, otherwise, seconds=PATIENCE_S):
+        if not harness.eventually(condition, seconds):
+            raise Failure(otherwise)
+
+    def said(self, front, code=None):
+        """What it prints until it ends."""
+        try:
+            front.wait(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired as error:
+            raise Failure("argus does not end") from error
+        front.output.seek(0)
+        text = front.output.read()
+        if front.returncode < 0 and -front.returncode != signal.SIGKILL:
+            raise Failure(f"argus was ended by signal {-front.returncode}: {text}")
+        if code is not None and front.returncode != code:
+            raise Failure(f"argus ended with {front.returncode}, not {code}: {text}")
+        return text
+
+    def child(self, name):
+        """The process of this name, of the recorder's children."""
+        def find():
+            return [pid for pid in harness.children(self.recorder) if alive(pid) and harness.comm(pid) == name]
+        with contextlib.suppress(OSError):
+            self.until(find, f"there is no {name}")
+            return find()[0]
+        return 0
+
+    def mount_tmpfs(self, size):
+        folder = self.folder / "disk"
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
+        self.undo.append(lambda: subprocess.run(["umount", "-l", folder], check=False, stderr=subprocess.DEVNULL))
+        return folder
+
+    def mount_fuse(self, operation):
+        """A file system, and the file that switches its fault on."""
+        folder, switch = self.folder / "disk", self.folder / "switch"
+        folder.mkdir()
+        server = self.start(sys.executable, "-B", PROGRAMS / "stuck_files.py", folder, switch, operation)
+        self.until(lambda: os.path.ismount(folder) or server.poll() is not None, "no FUSE")
+        self.undo.append(lambda: (switch.unlink(missing_ok=True),
+                                  subprocess.run(["umount", "-l", folder], check=False, stderr=subprocess.DEVNULL)))
+        return folder, switch
+
+    # --- what holds after each row ---
+
+    def check_detached(self):
+        if not self.links:
+            raise Failure("nothing was ever attached")
+        self.until(lambda: not alive(self.recorder), "the recorder is still there")
+        self.until(lambda: not any(harness.link_exists(link) for link in self.links), "something is still attached")
+
+    def check_file(self, path):
+        """Readable: complete (0), or cut off, which is said (4)."""
+        left = [p for p in path.parent.glob(path.name + "*") if p.suffix in (".argus", ".part")]
+        for file in left:
+            done = subprocess.run([harness.ARGUS, "info", str(file)], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+            if done.returncode not in (0, 4):
+                raise Failure(f"{file.name} ({file.stat().st_size} bytes) cannot be read: {done.returncode} {done.stderr}")
+        return len(left)
+
+
+def expect(text, *words):
+    if not any(word in text for word in words):
+        raise Failure(f"not said: {' or '.join(words)}, but: {text}")
+    return text
+
+
+# --- kills ---
+
+@row
+def kill_recorder(at):
+    front = at.record(at.folder / "t.argus")
+    at.moment()
+    at.kill(at.recorder)
+    return expect(at.said(front, 1), "has ended", "was ended"), at.folder / "t.argus"
+
+
+@row
+def kill_writer(at):
+    front = at.record(at.folder / "t.argus")
+    writer = at.child("argus-writer")
+    at.moment()
+    at.kill(writer)
+    return expect(at.said(front, 1), "the process that writes the trace"), at.folder / "t.argus"
+
+
+@row
+def kill_front_end(at):
+    front = at.record(at.folder / "t.argus")
+    at.moment()
+    front.kill()
+    return at.said(front), at.folder / "t.argus"
+
+
+@row
+def kill_all_at_once(at):
+    front = at.record(at.folder / "t.argus")
+    writer = at.child("argus-writer")
+    at.moment()
+    for pid in at.random.sample([front.pid, at.recorder, writer], 3):
+        at.kill(pid)
+    return at.said(front), at.folder / "t.argus"
+
+
+@row
+def kill_while_starting(at):
+    """Before, while and after it attaches: 50 links are made within a second or two."""
+    at.load()
+    front = at.start(harness.ARGUS, "record", "-o", str(at.folder / "t.argus"), "--backend", "bpf", "--", "sleep", "1")
+    at.until(lambda: at.recorder or front.poll() is not None, "there is no recorder")
+    at.moment(1.5)
+    at.kill(at.recorder)
+    text = at.said(front)
+    at.links = at.links or {0}  # perhaps nothing was attached yet
+    return text, at.folder / "t.argus"
+
+
+@row
+def kill_while_stopping(at):
+    front = at.record(at.folder / "t.argus", "sleep", "0.5")
+    at.moment(2)
+    at.kill(at.recorder)
+    return at.said(front), at.folder / "t.argus"
+
+
+@row
+def signals(at):
+    number = at.random.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    front = at.record(at.folder / "t.argus")
+    at.moment()
+    at.kill(at.recorder, number)
+    return expect(at.said(front, 1), f"by signal {int(number)}"), at.folder / "t.argus"
+
+
+@row
+def stopped_for_a_while(at):
+    """SIGSTOP: the ring overflows, and each CPU counts what it loses."""
+    front = at.record(at.folder / "t.argus", sys.executable, "-c", LOAD.replace("while True", "for turn in range(900)"),
+                      words=["--buffer", "1M"])
+    at.kill(at.recorder, signal.SIGSTOP)
+    time.sleep(0.5)
+    at.kill(at.recorder, signal.SIGCONT)
+    return expect(at.said(front, 0), " lost"), at.folder / "t.argus"
+
+
+# --- disks ---
+
+@row
+def full_disk(at):
+    disk = at.mount_tmpfs(f"{at.random.randint(200, 900)}k")
+    front = at.record(disk / "t.argus")
+    return expect(at.said(front, 1), "No space left"), disk / "t.argus"
+
+
+@row
+def failing_disk(at):
+    disk, switch = at.mount_fuse("fail:write")
+    front = at.record(disk / "t.argus")
+    at.moment()
+    switch.touch()
+    text = expect(at.said(front, 1), "Input/output error")
+    switch.unlink()
+    return text, disk / "t.argus"
+
+
+@row
+def blocking_disk(at):
+    """Nothing stays attached although the write does not return."""
+    disk, switch = at.mount_fuse("write")
+    at.record(disk / "t.argus")
+    at.moment()
+    switch.touch()
+    time.sleep(1.5)
+    at.kill(at.recorder, at.random.choice([signal.SIGKILL, signal.SIGTERM]))
+    at.check_detached()
+    switch.unlink()
+    return "", disk / "t.argus"
+
+
+@row
+def vanishing_disk(at):
+    """umount -l: the file is written on, but has no path any more."""
+    disk = at.mount_tmpfs("64m")
+    front = at.record(disk / "t.argus", "sleep", "1")
+    subprocess.run(["umount", "-l", disk], check=True)
+    return expect(at.said(front, 1), "cannot write"), None
+
+
+@row
+def renamed_folder(at):
+    folder = at.folder / "before"
+    folder.mkdir()
+    front = at.record(folder / "t.argus", "sleep", "1")
+    folder.rename(at.folder / "after")
+    return expect(at.said(front, 1), "cannot write", "after"), at.folder / "after/t.argus"
+
+
+# --- limits ---
+
+@row
+def file_limit(at):
+    most = at.random.randint(40, 300) << 10
+    front = at.record(at.folder / "t.argus", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+    return expect(at.said(front, 1), "ulimit -f"), at.folder / "t.argus"
+
+
+@row
+def descriptor_limit(at):
+    """Too few descriptors: the reason is named, or the limit was raised."""
+    most = at.random.choice([12, 24, 60, 200])
+    at.links = {0}
+    front = at.record(at.folder / "t.argus", "sleep", "0.5",
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+    text = at.said(front)
+    if front.returncode != 0:
+        expect(text, "Too many open files", "ulimit -n")
+    return text, at.folder / "t.argus"
+
+
+@row
+def cpu_limit(at):
+    """SIGXCPU, of a soft limit, must not end the recorder."""
+    front = at.record(at.folder / "t.argus", "sleep", "1",
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 600)))
+    return at.said(front, 0), at.folder / "t.argus"
+
+
+# --- crowds ---
+
+@row
+def ten_thousand_threads(at):
+    front = at.record(at.folder / "t.argus", sys.executable, "-c", THREADS)
+    return at.said(front, 0), at.folder / "t.argus"
+
+
+@row
+def fork_storm(at):
+    front = at.record(at.folder / "t.argus", sys.executable, "-c", FORKS)
+    return at.said(front, 0), at.folder / "t.argus"
+
+
+@row
+def killed_debugger(at):
+    """LLDB, killed while it builds the graph: the trace is untouched, and the next command works."""
+    if not shutil.which("lldb") and not shutil.which("lldb-14"):
+        raise Skipped("no LLDB")
+    front = at.record(at.folder / "t.argus", "sleep", "1")
+    at.said(front, 0)
+    before = (at.folder / "t.argus").read_bytes()
+    debugger = at.start(harness.ARGUS, "debug", str(at.folder / "t.argus"))
+    at.moment(3)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(debugger.pid, signal.SIGKILL)
+    debugger.wait(timeout=PATIENCE_S)
+    if (at.folder / "t.argus").read_bytes() != before:
+        raise Failure("the trace has changed")
+    done = harness.argus("graph", "stats", str(at.folder / "t.argus"))
+    if done.returncode not in (0, 4):
+        raise Failure(f"after the debugger was killed: {done.stderr}")
+    return "", at.folder / "t.argus"
+
+
+# Seconds each, even on a busy machine; the others need many processes or minutes.
+SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "full_disk", "failing_disk", "blocking_disk",
+         "vanishing_disk", "file_limit", "descriptor_limit", "cpu_limit"]
+
+
+def run(name, seed):
+    """One line; whether it is as it should be."""
+    began, at = time.monotonic(), Round(random.Random(seed))
+    verdict = "ok"
+    try:
+        _, path = rows[name](at)
+        at.check_detached()
+        files = at.check_file(path) if path else 0
+        verdict = f"ok: {len(at.links)} attachments gone, {files} files readable"
+    except Skipped as reason:
+        verdict = f"skipped: {reason}"
+    except Failure as failure:
+        verdict = f"FAILED: {failure}"
+    finally:
+        harness.argus("stop")
+        at.end()
+    print(f"{name:22} seed {seed:<10} {time.monotonic() - began:5.1f} s  {verdict}", flush=True)
+    return not verdict.startswith("FAILED")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("argus")
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--short", action="store_true", help="the rows that a test runs")
+    parser.add_argument("rows", nargs="*")
+    chosen = parser.parse_args()
+    reason = harness.cannot_record()
+    if reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    machine.enter_namespace()
+    names = chosen.rows or (SHORT if chosen.short else list(rows))
+    randomness, until = random.Random(chosen.seed), time.monotonic() + 60 * (chosen.minutes or 0)
+    failed = sum(not run(name, randomness.getrandbits(32)) for name in names)
+    count = len(names)
+    while time.monotonic() < until:
+        failed += not run(randomness.choice(names), randomness.getrandbits(32))
+        count += 1
+    print(f"{count} rows, {failed} failed (seed {chosen.seed})")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
