@@ -391,9 +391,8 @@ def killed_debugger(at):
     return "", at.folder / "t.argus"
 
 
-# Seconds each, even on a busy machine; the others need many processes or minutes.
-SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "full_disk", "failing_disk", "blocking_disk",
-         "vanishing_disk", "file_limit", "descriptor_limit", "cpu_limit"]
+# Seconds each; the others need more time or many processes, or have tests of their own (stuck_disk.py).
+SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "full_disk", "failing_disk", "file_limit"]
 
 
 def run(name, seed):
