@@ -8,12 +8,16 @@
  * A thread that a language runtime's scheduler has no task for waits for nobody: its tasks do, and
  * which of them is not in the trace (stack_beginnings.c). Nor is that time own work.
  *
+ * Some locks are waited for in pieces: the waiter looks again after a time-out. If another thread ends
+ * the last piece, all of them are one wait for that thread.
+ *
  * There is one exception: a wait for a child process that was not chosen for the analysis counts as
  * own time. The parent does nothing else meanwhile, and the child's contexts are not in the tree.
  */
 #include "context/context_waits.h"
 
 #include "argus/slice.h"
+#include "context/led_lives.h"
 
 /* Shorter waits (less than a ten-thousandth of the trace) are charged to the process that ended
  * them. So the work is bounded by the number of threads, and no visible share changes. */
@@ -130,6 +134,30 @@ static int kind_at(const struct argus_context_node *node, int kind)
     return is_wait && node->in_scheduler ? ARGUS_WAITED_SCHEDULER : kind;
 }
 
+static bool is_led(struct waits *waits, uint32_t thread)
+{
+    uint32_t known = idmap_get(&waits->led_lives, thread);
+    if (known == IDMAP_NONE) {
+        known = led_life_is(waits->graph, thread) ? 2 : 1;
+        waits->no_memory |= !idmap_put(&waits->led_lives, thread, known);
+    }
+    return known == 2;
+}
+
+/* A thread waits at a node of `sleeps`. */
+static void note_life(struct waits *waits, const struct waits_place *place, int estimate)
+{
+    uint32_t node = place->node[estimate];
+    uint64_t key = (uint64_t)node << 32 | place->thread;
+    struct idmap *seen = &waits->seen_lives[estimate];
+    if (idmap_get(seen, key) != IDMAP_NONE)
+        return;
+    waits->no_memory |= !idmap_put(seen, key, 1);
+    sleeps_add_life(&waits->sleeps[estimate], node,
+                    led_life_ns(waits->graph, place->thread, place->from_ns),
+                    is_led(waits, place->thread));
+}
+
 static void note_ns(struct waits *waits, struct tree *tree, struct waits_place place, int kind,
                     uint64_t ns)
 {
@@ -138,6 +166,8 @@ static void note_ns(struct waits *waits, struct tree *tree, struct waits_place p
         int kind_here = kind_at(node, kind);
         node->waited_ns[k][kind_here] += ns;
         sleeps_note(&waits->sleeps[k], place.node[k], kind_here, ns);
+        if (kind_here != ARGUS_WAITED_CPU)
+            note_life(waits, &place, k);
     }
 }
 
@@ -173,8 +203,38 @@ static void note_ender(struct waits *waits, uint32_t vertex, uint32_t node, uint
     share_out(waits, vertices[vertex].thread, node, process, wait);
 }
 
+/* A process has ended the wait at `place`: what timed out there just before was part of it. */
+static void join_pieces(struct waits *waits, struct tree *tree, const struct wait_pieces *pieces,
+                        const struct waits_place *place, uint32_t process)
+{
+    for (int k = 0; k < ARGUS_ESTIMATES; k++) {
+        uint64_t *waited_ns = tree->nodes.data[place->node[k]].waited_ns[k];
+        if (waited_ns[ARGUS_WAITED_IDLE] < pieces->ns)
+            continue;
+        waited_ns[ARGUS_WAITED_IDLE] -= pieces->ns;
+        waited_ns[ARGUS_WAITED_OTHERS] += pieces->ns;
+        sleeps_join(&waits->sleeps[k], place->node[k], pieces);
+    }
+    add(waits, place->node[ARGUS_CONSERVATIVE], process, pieces->ns);
+}
+
+/* Notes a wait for a lock. */
+static void note_piece(struct waits *waits, struct tree *tree, struct waits_thread *thread,
+                       const struct waits_place *place, int kind, uint32_t process,
+                       const struct waits_stretch *wait)
+{
+    if (kind == ARGUS_WAITED_IDLE) {
+        wait_pieces_add(&thread->pieces, place, wait->woken_ns - wait->from_ns, wait->to_ns);
+        return;
+    }
+    if (kind == ARGUS_WAITED_OTHERS && wait_pieces_go_on(&thread->pieces, place))
+        join_pieces(waits, tree, &thread->pieces, place, process);
+    thread->pieces.count = 0;
+}
+
 static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
-                     struct waits_place place, struct waits_stretch wait)
+                     struct waits_place place, struct waits_stretch wait,
+                     struct waits_thread *thread)
 {
     const struct argus_vertex *vertices;
     argus_graph_vertices(waits->graph, &vertices);
@@ -188,6 +248,11 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
         wait.woken_ns = wait.to_ns;
     note_ns(waits, tree, place, kind, wait.woken_ns - wait.from_ns);
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, wait.to_ns - wait.woken_ns);
+    place.from_ns = wait.from_ns;
+    if (vertices[vertex].wait.kind == ARGUS_WAIT_FUTEX)
+        note_piece(waits, tree, thread, &place, kind, process, &wait);
+    else
+        thread->pieces.count = 0;
     if (!in_scheduler)
         note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait);
 }
@@ -195,7 +260,8 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
 /* An iteration in a yield run. The waits in the run, except the last one, are not waits of the
  * graph: the thread's own timers ended them. */
 static bool note_turn(struct waits *waits, struct tree *tree, const struct argus_vertex *vertex,
-                      struct waits_place place, const struct waits_stretch *stretch)
+                      struct waits_place place, const struct waits_stretch *stretch,
+                      struct waits_thread *thread)
 {
     if (vertex->repeat < 2 || stretch->from_ns < vertex->start_ns ||
         stretch->to_ns > vertex->end_ns)
@@ -204,21 +270,23 @@ static bool note_turn(struct waits *waits, struct tree *tree, const struct argus
     note_ns(waits, tree, place, sleeps ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_IDLE,
             stretch->woken_ns - stretch->from_ns);
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, stretch->to_ns - stretch->woken_ns);
+    if (vertex->wait.kind == ARGUS_WAIT_FUTEX)
+        wait_pieces_add(&thread->pieces, &place, stretch->woken_ns - stretch->from_ns,
+                        stretch->to_ns);
     return true;
 }
 
 /* Notes the waits of the graph's vertices in a period. Returns how much time they cover. */
-static uint64_t note_vertices(struct waits *waits, struct tree *tree, uint32_t thread,
-                              uint32_t from, struct waits_place place,
-                              const struct waits_stretch *stretch)
+static uint64_t note_vertices(struct waits *waits, struct tree *tree, struct waits_place place,
+                              const struct waits_stretch *stretch, struct waits_thread *thread)
 {
     const struct argus_vertex *vertices;
     const struct argus_thread *threads;
     uint64_t noted_ns = 0, to_ns = stretch->to_ns;
     argus_graph_vertices(waits->graph, &vertices);
     argus_graph_threads(waits->graph, &threads);
-    uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
-    for (uint32_t i = from; i < count && vertices[first + i].end_ns < to_ns; i++) {
+    uint32_t first = threads[place.thread].first_vertex, count = threads[place.thread].vertex_count;
+    for (uint32_t i = thread->cursor; i < count && vertices[first + i].end_ns < to_ns; i++) {
         const struct argus_vertex *vertex = &vertices[first + i];
         /* the time from the wake-up until it got a CPU is part of the wait, but counts as waiting
          * for a CPU */
@@ -230,14 +298,14 @@ static uint64_t note_vertices(struct waits *waits, struct tree *tree, uint32_t t
         };
         if (vertex->wait.kind == ARGUS_WAIT_NONE || wait.from_ns >= wait.to_ns)
             continue;
-        note_one(waits, tree, first + i, place, wait);
+        note_one(waits, tree, first + i, place, wait, thread);
         noted_ns += wait.to_ns - wait.from_ns;
     }
     return noted_ns;
 }
 
-void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, struct waits_place place,
-                const struct waits_stretch *stretch, uint32_t *cursor)
+void waits_note(struct waits *waits, struct tree *tree, struct waits_place place,
+                const struct waits_stretch *stretch, struct waits_thread *thread)
 {
     const struct argus_vertex *vertices;
     const struct argus_thread *threads;
@@ -248,12 +316,14 @@ void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, struct 
         note_ns(waits, tree, place, ARGUS_WAITED_CPU, whole_ns);
         return;
     }
-    uint32_t first = threads[thread].first_vertex, count = threads[thread].vertex_count;
-    while (*cursor < count && vertices[first + *cursor].wait.end_ns <= stretch->from_ns)
-        (*cursor)++;
-    if (*cursor < count && note_turn(waits, tree, &vertices[first + *cursor], place, stretch))
+    uint32_t first = threads[place.thread].first_vertex, count = threads[place.thread].vertex_count;
+    while (thread->cursor < count &&
+           vertices[first + thread->cursor].wait.end_ns <= stretch->from_ns)
+        thread->cursor++;
+    if (thread->cursor < count &&
+        note_turn(waits, tree, &vertices[first + thread->cursor], place, stretch, thread))
         return;
-    uint64_t noted_ns = note_vertices(waits, tree, thread, *cursor, place, stretch);
+    uint64_t noted_ns = note_vertices(waits, tree, place, stretch, thread);
     note_ns(waits, tree, place, ARGUS_WAITED_DEVICE, whole_ns - noted_ns);
 }
 
@@ -293,8 +363,11 @@ void waits_deinit(struct waits *waits)
     argus_error_destroy(waits->error);
     vec_deinit(&waits->table);
     idmap_deinit(&waits->by_node);
-    for (int k = 0; k < ARGUS_ESTIMATES; k++)
+    idmap_deinit(&waits->led_lives);
+    for (int k = 0; k < ARGUS_ESTIMATES; k++) {
         sleeps_deinit(&waits->sleeps[k]);
+        idmap_deinit(&waits->seen_lives[k]);
+    }
     vec_deinit(&waits->wakers);
     idmap_deinit(&waits->by_waker);
 }

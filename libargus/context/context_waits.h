@@ -4,6 +4,7 @@
 #define ARGUS_CONTEXT_CONTEXT_WAITS_H
 
 #include "context/sleeps.h"
+#include "context/wait_pieces.h"
 
 struct waits {
     const struct argus_graph *graph;      /* borrowed */
@@ -11,6 +12,8 @@ struct waits {
     VEC(struct argus_context_wait) table; /* one element for each pair of node and process */
     struct idmap by_node;                 /* node << 32 | process → table */
     struct sleeps sleeps[ARGUS_ESTIMATES];
+    struct idmap seen_lives[ARGUS_ESTIMATES]; /* node << 32 | thread: its life is in `sleeps` */
+    struct idmap led_lives; /* by thread: 1, or 2 if other threads ended its life (led_lives.h) */
     VEC(struct argus_context_waker) wakers;
     struct idmap by_waker;     /* node << 32 | waker's node → wakers */
     struct argus_error *error; /* owned; the first error of the accounting */
@@ -25,15 +28,16 @@ struct waits_stretch {
     bool preempted; /* it did not wait for anything but a CPU */
 };
 
-/* The nodes that the inference gives the time of a period to. */
-struct waits_place {
-    uint32_t node[ARGUS_ESTIMATES];
+/* What has to be known of a thread while its periods are noted; zeros at first. */
+struct waits_thread {
+    uint32_t cursor; /* its vertices before this one are done */
+    struct wait_pieces pieces;
 };
 
-/* Notes such a period of `thread`. All of it becomes waited_ns of `place`. `*cursor` is 0 at first
- * and belongs to the thread. A thread's periods must come in time order. */
-void waits_note(struct waits *waits, struct tree *tree, uint32_t thread, struct waits_place place,
-                const struct waits_stretch *stretch, uint32_t *cursor);
+/* Notes such a period. All of it becomes waited_ns of `place`. A thread's periods must come in time
+ * order. */
+void waits_note(struct waits *waits, struct tree *tree, struct waits_place place,
+                const struct waits_stretch *stretch, struct waits_thread *thread);
 /* Sorts the tables: by node, the longest wait first. Returns the first error since the beginning. */
 struct argus_error *waits_finish(struct waits *waits);
 void waits_deinit(struct waits *waits);

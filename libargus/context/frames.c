@@ -66,14 +66,27 @@ uint32_t frames_named(struct frames *frames, const char *name, const char *image
     return add(frames, key, name, image, layer);
 }
 
+/* Code that was made at run time. */
+static uint32_t add_made(struct frames *frames, struct frame_space space, uint64_t address,
+                         bool is_return)
+{
+    char name[32];
+    uint64_t offset, code = address - is_return;
+    snprintf(name, sizeof(name), "0x%" PRIx64, address);
+    uint32_t function = frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
+    const struct argus_image_entry *memory =
+        argus_symbols_mapping(frames->symbols, space.process, space.time_ns, code, &offset);
+    if (function != ARGUS_NONE && memory)
+        frames->functions.data[function].place = address - memory->start;
+    return function;
+}
+
 static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uint64_t address,
                             bool is_return, const char *image)
 {
     char name[512];
-    if (layers_is_anonymous(image)) {
-        snprintf(name, sizeof(name), "0x%" PRIx64, address);
-        return frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
-    }
+    if (layers_is_anonymous(image))
+        return add_made(frames, space, address, is_return);
     struct argus_symbol symbol =
         argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
     argus_symbols_function_text(frames->symbols, space.process, space.time_ns, address, is_return,

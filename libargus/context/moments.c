@@ -50,10 +50,11 @@ static void note_offs(struct moments *moments, struct moment_thread *thread, uin
             off->from_ns = thread->inference.last_ns;
         if (off->from_ns >= off->to_ns)
             continue;
-        struct waits_place place = {.node[ARGUS_CONSERVATIVE] = tree_common(tree, before, node),
+        struct waits_place place = {.thread = (uint32_t)(thread - moments->threads),
+                                    .from_ns = off->from_ns,
+                                    .node[ARGUS_CONSERVATIVE] = tree_common(tree, before, node),
                                     .node[ARGUS_AGGRESSIVE] = before};
-        waits_note(&moments->waits, tree, (uint32_t)(thread - moments->threads), place, off,
-                   &thread->cursor);
+        waits_note(&moments->waits, tree, place, off, &thread->waits);
     }
     thread->offs.length = 0;
 }

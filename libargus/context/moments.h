@@ -23,14 +23,14 @@ struct moment_thread {
     uint64_t woken_ns; /* when it became runnable, after out_ns; 0: not yet */
     /* node of the stack with which it left the CPU at held_ns; ARGUS_NONE: it is on a CPU */
     uint32_t held;
-    uint32_t held_user; /* that stack's user functions */
-    uint32_t call;      /* the current system call; ARGUS_NONE */
-    uint32_t call_node; /* node of its user stack with that call; ARGUS_NONE: unknown */
-    uint32_t cursor;    /* for waits_note() */
-    uint32_t state;     /* its state at the last switch: ARGUS_LINUX_STATE_… */
-    uint32_t cpu;       /* the CPU that it is on; ARGUS_NONE: none, or unknown */
-    uint32_t waker;     /* node of the thread that made it runnable; ARGUS_NONE: unknown */
-    uint32_t wakee;     /* the thread that it last made runnable; ARGUS_NONE: none */
+    uint32_t held_user;        /* that stack's user functions */
+    uint32_t call;             /* the current system call; ARGUS_NONE */
+    uint32_t call_node;        /* node of its user stack with that call; ARGUS_NONE: unknown */
+    struct waits_thread waits; /* for waits_note() */
+    uint32_t state;            /* its state at the last switch: ARGUS_LINUX_STATE_… */
+    uint32_t cpu;              /* the CPU that it is on; ARGUS_NONE: none, or unknown */
+    uint32_t waker;            /* node of the thread that made it runnable; ARGUS_NONE: unknown */
+    uint32_t wakee;            /* the thread that it last made runnable; ARGUS_NONE: none */
     /* a record of a system call was seen, so it is known when the thread is outside of any */
     bool seen_call;
     bool blocked; /* held because of a wait, not a preemption */
@@ -45,7 +45,8 @@ struct moments {
     struct waits waits;
     struct cut_stacks cuts;
     struct sampled sampled;
-    bool *chosen;                  /* owned; by process */
+    bool *chosen;   /* owned; by process */
+    uint8_t *scope; /* owned; by process: enum scope_part; NULL: it does not limit `chosen` */
     struct moment_thread *threads; /* owned; by thread of the graph */
     uint32_t *next_life;           /* owned; by thread: the next thread with the same ID */
     struct idmap by_tid;           /* thread ID → its current life */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/command_scope.h"
+
 static bool is_wanted(const struct argus_process *process, const char *wanted)
 {
     char *end;
@@ -12,24 +14,41 @@ static bool is_wanted(const struct argus_process *process, const char *wanted)
     return strcmp(process->name, wanted) == 0 || (*wanted && !*end && process->pid == pid);
 }
 
+/* Chooses by name and scope; returns the number of processes. */
+static size_t choose_by(struct moments *moments)
+{
+    const struct argus_process *processes;
+    const char *wanted = moments->options.process;
+    size_t count = argus_graph_processes(moments->graph, &processes), found = 0;
+    for (size_t i = 0; i < count; i++) {
+        moments->chosen[i] =
+            (!wanted || is_wanted(&processes[i], wanted)) && (!moments->scope || moments->scope[i]);
+        found += moments->chosen[i];
+    }
+    return found;
+}
+
 static struct argus_error *choose(struct moments *moments)
 {
     const struct argus_process *processes;
-    size_t count = argus_graph_processes(moments->graph, &processes), found = 0;
+    const struct argus_contexts_options *options = &moments->options;
+    size_t count = argus_graph_processes(moments->graph, &processes);
+    struct argus_error *error = NULL;
     moments->chosen = calloc(count + 1, sizeof(bool));
     if (!moments->chosen)
         return argus_error_memory();
-    for (size_t i = 0; i < count; i++) {
-        moments->chosen[i] =
-            !moments->options.process || is_wanted(&processes[i], moments->options.process);
-        found += moments->chosen[i];
-    }
-    const char *path = argus_trace_path(argus_graph_trace(moments->graph));
-    if (found)
+    if (options->of_command && options->vertex == ARGUS_NONE)
+        error = command_scope_create(moments->graph, options->other, &moments->scope);
+    if (error || choose_by(moments))
+        return error;
+    free(moments->scope);
+    moments->scope = NULL;
+    if (choose_by(moments))
         return NULL;
-    return moments->options.process
+    const char *path = argus_trace_path(argus_graph_trace(moments->graph));
+    return options->process
                ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
-                                    moments->options.process, path)
+                                    options->process, path)
                : argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s has no processes", path);
 }
 
@@ -139,6 +158,7 @@ void moments_deinit(struct moments *moments)
     free(moments->threads);
     free(moments->next_life);
     free(moments->chosen);
+    free(moments->scope);
     idmap_deinit(&moments->by_tid);
     vec_deinit(&moments->wrappers);
 }

@@ -4,6 +4,7 @@
 #define ARGUS_CONTEXT_SLEEPS_H
 
 #include "context/tree.h"
+#include "context/wait_pieces.h"
 
 struct sleep_sum {
     double squares; /* of the single sleeps, in ns * ns */
@@ -13,6 +14,8 @@ struct sleep_sum {
     uint64_t device_ns; /* waits for disks, pages and stops */
     double device_squares;
     uint32_t device_count;
+    uint64_t lived_ns; /* of the threads that waited here, since their first wait here */
+    bool has_own_life; /* of at least one of them, no other thread ended the life (led_lives.h) */
 };
 
 struct sleeps {
@@ -23,6 +26,10 @@ struct sleeps {
 
 /* A wait of a `kind` (enum argus_waited); waits for a CPU are left out. */
 void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns);
+/* A thread, which lives for `lived_ns` from now on, waits at `node` for the first time. The node is known to sleeps_note(). */
+void sleeps_add_life(struct sleeps *sleeps, uint32_t node, uint64_t lived_ns, bool is_led);
+/* Waits that timed out turn out to be pieces of one that another thread ended. */
+void sleeps_join(struct sleeps *sleeps, uint32_t node, const struct wait_pieces *pieces);
 void sleeps_deinit(struct sleeps *sleeps);
 
 /* A node and its sleeps. */
@@ -37,6 +44,10 @@ struct sleeper {
  * `base` lacks the node, all of it. Without a base, only sleeps: nothing tells whether a wait that
  * timed out was too long. */
 double sleeps_excess(struct sleeper now, struct sleeper base);
+
+/* How long the threads that waited at the node are expected to wait for something if they did so for
+ * `waited_ns` in the base. If other threads ended all these lives, longer lives wait longer. */
+double sleeps_expected(struct sleeper now, struct sleeper base, double waited_ns);
 
 /* The variance of the difference of both sides' waits for devices, in ns * ns, if single waits vary
  * as in the base. 0: the base has fewer than two, so nothing is known of that. */

@@ -13,8 +13,22 @@ uint32_t program_of_node(const struct argus_context_node *nodes, uint32_t node)
     return node;
 }
 
-/* The time of the same pair in the base. */
-static uint64_t base_ns(const struct argus_contexts_report *report, uint32_t node, uint32_t waker)
+static double expected_of(const struct argus_contexts_report *report, uint32_t node, uint32_t other,
+                          double waited_ns)
+{
+    const struct argus_context_node *nodes, *others;
+    enum argus_estimate estimate = ARGUS_CONSERVATIVE; /* wakers are known for this one */
+    argus_contexts_nodes(report->contexts, &nodes);
+    argus_contexts_nodes(report->base, &others);
+    const struct sleeps *here = &report->contexts->moments.waits.sleeps[estimate];
+    const struct sleeps *there = &report->base->moments.waits.sleeps[estimate];
+    return sleeps_expected((struct sleeper){&nodes[node], here, node, estimate},
+                           (struct sleeper){&others[other], there, other, estimate}, waited_ns);
+}
+
+/* The time of the same pair that is to be expected from the base: a worker whose life another thread
+ * ends waits for as long as its process is needed (sleeps.c). */
+static double expected_ns(const struct argus_contexts_report *report, uint32_t node, uint32_t waker)
 {
     const struct argus_context_waker *rows;
     const uint32_t *base_node = report->ranking->base_node;
@@ -24,7 +38,7 @@ static uint64_t base_ns(const struct argus_contexts_report *report, uint32_t nod
     LOWER_BOUND(at, count, rows[at].node < base_node[node]);
     for (; at < count && rows[at].node == base_node[node]; at++)
         if (rows[at].waker == base_node[waker])
-            return rows[at].ns;
+            return expected_of(report, node, base_node[node], (double)rows[at].ns);
     return 0;
 }
 
@@ -50,7 +64,7 @@ size_t wakers_longest(const struct argus_contexts_report *report, uint32_t progr
     for (size_t i = 0; i < count; i++) {
         if (program_of_node(nodes, rows[i].node) != program)
             continue;
-        double ns = (double)rows[i].ns - (double)base_ns(report, rows[i].node, rows[i].waker);
+        double ns = (double)rows[i].ns - expected_ns(report, rows[i].node, rows[i].waker);
         struct waker_row row = {ns, rows[i].count, rows[i].node, rows[i].waker};
         kept = keep(ret, kept, room, row);
     }

@@ -9,6 +9,7 @@
 #include "context/rank.h"
 #include "context/route.h"
 #include "context/wakers.h"
+#include "context/write_scope.h"
 #include "report/json.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
@@ -347,6 +348,7 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     const struct argus_trace *trace = argus_graph_trace(argus_contexts_graph(report->contexts));
     json_t *json = json_object(), *paths = json_array();
     json_put(json, "trace", json_text(argus_trace_path(trace)));
+    json_put(json, "scope", scope_json(report->contexts));
     json_put(json, "base", base_json(report));
     json_put(json, "estimate", json_text(estimates[report->options.estimate]));
     json_put(json, "rank", json_text(ranks[report->options.rank]));

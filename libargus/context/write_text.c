@@ -8,9 +8,11 @@
 #include "context/builds.h"
 #include "context/charges.h"
 #include "context/function_sums.h"
+#include "context/made_code.h"
 #include "context/rank.h"
 #include "context/route.h"
 #include "context/write_json.h"
+#include "context/write_scope.h"
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_limits.h"
@@ -89,21 +91,6 @@ static void write_cut(const struct argus_sink *sink, const struct argus_context_
     argus_sink_printf(sink, "\n");
 }
 
-/* In code made at run time, each address counts as a function. */
-static void write_made_code(const struct argus_sink *sink, const struct argus_contexts *contexts)
-{
-    const struct argus_context_function *functions;
-    size_t count = argus_contexts_functions(contexts, &functions), made = 0;
-    for (size_t i = 0; i < count; i++)
-        made +=
-            functions[i].layer == ARGUS_LAYER_UNKNOWN && strncmp(functions[i].name, "0x", 2) == 0;
-    if (made)
-        argus_sink_printf(sink,
-                          "%zu functions are addresses without a file: code made at run time, "
-                          "or where a walk lost its way in code without frame pointers\n",
-                          made);
-}
-
 static void write_counts(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_context_counts *counts = argus_contexts_counts(report->contexts);
@@ -135,7 +122,7 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
     if (counts->missing)
         argus_sink_printf(sink, "%llu stacks are not in the trace\n",
                           (unsigned long long)counts->missing);
-    write_made_code(sink, report->contexts);
+    made_code_write(sink, report->contexts);
 }
 
 static void write_builds(const struct argus_sink *sink, const struct argus_contexts_report *report)
@@ -346,6 +333,7 @@ static struct argus_error *write_charges(const struct argus_sink *sink,
 
 void contexts_write_what(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
+    scope_write(sink, report->contexts);
     write_counts(sink, report);
     write_base(sink, report);
 }

@@ -2,12 +2,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "trace/append_note.h"
 
 #define HANG_FORM                                                                                  \
     "kept for a hang: pid %" PRIu64 ", tid %" PRIu64 ", from %" PRIu64 " ns, for %" PRIu64         \
@@ -96,26 +96,12 @@ bool argus_kept_hang_get(const struct argus_trace *trace, struct argus_kept_hang
 
 /* --- writing --- */
 
-static struct argus_error *append_note(const char *path, const char *text)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return argus_error_os(errno, "cannot add a note to %s", path);
-    struct argus_writer *writer = NULL;
-    struct argus_error *error = argus_writer_append(fd, &writer);
-    if (!error)
-        error = argus_writer_note(writer, text);
-    argus_writer_destroy(writer);
-    close(fd);
-    return error;
-}
-
 struct argus_error *argus_kept_hang_append(const char *path, const struct argus_kept_hang *hang)
 {
     char text[256];
     snprintf(text, sizeof(text), HANG_FORM, hang->pid, hang->tid, hang->start_ns, hang->duration_ns,
              hang->over ? "over" : "lasting", hang->process);
-    return append_note(path, text);
+    return trace_append_note(path, text);
 }
 
 struct argus_error *argus_kept_hang_append_diagnosis(const char *path,
@@ -123,5 +109,5 @@ struct argus_error *argus_kept_hang_append_diagnosis(const char *path,
 {
     char text[640];
     snprintf(text, sizeof(text), DIAGNOSIS_FORM, hang->type, hang->signature, hang->cause);
-    return append_note(path, text);
+    return trace_append_note(path, text);
 }

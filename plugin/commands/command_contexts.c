@@ -21,6 +21,7 @@ static const struct command_option options[] = {
     {"format", 0, "folded|speedscope|html",
      "write for other viewers (folded, speedscope), or an HTML page"},
     {"tree", 0, NULL, "with --json: print all nodes of the tree"},
+    {"whole-system", 0, NULL, "do not leave out processes that the command did not wait for"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
@@ -106,6 +107,7 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
     ret->contexts.no_samples = arguments_has(arguments, "no-samples");
     ret->contexts.no_returns = arguments_has(arguments, "no-returns");
     ret->contexts.kernel = arguments_has(arguments, "kernel");
+    ret->contexts.of_command = !arguments_has(arguments, "whole-system");
     ret->base = ret->contexts;
     ret->base_path = arguments_option(arguments, "base");
     ret->has_base = ret->base_path || arguments_has(arguments, "base-vertex");
@@ -179,37 +181,45 @@ static struct argus_error *rank_and_write(struct analysis *analysis, const struc
     return error;
 }
 
-/* Runs with a base, which is another trace or another vertex of this trace. */
-static struct argus_error *with_base(struct analysis *analysis, struct wanted *wanted,
-                                     struct argus_contexts *contexts)
+static const char *base_name(const struct analysis *analysis, const struct wanted *wanted)
 {
-    struct session_trace *other = NULL;
-    struct analysis side = *analysis;
-    struct argus_contexts *base = NULL;
     const char *vertex = arguments_option(analysis->arguments, "base-vertex");
-    struct argus_symbols *symbols = analysis->report.symbols;
-    struct argus_error *error = NULL;
-    if (wanted->base_path) {
-        error =
-            session_trace_load(analysis->session, analysis->arguments, wanted->base_path, &other);
-        side.graph = error ? NULL : other->graph;
-        if (!error)
-            error = session_trace_symbols(analysis->session, other, &symbols);
-    }
-    if (!error && vertex)
-        error = analysis_vertex(&side, vertex, &wanted->base.vertex);
+    return wanted->base_path ? wanted->base_path : vertex ? vertex : wanted->hang.base_name;
+}
+
+/* Infers the contexts of the base, which is `side`: another trace, or another vertex of this
+ * trace. */
+static struct argus_error *infer_base(struct analysis *side, struct argus_symbols *symbols,
+                                      struct wanted *wanted, struct argus_contexts **ret)
+{
+    const char *vertex = arguments_option(side->arguments, "base-vertex");
+    struct argus_error *error = vertex ? analysis_vertex(side, vertex, &wanted->base.vertex) : NULL;
     if (!error)
-        error = argus_contexts_create(side.graph, symbols, &wanted->base, show_progress,
-                                      analysis->session, &base);
+        error = argus_contexts_create(side->graph, symbols, &wanted->base, show_progress,
+                                      side->session, ret);
+    return error ? argus_error_context(error, "--base") : NULL;
+}
+
+/* `side`: the base, if one is wanted. */
+static struct argus_error *infer_and_write(struct analysis *analysis, struct analysis *side,
+                                           struct argus_symbols *side_symbols,
+                                           struct wanted *wanted)
+{
+    struct argus_contexts *contexts, *base = NULL;
+    wanted->contexts.other = wanted->base_path ? side->graph : NULL;
+    wanted->base.other = wanted->base_path ? analysis->graph : NULL;
+    struct argus_error *error =
+        argus_contexts_create(analysis->graph, analysis->report.symbols, &wanted->contexts,
+                              show_progress, analysis->session, &contexts);
     if (error)
-        error = argus_error_context(error, "--base");
-    else
+        return error;
+    if (wanted->has_base)
+        error = infer_base(side, side_symbols, wanted, &base);
+    if (!error)
         error = rank_and_write(analysis, wanted, contexts, base,
-                               wanted->base_path ? wanted->base_path
-                               : vertex          ? vertex
-                                                 : wanted->hang.base_name);
+                               wanted->has_base ? base_name(analysis, wanted) : NULL);
     argus_contexts_destroy(base);
-    session_trace_destroy(other);
+    argus_contexts_destroy(contexts);
     return error;
 }
 
@@ -217,18 +227,24 @@ static struct argus_error *run(struct session *session, const struct arguments *
 {
     struct analysis analysis;
     struct wanted wanted;
-    struct argus_contexts *contexts;
+    struct session_trace *other = NULL;
     struct argus_error *error = analysis_begin(session, arguments, 0, 0, &analysis);
     if (!error)
         error = wanted_get(&analysis, &wanted);
-    if (!error)
-        error = argus_contexts_create(analysis.graph, analysis.report.symbols, &wanted.contexts,
-                                      show_progress, session, &contexts);
     if (error)
         return error;
-    error = wanted.has_base ? with_base(&analysis, &wanted, contexts)
-                            : rank_and_write(&analysis, &wanted, contexts, NULL, NULL);
-    argus_contexts_destroy(contexts);
+    struct analysis side = analysis;
+    struct argus_symbols *symbols = analysis.report.symbols;
+    if (wanted.base_path) {
+        error = session_trace_load(session, arguments, wanted.base_path, &other);
+        side.graph = error ? NULL : other->graph;
+        if (!error)
+            error = session_trace_symbols(session, other, &symbols);
+        error = error ? argus_error_context(error, "--base") : NULL;
+    }
+    if (!error)
+        error = infer_and_write(&analysis, &side, symbols, &wanted);
+    session_trace_destroy(other);
     return error;
 }
 
@@ -257,11 +273,22 @@ const struct command command_contexts = {
                "  mean    as in the paper: of one call, by the mean; for comparison only,\n"
                "          because it often misses the cause\n"
                "\n"
+               "If 'argus record' ran a command, the answer is about its processes, and about\n"
+               "others that these waited for at least a hundredth of its time: a database, but\n"
+               "not what else the machine did. --process=NAME chooses among these, or among\n"
+               "all if none of them has that name; --whole-system includes all.\n"
+               "\n"
                "The first lines state the whole time of each program's threads as a sum: own\n"
                "work, waits for others, waits that timed out, sleeps, waits for a CPU, and\n"
                "time that belongs to no function, with the reason. Below it are the longest\n"
                "waits for others, with the context of the thread that ended them: for a lock,\n"
                "that of its holder.\n"
+               "\n"
+               "A thread whose life another thread ends (a worker, a service that gets a\n"
+               "signal) waits for as long as it is needed. So with --base, its waits that\n"
+               "timed out count only as far as they exceed the base's share of its life.\n"
+               "Waits for a lock that timed out just before another thread ended the last one\n"
+               "are part of that one.\n"
                "\n"
                "In the list, '*' marks the bottleneck, the function with the highest cost.\n"
                "'own' is the time without callees and 'total' with them: calls x mean. Other\n"

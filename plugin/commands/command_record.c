@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argus/recorded_command.h"
 #include "plugin/commands/recording_command.h"
 #include "plugin/probes/hook_names.h"
 #include "recorder/client/child.h"
@@ -55,6 +56,16 @@ static struct argus_error *run_child(struct session *session, struct child *chil
     return error;
 }
 
+/* 'argus contexts' looks at the command's processes. */
+static void note_command(struct session *session, const char *path, pid_t pid)
+{
+    struct argus_error *error = argus_recorded_command_append(path, (uint64_t)pid);
+    if (error)
+        session_warn(session, "%s does not say which command was recorded: %s", path,
+                     error->message);
+    argus_error_destroy(error);
+}
+
 static struct argus_error *record_child(struct session *session, struct child *child,
                                         const char *name, struct recorder_client *client,
                                         const struct recorder_options *chosen,
@@ -62,6 +73,7 @@ static struct argus_error *record_child(struct session *session, struct child *c
 {
     struct recorder_status status = {0};
     int code = 0;
+    pid_t pid = child->pid; /* until it is reaped */
     struct argus_error *error = recording_begin(session, client, chosen, output->fd, &status);
     if (error)
         return error;
@@ -76,7 +88,10 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (code != 0)
         session_set_exit_code(session, code);
     recording_note_replaced(session, output);
-    return recording_finish(session, output->path, &status, with_names);
+    error = recording_finish(session, output->path, &status, with_names);
+    if (!error)
+        note_command(session, output->path, pid);
+    return error;
 }
 
 /* Only the recorded program gets the hooks of --hooks. */

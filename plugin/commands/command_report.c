@@ -170,12 +170,15 @@ static struct argus_error *make_contexts(struct page_maker *maker)
     wanted.process = arguments_option(maker->analysis.arguments, "process");
     if (!wanted.process)
         wanted.process = arguments_option(maker->analysis.arguments, "pid");
+    wanted.of_command = true;
+    wanted.other = maker->base ? maker->base->graph : NULL;
     struct argus_error *error =
         argus_contexts_create(maker->analysis.graph, maker->analysis.report.symbols, &wanted,
                               show_progress, session, &maker->contexts);
     if (error)
         return error;
     if (maker->base) {
+        wanted.other = maker->analysis.graph;
         error = argus_contexts_create(maker->base->graph, maker->base_symbols, &wanted,
                                       show_progress, session, &maker->base_contexts);
         error = to_note(error, &maker->contexts_note);

@@ -8,11 +8,12 @@ import traceback
 
 import contexts_in_outputs
 import contexts_of_base
+import contexts_of_command
 import contexts_of_stacks
 import contexts_of_waits
 from context_scene import Setup, equal, slow, usual
 
-MODULES = [contexts_of_base, contexts_of_waits, contexts_of_stacks, contexts_in_outputs, sys.modules[__name__]]
+MODULES = [contexts_of_base, contexts_of_command, contexts_of_waits, contexts_of_stacks, contexts_in_outputs, sys.modules[__name__]]
 
 
 def test_bad_input_is_a_sentence(setup):

@@ -43,6 +43,7 @@ PUBLIC = {
     "record.h": "libargus/trace",
     "trace.h": "libargus/trace",
     "kept_hang.h": "libargus/trace",
+    "recorded_command.h": "libargus/trace",
     "event.h": "libargus/event",
     "messages.h": "libargus/event",
     "abilities.h": "libargus/event",

@@ -113,6 +113,9 @@ struct argus_context_function {
     const char *name;
     const char *image; /* path, "[kernel]", "[program]" for the first level, "" if none */
     uint8_t layer;     /* enum argus_layer */
+    /* of code in memory without a file: where it begins in that memory; 0: unknown, or other code.
+     * Unlike the address, it is the same in another run, if the same code was made. */
+    uint64_t place;
 };
 
 /* How long the threads in a node's own code waited for a process. The thread that ended a wait may
@@ -173,9 +176,13 @@ typedef bool (*argus_context_observer)(void *context, const struct argus_context
 struct argus_contexts_options {
     const char *process; /* only processes with this name or ID; NULL: all */
     uint32_t vertex;     /* only this vertex and its wait; ARGUS_NONE: all */
-    bool no_samples;     /* leave cpu samples out */
-    bool no_returns;     /* only moments with a recorded stack */
-    bool kernel;         /* include the kernel's functions, not only the system call */
+    /* if the trace says which command was recorded: only its processes, and others that it waited
+     * for; unless `process` is none of them, or `vertex` chooses */
+    bool of_command;
+    const struct argus_graph *other; /* of the trace to compare with, may be NULL; borrowed */
+    bool no_samples;                 /* leave cpu samples out */
+    bool no_returns;                 /* only moments with a recorded stack */
+    bool kernel;                     /* include the kernel's functions, not only the system call */
     /* allow argus_contexts_name_shown() to ask servers for names of what is printed */
     bool late_names;
     argus_context_observer observe; /* may be NULL */

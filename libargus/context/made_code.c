@@ -1,0 +1,53 @@
+/* In code made at run time, each address without a name counts as a function. */
+#include "context/made_code.h"
+
+#include <string.h>
+
+#include "context/contexts_data.h"
+
+/* By the beginning of a file's name. To add a runtime that writes perf-PID.map or jit-PID.dump: a
+ * row. Sources: the runtimes' own documentation ("perf" in node --help and ruby --help, JEP 6 of
+ * Java's DumpPerfMapAtExit (JDK-8254723), "Collect with perf" of .NET, opcache.jit_debug of PHP,
+ * "Python support for the Linux perf profiler"). */
+static const struct {
+    const char *file, *how;
+} runtimes[] = {
+    {"libjvm.so", "Java 17 and later: java -XX:+DumpPerfMapAtExit"},
+    {"libnode.so", "Node: node --perf-basic-prof"},
+    {"node", "Node: node --perf-basic-prof"},
+    {"libv8.so", "V8: --perf-basic-prof"},
+    {"libcoreclr.so", ".NET: the environment variable DOTNET_PerfMapEnabled=1"},
+    {"libruby", "Ruby 3.3 and later: ruby --yjit --yjit-perf"},
+    {"opcache.so", "PHP: php -d opcache.jit_debug=0x10"},
+};
+
+static bool has_file(const struct argus_contexts *contexts, const char *file)
+{
+    const struct argus_context_function *functions;
+    size_t count = argus_contexts_functions(contexts, &functions);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(contexts_base_name(functions[i].image), file, strlen(file)) == 0)
+            return true;
+    return false;
+}
+
+void made_code_write(const struct argus_sink *sink, const struct argus_contexts *contexts)
+{
+    const struct argus_context_function *functions;
+    size_t count = argus_contexts_functions(contexts, &functions), made = 0;
+    for (size_t i = 0; i < count; i++)
+        made +=
+            functions[i].layer == ARGUS_LAYER_UNKNOWN && strncmp(functions[i].name, "0x", 2) == 0;
+    if (!made)
+        return;
+    argus_sink_printf(sink,
+                      "%zu functions are addresses without a file: code made at run time, or where "
+                      "a walk lost its way in code without frame pointers\n",
+                      made);
+    const char *last = "";
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)
+        if (strcmp(last, runtimes[i].how) != 0 && has_file(contexts, runtimes[i].file)) {
+            last = runtimes[i].how;
+            argus_sink_printf(sink, "  to record their names, run %s\n", last);
+        }
+}

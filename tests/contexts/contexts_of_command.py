@@ -1,0 +1,142 @@
+"""Whose time counts: the processes of the recorded command, and threads that live for as long as others need them."""
+from context_scene import LOAD, MAIN, PARSE, SAVE, Scene, equal, names
+
+COMMAND = """cpus 2
+{note}
+thread 50 pid 50 name shell
+thread 200 pid 200 name server
+thread 300 pid 300 name stranger
+thread 400 pid 400 name child
+stack 1 0x5503 0x5501
+stack 2 0x6603 0x6601
+stack 3 0x7703 0x7701
+0 cpu0 t0 switch state=R next=50
+0 cpu1 t0 switch state=R next=200
+1ms cpu0 t50 new_thread thread=100 pid=100 new_process=1 parent=50
+1ms cpu0 t50 name_new name=alpha
+1ms cpu0 t50 make_runnable thread=100 new=1 context=task
+2ms cpu0 t50 switch state=S next=100
+3ms cpu0 t100 syscall_start nr=read arg1=5
+3ms cpu0 t100 switch state=S next=300
+3ms cpu0 t100 stack user=1 why=block
+10ms cpu0 t300 sample user=3 pc=0x7703
+50ms cpu0 t300 sample user=3 pc=0x7703
+90ms cpu0 t300 sample user=3 pc=0x7703
+20ms cpu1 t200 sample user=2 pc=0x6603
+{late}ms cpu1 t200 sample user=2 pc=0x6603
+93ms cpu1 t200 make_runnable thread=100 context=task
+93ms cpu1 t200 stack user=2 why=wake
+94ms cpu0 t300 switch state=R next=100
+94ms cpu0 t100 syscall_end nr=read result=1 pid=100
+95ms cpu0 t100 sample user=1 pc=0x5503
+"""
+NOTE = 'note "the recorded command: pid 50"'
+
+
+def programs(answer):
+    return {path["process"] for path in answer["contexts"]}
+
+
+def test_only_what_the_command_needed_is_listed(setup):
+    trace = setup.make(COMMAND.format(note=NOTE, late=80))
+    answer = setup.json(trace)
+    equal("programs", programs(answer), {"alpha", "server"})
+    equal("scope", answer["scope"], {"processes": 2, "waited_for": ["server"], "waited_for_processes": 1})
+    assert "only the recorded command: 2 of its processes; waited for by it: server (1 processes)" in setup.run(trace).stdout
+    everything = setup.json("--whole-system", trace)
+    equal("the whole system", (programs(everything), everything["scope"]), ({"alpha", "server", "stranger"}, None))
+    unknown = setup.json(setup.make(COMMAND.format(note="", late=80)))
+    equal("without a note", (programs(unknown), unknown["scope"]), ({"alpha", "server", "stranger"}, None))
+
+
+def test_a_process_that_the_user_chooses_may_be_any(setup):
+    trace = setup.make(COMMAND.format(note=NOTE, late=80))
+    equal("of another", programs(setup.json("--process=stranger", trace)), {"stranger"})
+    equal("of the command", programs(setup.json("--process=alpha", trace)), {"alpha"})
+
+
+def test_a_server_of_one_side_is_one_of_both(setup):
+    base = COMMAND.replace("93ms cpu1", "3.1ms cpu1").replace("94ms cpu0", "3.2ms cpu0")
+    quick = setup.make(base.format(note=NOTE, late=80))
+    answer = setup.json(f"--base={quick}", setup.make(COMMAND.format(note=NOTE, late=80)))
+    paths = [path for path in answer["contexts"] if path["process"] == "server"]
+    equal("its work is compared", [path["is_new"] if "is_new" in path else path["new"] for path in paths], [False] * len(paths))
+
+
+def timed_out(scene, start, length, end="timer"):
+    """A wait for a lock. `end`: a timer, or another thread."""
+    scene.at(start, "syscall_start nr=futex arg1=0x7000 arg2=128")
+    scene.at(start, f"timer_armed timer=0xa function=0xf expiry={round((start + length) * 1000000)}")
+    scene.at(start, "switch state=S next=0")
+    scene.at(start, f"stack user={scene.stack(MAIN, LOAD)} why=block")
+    if end == "timer":
+        for text in ("interrupt_start irq=236", "timer_fired_start timer=0xa function=0xf now=1",
+                     f"make_runnable thread={scene.tid} context=hardirq", "timer_fired_end timer=0xa", "interrupt_end irq=236"):
+            scene.at(start + length, text, tid=0)
+    else:
+        scene.at(start + length, "syscall_start nr=futex arg1=0x7000 arg2=129", cpu=1, tid=101)
+        scene.at(start + length, f"make_runnable thread={scene.tid} context=task", cpu=1, tid=101)
+    late = 0 if end == "timer" else 0.1
+    scene.at(start + length + late, f"switch state=R next={scene.tid}", tid=0)
+
+
+def worker(*waits_ms, is_killed=True):
+    """A thread that waits, until the main thread ends their process; or that goes on by itself."""
+    scene, time = Scene(), 1
+    scene.lines[1:2] = ["thread 101 pid 101 name alpha", "thread 100 pid 101 name alpha"]
+    scene.lines = [line.replace("image pid 100", "image pid 101") for line in scene.lines]
+    scene.at(0, f"switch state=R next={scene.tid}", tid=0)
+    scene.at(0, "switch state=R next=101", tid=0, cpu=1)
+    for number, length in enumerate(waits_ms):
+        is_last = number + 1 == len(waits_ms)
+        timed_out(scene, time, length, "thread" if is_last and is_killed else "timer")
+        time += length
+        if is_last and is_killed:
+            break
+        scene.at(time, "syscall_end nr=futex result=-110")
+        scene.time = time = time + 1 + number
+        scene.calls(1, MAIN, PARSE)
+        time = scene.time + 1
+    if not is_killed:
+        scene.at(time, "syscall_start nr=exit")
+    scene.at(time + 0.2, "thread_exit thread=100 last=0")
+    scene.at(time + 0.3, "switch state=X next=0")
+    return scene
+
+
+def cost(setup, base, now):
+    paths = setup.json("--every", f"--base={setup.make(base)}", setup.make(now))["contexts"]
+    return sum(function["cost_ns"] for path in paths for function in path["functions"] if function["function"] == "futex")
+
+
+def test_a_thread_that_others_end_waits_for_as_long_as_it_is_needed(setup):
+    assert abs(cost(setup, worker(60, 12), worker(500, 80))) < 10_000_000
+    longer = cost(setup, worker(60, 12, is_killed=False), worker(500, 80, is_killed=False))
+    assert longer > 400_000_000, longer
+
+
+def test_pieces_of_a_wait_are_one_wait_for_the_thread_that_ends_it(setup):
+    def parts(end):
+        scene = Scene()
+        scene.lines.append("thread 101 pid 101 name beta")
+        scene.at(0, f"switch state=R next={scene.tid}", tid=0)
+        scene.at(0, "switch state=R next=101", tid=0, cpu=1)
+        for number, (start, length) in enumerate(((1, 20), (21.2, 40), (61.4, 30))):
+            timed_out(scene, start, length, end if number == 2 else "timer")
+            scene.at(start + length + 0.1 * (number == 2), f"syscall_end nr=futex result={0 if number == 2 else -110}")
+        scene.at(92, f"sample user={scene.stack(MAIN, SAVE)} pc=0x5504")
+        answer = setup.json("--process=alpha", "--tree", setup.make(scene))
+        return {kind: sum(node["waited_ns"][kind] for node in answer["tree"]) for kind in ("others", "idle")}
+    equal("ended by a thread", parts("thread"), {"others": 90_000_000, "idle": 0})
+    equal("timed out", parts("timer"), {"others": 0, "idle": 90_000_000})
+
+
+def test_code_made_at_run_time_is_the_same_at_another_address(setup):
+    def scene(start):
+        lines = Scene()
+        lines.lines[2] = f"image pid 100 start {start:#x} end {start + 0x1000:#x} path //anon"
+        return lines.calls(10, start + 0x501, start + 0x502).calls(5, start + 0x501, start + 0x503)
+    answer = setup.json(f"--base={setup.make(scene(0x5000))}", setup.make(scene(0x9000)))
+    equal("paths", answer["base"]["equal_paths"], 2)
+    equal("costs", [path["cost_ns"] for path in answer["contexts"]], [0, 0])
+    assert names(answer["contexts"][0])[0] == "0x9501"
