@@ -67,20 +67,6 @@ bool led_life_is(const struct argus_graph *graph, uint32_t thread)
     return false;
 }
 
-/* When `thread` last did something, or ended a wait. */
-static uint64_t life_end_ns(const struct argus_graph *graph, uint32_t thread)
-{
-    const struct argus_thread *threads;
-    const struct argus_vertex *vertices;
-    argus_graph_threads(graph, &threads);
-    argus_graph_vertices(graph, &vertices);
-    uint32_t count = threads[thread].vertex_count, last = threads[thread].first_vertex + count - 1;
-    if (count > 1 && vertices[last - 1].wait.outcome == ARGUS_OUTCOME_KILLED)
-        return vertices[last - 1].end_ns;
-    uint64_t last_ns = argus_graph_end_ns(graph);
-    return threads[thread].end_ns < last_ns ? threads[thread].end_ns : last_ns;
-}
-
 uint64_t led_life_ns(const struct argus_graph *graph, uint32_t thread, uint64_t since_ns)
 {
     const struct argus_thread *threads;
@@ -88,10 +74,11 @@ uint64_t led_life_ns(const struct argus_graph *graph, uint32_t thread, uint64_t 
     argus_graph_threads(graph, &threads);
     argus_graph_processes(graph, &processes);
     uint64_t exec_ns = processes[threads[thread].process].exec_ns;
-    uint64_t from_ns = threads[thread].start_ns, to_ns = life_end_ns(graph, thread);
-    uint64_t first_ns = argus_graph_start_ns(graph);
+    uint64_t from_ns = threads[thread].start_ns, to_ns = threads[thread].end_ns;
+    uint64_t first_ns = argus_graph_start_ns(graph), last_ns = argus_graph_end_ns(graph);
     from_ns = from_ns > first_ns ? from_ns : first_ns;
     from_ns = from_ns > since_ns ? from_ns : since_ns;
     from_ns = from_ns > exec_ns ? from_ns : exec_ns;
+    to_ns = to_ns < last_ns ? to_ns : last_ns;
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }

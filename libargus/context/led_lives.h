@@ -6,13 +6,11 @@
 #include "argus/graph.h"
 
 /* Whether another thread ended the life of `thread`: by a signal, by ending its process, or, of a
- * worker, by what it waited for last. False
- * also for a thread that lived when the trace ended, because both traces may have the same length. */
+ * worker, by what it waited for last. False also for a thread that lived when the trace ended,
+ * because both traces may have the same length. */
 bool led_life_is(const struct argus_graph *graph, uint32_t thread);
 
-/* How long `thread` lived as its present program, within the trace, after `since_ns`; without the wait
- * in which it was killed, which is no context's time. `since_ns` 0: from the beginning on; it may be
- * before the trace. */
+/* How long `thread` lived as its present program, within the trace, after `since_ns`. */
 uint64_t led_life_ns(const struct argus_graph *graph, uint32_t thread, uint64_t since_ns);
 
 #endif
