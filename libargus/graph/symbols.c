@@ -103,7 +103,7 @@ static void find_in_file(struct argus_symbols *symbols, struct elf_file *elf, ui
     uint32_t line;
     const char *file = ret->file ? NULL : elf_file_line(elf, address, &line);
     if (file) {
-        ret->file = file;
+        ret->file = readable_path(&symbols->readable, file);
         ret->line = line;
     }
 }
@@ -293,7 +293,7 @@ static void add_from_file(struct argus_symbols *symbols, struct elf_file *file,
     size_t count = elf_file_inlines(file, address, inlines);
     for (size_t i = 0; i < count; i++)
         add_inlined(functions, readable_name(&symbols->readable, inlines[i].function),
-                    inlines[i].source, inlines[i].line);
+                    readable_path(&symbols->readable, inlines[i].source), inlines[i].line);
 }
 
 /* The file that told the source line, if that was not the trace. NULL: none. */

@@ -27,6 +27,9 @@ int argus_test_landmark(int number)
     return number * 3 + found_line;
 }
 
+/* Its source file has a line break in its name; see the end of this file. */
+int argus_test_two_lines(int number);
+
 /* Two functions that are inlined into a third, and a call from the inner one. */
 static uint64_t return_address;
 static uint32_t inner_line, middle_line, outer_line;
@@ -175,6 +178,22 @@ static void finds_function_and_line(void **state)
 
 /* A return address directly after a function belongs to the call in it, not to the next
  * function. */
+static void source_paths_have_one_line(void **state)
+{
+    (void)state;
+    struct argus_image_entry image = own_image(10);
+    write_trace(&image);
+    struct loaded loaded = load();
+    uint64_t address = (uint64_t)(uintptr_t)argus_test_two_lines;
+    struct argus_symbol symbol =
+        argus_symbols_find(loaded.symbols, process_of(loaded.graph, 10), 7000, address + 1, false);
+    assert_string_equal(symbol.function, "argus_test_two_lines");
+    assert_non_null(symbol.file);
+    assert_non_null(strstr(symbol.file, "lines.c"));
+    assert_null(strchr(symbol.file, '\n'));
+    unload(loaded);
+}
+
 static void return_address_means_the_call(void **state)
 {
     (void)state;
@@ -312,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_function_and_line),
+        cmocka_unit_test(source_paths_have_one_line),
         cmocka_unit_test(return_address_means_the_call),
         cmocka_unit_test(another_build_is_not_used),
         cmocka_unit_test(build_ids_are_added),
@@ -326,4 +346,10 @@ int main(void)
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(trace_path);
     return failed;
+}
+
+#line 7 "two\nlines.c"
+__attribute__((noinline)) int argus_test_two_lines(int number)
+{
+    return number * 7 + found_line;
 }

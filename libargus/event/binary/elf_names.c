@@ -13,6 +13,29 @@ void readable_names_deinit(struct readable_names *names)
     names->names = NULL;
 }
 
+/* Keeps the repaired `text`, which is freed, for `key`; NULL without memory. */
+static const char *keep(struct readable_names *names, const char *key, char *text)
+{
+    uint32_t id;
+    utf8_repair_name(text, strlen(text));
+    struct argus_error *error = strtab_intern(names->names, text, strlen(text), &id);
+    free(text);
+    argus_error_destroy(error);
+    if (error)
+        return NULL;
+    idmap_put(&names->by_name, (uintptr_t)key, id);
+    return strtab_get(names->names, id);
+}
+
+const char *readable_path(struct readable_names *names, const char *path)
+{
+    uint32_t id = path ? idmap_get(&names->by_name, (uintptr_t)path) : IDMAP_NONE;
+    if (id != IDMAP_NONE)
+        return strtab_get(names->names, id);
+    char *copy = path ? strdup(path) : NULL;
+    return copy ? keep(names, path, copy) : NULL;
+}
+
 const char *readable_name(struct readable_names *names, const char *name)
 {
     uint32_t id = idmap_get(&names->by_name, (uintptr_t)name);
@@ -21,17 +44,8 @@ const char *readable_name(struct readable_names *names, const char *name)
     char *demangled = demangle(name);
     /* A versioned symbol, memcpy@@GLIBC_2.14, is found by its plain name. */
     char *text = demangled ? demangled : strndup(name, strcspn(name, "@"));
-    if (!text)
-        return name;
-    utf8_repair_name(text, strlen(text));
-    struct argus_error *error = strtab_intern(names->names, text, strlen(text), &id);
-    free(text);
-    if (error) {
-        argus_error_destroy(error);
-        return name;
-    }
-    idmap_put(&names->by_name, (uintptr_t)name, id);
-    return strtab_get(names->names, id);
+    const char *kept = text ? keep(names, name, text) : NULL;
+    return kept ? kept : name;
 }
 
 /* The target of a direct call relative to the return address, at which `bytes` end; false: they are

@@ -18,6 +18,10 @@ void readable_names_deinit(struct readable_names *names);
  * address is the key of the cache. */
 const char *readable_name(struct readable_names *names, const char *name);
 
+/* The path of a source file as the file's debug information has it, without line breaks, tabs and
+ * what is no UTF-8; borrowed. `path` must belong to an open file as well; NULL stays NULL. */
+const char *readable_path(struct readable_names *names, const char *path);
+
 /* The symbol of the function that is called by the direct call that ends before `offset_bytes` of
  * the file; NULL: there is none. */
 const char *elf_called(struct elf_file *elf, uint64_t offset_bytes);
