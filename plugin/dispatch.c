@@ -124,17 +124,38 @@ static struct argus_error *misspelt_member(const struct command *group, const ch
                         : NULL;
 }
 
+/* LLDB keeps the output of a command in memory, and so does its front end. */
+#define LLDB_MOST_OUTPUT (64ull << 20)
+
+static FILE *open_shown(const struct session *session)
+{
+    return shown_output_open_limited(session->out, session->colour,
+                                     session->in_lldb ? LLDB_MOST_OUTPUT : UINT64_MAX);
+}
+
+/* Closes it. In LLDB, `out` is memory, so only too much output is an error. */
+static void close_shown(struct session *session, FILE *shown, FILE *out)
+{
+    bool is_cut = fflush(shown) || ferror(shown);
+    fclose(shown); /* a failure is an error of `out`, too */
+    session->out = out;
+    if (is_cut && session->in_lldb)
+        session_warn(session,
+                     "the output ends here, after %llu MB: ask for less, or run the command in a "
+                     "shell",
+                     LLDB_MOST_OUTPUT >> 20);
+}
+
 /* Everything that the command prints passes base/shown.h. */
 static struct argus_error *run_shown(struct session *session, const struct command *command,
                                      int argc, const char *const *argv)
 {
-    FILE *out = session->out, *shown = shown_output_open(out, session->colour, false);
+    FILE *out = session->out, *shown = open_shown(session);
     if (!shown)
         return argus_error_memory();
     session->out = shown;
     struct argus_error *error = parse_and_run(session, command, argc, argv);
-    fclose(shown); /* a failure is an error of `out`, too */
-    session->out = out;
+    close_shown(session, shown, out);
     char *line = error ? shown_line(error->message) : NULL;
     return line ? argus_error_replace(error, line) : error;
 }

@@ -10,6 +10,7 @@ struct shown_output {
     struct shown shown;
     FILE *to;
     bool owned;
+    uint64_t left_bytes; /* that may still be written */
 };
 
 static bool write_to(void *context, const char *text, size_t bytes)
@@ -20,6 +21,9 @@ static bool write_to(void *context, const char *text, size_t bytes)
 
 static bool put(struct shown_output *output, const char *text, size_t bytes)
 {
+    if (bytes > output->left_bytes)
+        return false;
+    output->left_bytes -= bytes;
     return shown_put(&output->shown, text, bytes, write_to, output) && !fflush(output->to);
 }
 
@@ -60,13 +64,17 @@ static FILE *open_cookie(struct shown_output *output)
 
 #endif
 
-FILE *shown_output_open(FILE *to, bool colours, bool owned)
+static FILE *open_limited(FILE *to, bool colours, bool owned, uint64_t most_bytes)
 {
     struct shown_output *output = calloc(1, sizeof(*output));
     if (!output)
         return NULL;
     *output = (struct shown_output){
-        .shown = {.lines = true, .colours = colours}, .to = to, .owned = owned};
+        .shown = {.lines = true, .colours = colours},
+        .to = to,
+        .owned = owned,
+        .left_bytes = most_bytes,
+    };
     FILE *out = open_cookie(output);
     if (!out) {
         free(output);
@@ -76,4 +84,14 @@ FILE *shown_output_open(FILE *to, bool colours, bool owned)
     if (fd >= 0 && isatty(fd))
         setvbuf(out, NULL, _IOLBF, BUFSIZ);
     return out;
+}
+
+FILE *shown_output_open(FILE *to, bool colours, bool owned)
+{
+    return open_limited(to, colours, owned, UINT64_MAX);
+}
+
+FILE *shown_output_open_limited(FILE *to, bool colours, uint64_t most_bytes)
+{
+    return open_limited(to, colours, false, most_bytes);
 }

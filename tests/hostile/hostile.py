@@ -23,7 +23,7 @@ ALL = (
     ["graph", "--json"], ["graph", "show", "v1"], ["graph", "find", "--json"], ["graph", "check"], ["graph", "check", "--json"],
     ["graph", "stats"], ["graph", "export"], ["graph", "export", "--format=dot", "--limit=200000"], ["hangs"],
     ["hangs", "--threshold=1ms", "--json"], ["slice", "v99", "--auto"], ["slice", "v1", "--auto", "--json"], ["similar", "v9"],
-    ["similar", "v9", "--context=1000"], ["diagnose", "1", "--auto", "--json"], ["diagnose", "v9", "--auto"],
+    ["similar", "v9", "--context=16"], ["diagnose", "1", "--auto", "--json"], ["diagnose", "v9", "--auto"],
     ["diagnose", "--auto", "--threshold=1ms", "--context=50", "1"], ["contexts", "--json", "--every"], ["contexts", "--format=folded"],
     ["contexts", "--format=speedscope"], ["contexts", "--rank=mean"], ["schema"], ["answers"],
 )

@@ -2,8 +2,9 @@
 import json
 import os
 import pathlib
+import subprocess
 
-from harness import expect, expect_equal, expect_in, freezes, main
+from harness import Skip, expect, expect_equal, expect_in, freezes, main
 
 
 def one_hang(setup):
@@ -113,6 +114,17 @@ def test_no_trace_is_chosen_but_by_load(setup):
         expect_in("using freeze.argus (the only trace here", text)
     finally:
         os.chdir(before)
+
+
+def test_output_is_bounded(setup):
+    setup.lldb()
+    program, path = setup.build / "bin/graph_bench", setup.folder / "large.argus"
+    if not program.exists():
+        raise Skip("graph_bench is not built")
+    subprocess.run([str(program), "generate", str(path), "1500000"], check=True, timeout=120)
+    text = setup.run_lldb(f"argus dump {path}", "version")
+    expect(len(text) < 80 << 20, f"LLDB was given {len(text)} bytes")
+    expect_in("the output ends here, after 64 MB", text)
 
 
 main()

@@ -19,6 +19,9 @@ COMMANDS = (
     ["graph", "show", "v3"], ["graph", "find"], ["graph", "check"], ["graph", "check", "--json"], ["graph", "stats"],
     ["graph", "export"], ["graph", "export", "--format=dot"], ["slice", "v9", "--auto"], ["slice", "v9", "--auto", "--json"],
     ["similar", "v9"], ["messages"], ["messages", "--json"], ["schema"], ["answers"],
+    ["verify", "--json"], ["messages", "--pairs"], ["hangs", "--threshold=1ms"], ["diagnose", "1"], ["diagnose", "v9", "--auto"],
+    ["graph", "show", "v3", "--json"], ["graph", "find", "--json"], ["graph", "stats", "--json"], ["slice", "v9"],
+    ["similar", "v9", "--json"], ["schema", "--json"], ["contexts", "--rank=mean"], ["dump", "--thread=100"],
 )
 
 
@@ -78,6 +81,28 @@ def test_names_of_files(setup):
     done = setup.run("info", f"{name}.argus", code=1)
     check("the error", done.stderr)
     expect(done.stderr.count("\n") == 1, f"the error has lines of the name: {done.stderr!r}")
+
+
+def test_lists_of_hangs_escape_names(setup):
+    folder = setup.folder / "hangs"
+    folder.mkdir(exist_ok=True)
+    source = setup.folder / "kept.trace"
+    lines = [*freezes(3000).splitlines(), f'note "kept for a hang: pid 100, tid 100, from 5 ns, for 3000000000 ns, over, of {EVIL}{HTML}"',
+             f'note "diagnosed: LongWait, signature 12ab, it waited for {EVIL}{HTML}{LONG}"']
+    source.write_bytes("\n".join(lines).encode() + b"\n")
+    setup.trace_of(source, folder / "hang-x-1-20260101T000000.argus")
+    for words in (["hangs"], ["hangs", "--json"]):
+        done = setup.run(*words, folder, code=0)
+        check(f"argus {' '.join(words)} FOLDER", done.stdout + done.stderr)
+        expect_in("3.00 s" if words == ["hangs"] else "12ab", done.stdout)
+
+
+def test_lldb_escapes_names(setup):
+    path = trace(setup)
+    text = setup.run_lldb(f"argus load {path}", "argus info", "argus hangs", "argus diagnose --auto", "argus dump", "argus graph show v3",
+                          "argus contexts", code=0)
+    check("LLDB", text.replace("\r", ""))
+    expect_in("\\u001b", text)
 
 
 def test_debug_takes_no_line_break(setup):
