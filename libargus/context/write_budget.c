@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/whole_number.h"
 #include "context/budget.h"
 #include "context/charges.h"
 #include "context/contexts_data.h"
@@ -17,7 +18,7 @@ static const char *time_text(const struct argus_contexts_report *report, double 
                              size_t bytes)
 {
     char text[32];
-    argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
+    argus_duration_text(whole_number(fabs(ns)), text, sizeof(text));
     snprintf(buffer, bytes, "%s%s", ns <= -0.5 ? "-" : report->base ? "+" : "", text);
     return buffer;
 }

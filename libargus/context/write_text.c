@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/whole_number.h"
 #include "context/budget.h"
 #include "context/builds.h"
 #include "context/charges.h"
@@ -26,7 +27,7 @@
 static const char *signed_time(double ns, bool has_base, char *buffer, size_t bytes)
 {
     char text[32];
-    argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
+    argus_duration_text(whole_number(fabs(ns)), text, sizeof(text));
     snprintf(buffer, bytes, "%s%s", ns < 0 ? "-" : has_base ? "+" : "", text);
     return buffer;
 }
@@ -166,7 +167,7 @@ static void write_function(const struct argus_sink *sink,
     const struct argus_context_node *node = &nodes[at];
     const struct argus_context_function *function = &functions[node->function];
     enum argus_estimate estimate = report->options.estimate;
-    uint64_t mean_ns = (uint64_t)node_mean_ns(node, estimate);
+    uint64_t mean_ns = whole_number(node_mean_ns(node, estimate));
     argus_sink_printf(sink, " %c%4u %11s %11s %11s %11s %8llu  %-8s %s",
                       at == bottleneck ? '*' : ' ', route->ranks[i] + 1,
                       signed_time(report->ranking->costs[at], report->base, cost, sizeof(cost)),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/whole_number.h"
 
 #define CONTROL "\xc2\xb7" /* a middle dot */
 
@@ -95,7 +96,7 @@ void html_tip(const struct argus_sink *sink, const char *format, ...)
 const char *html_time(double ns, bool plus, char *buffer, size_t bytes)
 {
     char text[32];
-    argus_duration_text((uint64_t)fabs(ns), text, sizeof(text));
+    argus_duration_text(whole_number(fabs(ns)), text, sizeof(text));
     snprintf(buffer, bytes, "%s%s", ns < 0 ? "\xe2\x88\x92" : plus ? "+" : "", text);
     return buffer;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/whole_number.h"
 #include "context/charges.h"
 #include "context/rank.h"
 #include "context/route.h"
@@ -223,10 +224,11 @@ static void write_frame(const struct argus_sink *sink, const struct argus_contex
     double total = (double)node->total_ns[estimate], base = base_total(report, at);
     write_bar(sink, "now", most > 0 ? total * 100 / most : 0);
     write_bar(sink, "base", most > 0 ? base * 100 / most : 0);
-    argus_sink_printf(sink, "<span>%s", argus_duration_text((uint64_t)total, text, sizeof(text)));
+    argus_sink_printf(sink, "<span>%s",
+                      argus_duration_text(whole_number(total), text, sizeof(text)));
     if (report->base)
         argus_sink_printf(sink, " <small>(%s)</small>",
-                          argus_duration_text((uint64_t)base, text, sizeof(text)));
+                          argus_duration_text(whole_number(base), text, sizeof(text)));
     argus_sink_printf(sink, "</span></td></tr>\n");
 }
 

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/whole_number.h"
 #include "page/parts.h"
 #include "page/tree_drawing.h"
 
@@ -78,19 +79,19 @@ static void write_tip(const struct argus_sink *sink, const struct argus_contexts
     if (node->node == ARGUS_NONE) {
         html_tip(sink, "%s\n%s (%s)\nonly in the base: %s with callees", function->name,
                  function->image, argus_layer_name((enum argus_layer)function->layer),
-                 argus_duration_text((uint64_t)node->base_ns, then, sizeof(then)));
+                 argus_duration_text(whole_number(node->base_ns), then, sizeof(then)));
         return;
     }
     html_tip(
         sink, "%s\n%s (%s)\n%s with callees, own time %s, %llu calls%s%s", function->name,
         function->image, argus_layer_name((enum argus_layer)function->layer),
-        argus_duration_text((uint64_t)node->ns, now, sizeof(now)),
+        argus_duration_text(whole_number(node->ns), now, sizeof(now)),
         argus_duration_text(nodes[node->node].own_ns[report->options.estimate], own, sizeof(own)),
         (unsigned long long)nodes[node->node].count, report->base ? "\nin the base: " : "",
         !report->base ? ""
         : node->other == ARGUS_NONE
             ? "not there"
-            : argus_duration_text((uint64_t)node->base_ns, then, sizeof(then)));
+            : argus_duration_text(whole_number(node->base_ns), then, sizeof(then)));
 }
 
 static void draw_node(const struct canvas *canvas, uint32_t at)
@@ -102,7 +103,7 @@ static void draw_node(const struct canvas *canvas, uint32_t at)
     char text[32];
     argus_sink_printf(canvas->sink, " data-w=\"%.0f\" data-i=\"%s\"",
                       node->ns > node->base_ns ? node->ns : node->base_ns,
-                      argus_duration_text((uint64_t)node->ns, text, sizeof(text)));
+                      argus_duration_text(whole_number(node->ns), text, sizeof(text)));
     write_tip(canvas->sink, canvas->report, node);
     argus_sink_printf(canvas->sink, ">");
     draw_calls(canvas, node);
@@ -135,7 +136,7 @@ static void write_legend(const struct canvas *canvas)
                           "aria-hidden=\"true\"><path class=\"now\" stroke-width=\"%.1f\" d=\"M5 "
                           "6H29\"/></svg>%s</span> ",
                           thickness(canvas, ns),
-                          argus_duration_text((uint64_t)ns, text, sizeof(text)));
+                          argus_duration_text(whole_number(ns), text, sizeof(text)));
     }
     argus_sink_printf(sink, "</p>\n");
 }
