@@ -253,7 +253,7 @@ size_t argus_graph_thread_visits(const struct argus_graph *graph, uint32_t threa
     size_t first, behind, count = graph->visits.length;
     LOWER_BOUND(first, count, all[first].thread < thread);
     LOWER_BOUND(behind, count, all[behind].thread <= thread);
-    *ret = all + first;
+    *ret = count ? all + first : NULL;
     return behind - first;
 }
 
@@ -265,7 +265,7 @@ size_t argus_graph_callbacks(const struct argus_graph *graph, uint32_t vertex,
     LOWER_BOUND(first, graph->callbacks.length, all[first].vertex < vertex);
     while (first + count < graph->callbacks.length && all[first + count].vertex == vertex)
         count++;
-    *ret = all + first;
+    *ret = count ? all + first : NULL;
     return count;
 }
 

@@ -125,7 +125,10 @@ static void read_all(struct idle_search *search)
 {
     const struct argus_chunk *chunks;
     size_t count = argus_trace_chunks(search->darwin->trace, &chunks);
-    struct argus_record *records = malloc(ARGUS_CHUNK_MAX_RECORDS * sizeof(*records));
+    size_t most = 1;
+    for (size_t i = 0; i < count; i++)
+        most = chunks[i].count > most ? chunks[i].count : most;
+    struct argus_record *records = malloc(most * sizeof(*records));
     search->no_memory = !records;
     for (size_t i = 0; i < count && !search->no_memory && !search->has_scheduler; i++)
         take_chunk(search, &chunks[i], records);

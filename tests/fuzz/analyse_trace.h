@@ -1,0 +1,10 @@
+/* All that the commands make of a trace: the graph, messages, hangs, diagnoses, contexts, and every
+ * writer of text, JSON and HTML. No trace may crash any of it. */
+#ifndef ARGUS_TESTS_ANALYSE_TRACE_H
+#define ARGUS_TESTS_ANALYSE_TRACE_H
+
+#include "argus/trace.h"
+
+void analyse_trace(const struct argus_trace *trace);
+
+#endif
