@@ -49,6 +49,7 @@ static int serve_in_background(int ready_fd)
 {
     struct server *server;
     setsid();
+    platform_raise_limits();
     platform_shed_rights();
     struct argus_error *error = check_privilege();
     if (!error)

@@ -49,6 +49,9 @@ void platform_close_on_exec(int fd);
 void platform_close_from(int first);
 /* Names this process in lists of processes. */
 void platform_name_process(const char *name);
+/* Raises the soft limits of descriptors, CPU time and files as far as the hard ones allow, and
+ * ignores the signals of such limits: who started this process has limits for something else. */
+void platform_raise_limits(void);
 /* Gives up, for good, the rights of root that no recording uses; of Linux only. What it keeps it can
  * need at any time: a probe or a flag is added while a recording runs. */
 void platform_shed_rights(void);

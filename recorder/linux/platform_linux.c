@@ -138,6 +138,20 @@ void platform_name_process(const char *name)
     prctl(PR_SET_NAME, name);
 }
 
+void platform_raise_limits(void)
+{
+    static const int limits[] = {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE};
+    struct rlimit limit;
+    signal(SIGXCPU, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (getrlimit(limits[i], &limit) < 0)
+            continue;
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(limits[i], &limit);
+    }
+}
+
 /* Capabilities that nothing here needs: to change the system, its network, clock, devices, modules
  * and security policy. To give one up: a row. */
 static const uint8_t unneeded[] = {

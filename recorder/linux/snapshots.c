@@ -182,11 +182,16 @@ void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_rang
 static const uint8_t i386_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, BPF_REGISTER_PC};
 
 void snapshot_set_registers(struct argus_snapshot *snapshot,
-                            const uint64_t registers[BPF_REGISTERS], bool is_32_bit)
+                            const uint64_t registers[BPF_REGISTERS],
+                            const struct bpf_ranges *ranges)
 {
+    bool is_32_bit = ranges->is_32_bit;
     snapshot->register_count = is_32_bit ? sizeof(i386_registers) : BPF_REGISTERS;
-    for (uint32_t i = 0; i < snapshot->register_count; i++)
-        snapshot->registers[i] = registers[is_32_bit ? i386_registers[i] : i];
+    for (uint32_t i = 0; i < snapshot->register_count; i++) {
+        uint64_t value = registers[is_32_bit ? i386_registers[i] : i];
+        bool is_pc = i == snapshot->register_count - 1;
+        snapshot->registers[i] = is_pc || is_address(ranges, value) ? value : 0;
+    }
 }
 
 /* The snapshot that copy_slot() has copied. */
@@ -203,7 +208,7 @@ static struct argus_snapshot describe_copy(struct snapshots *snapshots)
         .stack = (const uint8_t *)copy->stack,
         .stack_bytes = copy->bytes,
     };
-    snapshot_set_registers(&described, copy->registers, copy->ranges.is_32_bit);
+    snapshot_set_registers(&described, copy->registers, &copy->ranges);
     return described;
 }
 

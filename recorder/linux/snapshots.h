@@ -48,9 +48,12 @@ bool snapshots_any(const struct snapshots *snapshots);
  * contain a program's numbers, texts and heap pointers. */
 void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_ranges *ranges);
 
-/* `registers` as the programs copy them; a thread of a 32-bit program (`is_32_bit`) has those of i386. */
+/* `registers` as the programs copy them; a thread of a 32-bit program has those of i386. Those that
+ * cannot be an address of code or of a stack are 0, for the same reason; an unwinder needs no
+ * others. */
 void snapshot_set_registers(struct argus_snapshot *snapshot,
-                            const uint64_t registers[BPF_REGISTERS], bool is_32_bit);
+                            const uint64_t registers[BPF_REGISTERS],
+                            const struct bpf_ranges *ranges);
 
 /* The snapshot with the ID `id`, with words that are no addresses cleared; valid until the next
  * call. False: not found or overwritten. */

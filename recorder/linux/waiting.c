@@ -127,7 +127,7 @@ static struct argus_error *take(struct waiting *waiting, const struct bpf_waitin
     };
     struct argus_late_stack late = late_of(found, now_ns, snapshot.id);
     snapshot.end = end_of(found, wanted, snapshot.stack_bytes, most);
-    snapshot_set_registers(&snapshot, found->registers, found->ranges.is_32_bit);
+    snapshot_set_registers(&snapshot, found->registers, &found->ranges);
     snapshot_keep_addresses(stack, snapshot.stack_bytes, &found->ranges);
     interpreters_read(looking->interpreters, found, &interpreted);
     bool is_same = waits_still(looking->waits_fd, found);

@@ -190,6 +190,12 @@ void platform_name_process(const char *name)
     (void)name; /* it has the name of its program */
 }
 
+void platform_raise_limits(void)
+{
+    signal(SIGXCPU, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 void platform_shed_rights(void)
 {
 }

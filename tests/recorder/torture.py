@@ -40,6 +40,24 @@ for i in range(10000):
 gate.set()
 print(len(threads))
 """
+# Keeps a text in registers and on its stack while it waits. rbx, r12 … r15 and their like are the caller's, so a wait keeps them.
+SECRET = b"hunter2!"
+KEEPER = """
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    volatile char kept[64];
+    unsigned long long secret;
+    memcpy(&secret, "hunter2!", 8);
+    memcpy((char *)kept, "hunter2!hunter2!", 16);
+    for (int i = 0; i < 1000; i++) {
+        usleep(3000);
+        __asm__ volatile("" : "+r"(secret));
+    }
+    return kept[0] + (int)secret;
+}
+"""
 FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
 PATIENCE_S = 60
 rows = {}
@@ -120,9 +138,10 @@ class Round:
     def load(self):
         self.start(sys.executable, "-c", LOAD)
 
-    def record(self, path, *command, words=(), **options):
+    def record(self, path, *command, words=(), load=True, **options):
         """argus record of a command that ends, up to the moment when the recorder has attached something."""
-        self.load()
+        if load:
+            self.load()
         command = command or ("sleep", "3")
         front = self.start(harness.ARGUS, "record", "-o", str(path), "--backend", "bpf", *words, "--", *command, **options)
         self.until(lambda: self.links or front.poll() is not None, "nothing was attached")
@@ -274,6 +293,29 @@ def stopped_for_a_while(at):
     return expect(at.said(front, 0), " lost"), at.folder / "t.argus"
 
 
+@row
+def secret_after_kill(at):
+    """A file whose stacks were never unwound has copies of stacks, but no text of the program."""
+    if not shutil.which("cc"):
+        raise Skipped("no C compiler")
+    keeper = at.folder / "keeper"
+    subprocess.run(["cc", "-O2", "-fomit-frame-pointer", "-x", "c", "-", "-o", keeper], input=KEEPER, text=True, check=True)
+    front = at.record(at.folder / "t.argus", str(keeper), words=["--unwind", "keeper", "--only", "sched,stacks"], load=False)
+    time.sleep(1.5 + at.random.uniform(0, 0.5))
+    at.kill(front.pid)
+    at.kill(at.recorder)
+    at.said(front)
+    at.check_detached()
+    left, = at.folder.glob("t.argus*")
+    copies = [line for line in harness.decode.decode(left.read_bytes()) if line.startswith("snapshot ")]
+    if not copies:
+        raise Failure("no stack was copied")
+    number = str(int.from_bytes(SECRET, "little"))
+    if any(number in line.replace(",", " ").split() or SECRET.hex() in line for line in copies):
+        raise Failure("the secret is in the file")
+    return "", at.folder / "t.argus"
+
+
 # --- disks ---
 
 @row
@@ -392,7 +434,7 @@ def killed_debugger(at):
 
 
 # Seconds each; the others need more time or many processes, or have tests of their own (stuck_disk.py).
-SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "full_disk", "failing_disk", "file_limit"]
+SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "secret_after_kill", "full_disk", "file_limit"]
 
 
 def run(name, seed):
