@@ -55,7 +55,8 @@ struct argus_live {
     struct idmap by_inode; /* socket index */
     bool has_fds, has_sockets;
     struct live_stacks stacks;
-    bool no_memory; /* sticky */
+    uint32_t debugged_pid; /* whose stops by its tracer are looked through; 0: none */
+    bool no_memory;        /* sticky */
 };
 
 /* --- live_collect.c --- */

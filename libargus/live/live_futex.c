@@ -192,7 +192,40 @@ static bool is_behind_another(struct argus_live *live, const struct argus_live_p
     return false;
 }
 
-/* Nothing tells who would signal. But if all other threads of the process have nothing to do, except
+/* Functions of a runtime whose program's locks and waits are its own: which of the program's threads
+ * ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
+static bool is_of_runtime(const char *function)
+{
+    static const char *const beginnings[] = {
+        "ObjectMonitor::", "ObjectSynchronizer::", "Unsafe_Park", "Parker::park"};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool waits_in_runtime(struct argus_live *live, uint32_t thread)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        if (is_of_runtime(strtab_get(live->texts, frame.function)))
+            return true;
+    }
+    return false;
+}
+
+static bool joins(const struct argus_live *live, const struct argus_live_wait *wait,
+                  uint32_t joiner, uint32_t thread)
+{
+    return wait->kind == ARGUS_LIVE_JOIN &&
+           live->threads.data[joiner].arg[2] == live->threads.data[thread].tid;
+}
+
+/* Nothing tells who would signal. A thread that waits for the end of the waiter would hardly. But if all other threads of the process have nothing to do, except
  * one and those for which it waits, it is likely that one. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret)
@@ -203,8 +236,12 @@ void live_by_condition(struct argus_live *live, uint32_t thread, const struct ar
     ret->link = ARGUS_LIVE_LINK_SIGNALS;
     ret->end = ARGUS_LIVE_END_UNKNOWN;
     ret->is_guess = true;
-    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
-        if (i != thread && !live_is_idle(live_wait(live, i).kind) &&
+    if (waits_in_runtime(live, thread))
+        return;
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
+        const struct argus_live_wait theirs = live_wait(live, i);
+        if (i != thread && !live_is_idle(theirs.kind) && !joins(live, &theirs, i, thread) &&
             !is_behind_another(live, &of, thread, i))
             live_candidate(ret, process, i);
+    }
 }

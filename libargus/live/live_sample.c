@@ -272,7 +272,8 @@ struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t dur
     const struct argus_live_step *last = &answer->steps[answer->step_count - 1];
     if (last->wait.kind == ARGUS_LIVE_SLEEP)
         live_loop_of(live, last->thread, &answer->loop);
-    if (last->wait.kind != ARGUS_LIVE_RUNS && !last->went_on)
+    if ((last->wait.kind != ARGUS_LIVE_RUNS && !last->went_on) ||
+        live->threads.data[last->thread].state == 't')
         return NULL;
     answer->samples = calloc(1, sizeof(*answer->samples));
     if (!answer->samples)

@@ -262,12 +262,25 @@ static void by_kernel(const struct argus_live_thread *of, struct argus_live_wait
         wait->kind = ARGUS_LIVE_DISK;
 }
 
+void argus_live_debugged(struct argus_live *live, uint32_t pid)
+{
+    live->debugged_pid = pid;
+}
+
+/* The state of a thread whose stop by its debugger is looked through. */
+static char state_before_stop(const struct argus_live *live, const struct argus_live_thread *of)
+{
+    if (of->state != 't' || live->processes.data[of->process].pid != live->debugged_pid)
+        return of->state;
+    return of->has_call ? 'S' : 'R';
+}
+
 struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread *of = &live->threads.data[thread];
     const struct argus_live_process *process = &live->processes.data[of->process];
     struct argus_live_wait wait = {.kind = ARGUS_LIVE_OTHER, .fd = ARGUS_LIVE_NONE};
-    switch (of->state) {
+    switch (state_before_stop(live, of)) {
     case 'R':
         wait.kind = ARGUS_LIVE_RUNS;
         return wait;

@@ -33,6 +33,19 @@ static struct argus_error *meant_process(struct session *session, const struct a
     return error;
 }
 
+/* Inside LLDB, its process may be stopped. */
+static void look_through_stop(struct session *session, struct argus_live *live)
+{
+    uint64_t pid;
+    char name[64];
+    struct argus_error *error =
+        session->watches ? session->watches->process(session->host.data, &pid, name, sizeof(name))
+                         : NULL;
+    if (session->watches && !error)
+        argus_live_debugged(live, (uint32_t)pid);
+    argus_error_destroy(error);
+}
+
 static struct argus_error *answer(struct session *session, struct argus_live *live,
                                   const char *word, bool json)
 {
@@ -86,6 +99,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = argus_live_open(&live);
     if (error)
         return error;
+    look_through_stop(session, live);
     error = word[0] ? answer(session, live, word, arguments_has(arguments, "json"))
                     : look_around(session, live, arguments_has(arguments, "json"));
     argus_live_close(live);
@@ -105,7 +119,8 @@ const struct command command_why = {
                "known is said.\n"
                "Without an argument: the window that does not answer its window manager's ping\n"
                "(X11), else main threads that do not move and wait for something.\n"
-               "Inside LLDB, the process is the debugger's if none is given.\n"
+               "Inside LLDB, the process is the debugger's if none is given, running or\n"
+               "stopped.\n"
                "JSON: docs/schema/why.json.",
     .example = "argus why\nargus why editor\nargus why 4711\nsudo argus why --json 4711",
     .options = options,

@@ -166,3 +166,21 @@ void shared_mutex(void)
     soon_ready();
     pthread_mutex_lock(shared);
 }
+
+static void *wait_for_signal(void *data)
+{
+    (void)data;
+    say("worker", gettid());
+    pthread_mutex_lock(&second);
+    sem_post(&locked);
+    pthread_cond_wait(&changed, &second);
+    return NULL;
+}
+
+/* As a Java program's main thread: nobody signals, and the one that waits for the end is no culprit. */
+void joined_waits(void)
+{
+    pthread_t thread = begin(wait_for_signal, NULL);
+    soon_ready();
+    pthread_join(thread, NULL);
+}

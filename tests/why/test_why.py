@@ -32,6 +32,7 @@ CASES = {
     "condition": (["condition", "mutex", "sleep"], ["main", "signaller?", "holder"], "sleeps"),
     "nobody_signals": (["condition"], ["main"], "unknown"),
     "several_could_signal": (["condition"], ["main"], "several"),
+    "joined_waits": (["join", "condition"], ["main", "worker"], "unknown"),
     "shared_mutex": (["mutex", "sleep"], ["main", "holder"], "sleeps"),
     "pipe_read": (["pipe", "sleep"], ["main", "writer"], "sleeps"),
     "pipe_full": (["pipe", "stopped"], ["main", "reader"], "stopped"),
@@ -311,6 +312,20 @@ class Why(unittest.TestCase):
         self.assertIn("wait_for_it", names[0])
         self.assertEqual([frame for frame in path[1]["stack"] if frame.startswith("hold_it ")], ["hold_it (<string>:4)"])
         self.assertIn("in hold_it;", answer["summary"])
+
+    def test_stopped_in_lldb(self):
+        """Inside LLDB, the debugger's stop is not the reason."""
+        found = [name for name in ("lldb", *(f"lldb-{version}" for version in range(14, 23))) if shutil.which(name)]
+        plugin = pathlib.Path(STUCK).parents[1] / "lib/libargus.so"
+        if not found or not plugin.exists():
+            self.skipTest("no LLDB, or built without its plugin")
+        with Stuck("mutex") as stuck:
+            done = subprocess.run([found[0], "--batch", "--no-lldbinit", "-o", f"plugin load {plugin}", "-p",
+                                   str(stuck.ids["main"]), "-o", "argus why"], capture_output=True, text=True, timeout=200)
+        if "attach failed" in done.stderr:
+            self.skipTest("LLDB may not attach here")
+        self.assertRegex(" ".join(done.stdout.split()), rf"waits for mutex 0x[0-9a-f]+, which thread stuck "
+                                                        rf"\[{stuck.ids['holder']}\] of stuck \[{stuck.ids['main']}\] holds")
 
     def test_nothing_is_changed(self):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""

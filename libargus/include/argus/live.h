@@ -253,6 +253,10 @@ struct argus_live;
 struct argus_error *argus_live_open(struct argus_live **ret);
 void argus_live_close(struct argus_live *live);
 
+/* The process `pid` is stopped by the debugger in which argus runs: what its threads did before that
+ * is the question, so they count as waiting in the calls in which they were stopped. */
+void argus_live_debugged(struct argus_live *live, uint32_t pid);
+
 /* The thread to start with: `word` is the ID of a process or thread, or a process's name. Of several
  * processes of one name, the one that is an ancestor of all others. NOT_FOUND; USAGE: several. */
 struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret);

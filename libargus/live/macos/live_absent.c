@@ -15,6 +15,11 @@ void argus_live_close(struct argus_live *live)
     (void)live;
 }
 
+void argus_live_debugged(struct argus_live *live, uint32_t pid)
+{
+    (void)live, (void)pid;
+}
+
 struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret)
 {
     (void)live, (void)ret;
