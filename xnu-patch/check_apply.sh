@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Applies Argus's tracepoints to xnu's source, or takes them out again.
 #
-#   xnu-patch/check_apply.sh [--dry-run | --undo] [--patches FOLDER] XNU_DIR
+#   xnu-patch/check_apply.sh [--dry-run | --undo] [--patches FOLDER] [--original FOLDER] XNU_DIR
+#
+# In another version of xnu, nothing is applied; where_to.py then says of each hunk what moved and where it would go. For this it
+# compares with xnu-11417.121.6, which is in --original, or in the git repository of XNU_DIR.
 #
 # The patches have no context lines (every line in them is Argus's, none Apple's), so `patch` itself could not notice
 # that it puts them into the wrong place. What they belong to is therefore named by SHA-256: each patch lists every file
@@ -13,6 +16,8 @@ set -euo pipefail
 
 patches=$(cd "$(dirname "$0")" && pwd)
 mode=apply
+original=
+tag=xnu-11417.121.6
 
 die() {
     echo "check_apply.sh: $*" >&2
@@ -86,6 +91,27 @@ copy_files() {
     done <<<"$(hashes before)"
 }
 
+# The files of the tag, from the repository of XNU_DIR. Prints the folder; "": it has none of the tag.
+original_of() {
+    local folder=$2/original hash file
+    git -C "$1" rev-parse -q --verify "$tag^{commit}" >/dev/null 2>&1 || return 0
+    while read -r hash file; do
+        mkdir -p "$folder/$(dirname "$file")"
+        git -C "$1" show "$tag:./$file" >"$folder/$file" || return 0
+    done <<<"$(hashes before)"
+    echo "$folder"
+}
+
+say_where() {
+    command -v python3 >/dev/null || return 0
+    [ -n "$original" ] || original=$(original_of "$1" "$2")
+    if [ -z "$original" ] || ! check_files before "$original" 2>/dev/null; then
+        echo "check_apply.sh: to see where each hunk would go, name the files of $tag: --original FOLDER, or fetch the tag into $1" >&2
+        return 0
+    fi
+    python3 "$(cd "$(dirname "$0")" && pwd)/where_to.py" "$original" "$1" "$patches" >&2 || true
+}
+
 main() {
     while [ $# -gt 0 ]; do
         case $1 in
@@ -94,6 +120,11 @@ main() {
         --patches)
             [ $# -gt 1 ] || usage 1 >&2
             patches=$(cd "$2" && pwd)
+            shift
+            ;;
+        --original)
+            [ $# -gt 1 ] || usage 1 >&2
+            original=$(cd "$2" && pwd)
             shift
             ;;
         --help | -h) usage 0 ;;
@@ -117,11 +148,13 @@ main() {
     if [ "$mode" = undo ] && check_files before "$xnu" 2>/dev/null; then
         die "$xnu has none of these patches; nothing was changed"
     fi
-    check_files "$from" "$xnu" ||
-        die "$xnu is not what these patches are for ($([ "$mode" = undo ] && echo "xnu-11417.121.6 with them" || echo "xnu-11417.121.6")); nothing was changed"
     work=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder of now
     trap "rm -rf '$work'" EXIT
+    if ! check_files "$from" "$xnu"; then
+        [ "$mode" = undo ] || say_where "$xnu" "$work"
+        die "$xnu is not what these patches are for ($([ "$mode" = undo ] && echo "$tag with them" || echo "$tag")); nothing was changed"
+    fi
     copy_files "$xnu" "$work"
     for one in "$patches"/*.patch; do
         patch -d "$work" -p1 -s -F0 ${reverse[@]+"${reverse[@]}"} <"$one" || die "$one does not apply; nothing was changed"

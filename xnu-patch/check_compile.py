@@ -133,6 +133,9 @@ def main():
     parser.add_argument("xnu", type=pathlib.Path)
     parser.add_argument("--clang", default="clang-19")
     options = parser.parse_args()
+    if not shutil.which(options.clang):
+        sys.exit(f"{options.clang} is not here: install the package of that name (apt install {options.clang}; brew install llvm), "
+                 "or name another clang from 14 on: --clang clang-14")
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(options.xnu.resolve(), options.clang, pathlib.Path(folder))

@@ -35,6 +35,7 @@ static const struct filter_row rows[] = {
     {CATEGORY_MESSAGES, 0x01, 0x0c}, /* mach_msg is a trap */
     {CATEGORY_MESSAGES, 0x01, 0x20}, /* Mach messages, where the kernel has them */
     {CATEGORY_MESSAGES, 0x60, 0x10}, /* patched kernel: the same, with ports */
+    {CATEGORY_MESSAGES, 0x60, 0x17}, /* patched kernel: for whom vouchers are */
     {CATEGORY_TIMERS, 0x01, 0x09},
     {CATEGORY_TIMERS, 0x60, 0x14},
     {CATEGORY_INTERRUPTS, 0x01, 0x05},

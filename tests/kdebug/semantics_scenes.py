@@ -250,9 +250,9 @@ class Vouchers(Scene):
 
     of_alpha, of_beta, second_of_alpha = 0xa1, 0xb1, 0xa2
 
-    def __init__(self, contents=False):
+    def __init__(self, contents=False, patched=False):
         super().__init__(True)
-        self.contents = contents
+        self.contents, self.patched = contents, patched
         self.process(100, "alpha")
         self.alpha = self.thread(1001)
         self.process(200, "beta")
@@ -264,6 +264,9 @@ class Vouchers(Scene):
         self.home(self.alpha, self.beta, self.broker, self.database, self.helper)
 
     def creates(self, tid, voucher, originator=0):
+        if self.patched:  # xnu-patch/tracepoints.md: voucher_made
+            self.say(tid, f"record id=0x60170004 arg1={voucher:#x} arg2={originator} arg3={originator} arg4=-1")
+            return
         text = f"Bank Account linking holder pid 300 with merchant pid 300, originator PID/persona: {originator}, 0 and".encode()
         text = (b"\3\0\0\0\1\0\0\0\0\0\0\0\xf4\1\0\0 " + text) if originator else b""
         self.say(tid, f"record id=0x0120001c arg1={voucher:#x} arg2=9 arg3={len(text)}")

@@ -180,10 +180,10 @@ class Semantics(unittest.TestCase):
 
     def test_vouchers(self):
         """Each part of the broker's work is for one client, and so is each part of the database's."""
-        for contents in (False, True):
-            scene = scenes.Vouchers(contents)
+        for contents, patched in ((False, False), (True, False), (True, True)):
+            scene = scenes.Vouchers(contents, patched)
             scene.interleaved()
-            graph = Graph(f"vouchers{contents:d}", scene)
+            graph = Graph(f"vouchers{contents:d}{patched:d}", scene)
             works_for = [[note["for"].split(",")[0] for note in vertex["callbacks"] if note["what"] == "works for"]
                          for vertex in graph.of(scene.database)[1:3]]
             self.assertEqual(works_for, [["beta [200]"], ["alpha [100]"]])

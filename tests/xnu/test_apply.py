@@ -75,6 +75,34 @@ class Apply(unittest.TestCase):
         (self.tree / "osfmk/b.c").write_text(other, encoding="utf-8")
         self.assert_refused("osfmk/b.c", sha256(other), sha256(BEFORE), "nothing was changed")
 
+    def test_another_version_is_told_hunk_by_hunk(self):
+        """Where each hunk would go: lines were added before one, and the place of the other one has changed."""
+        original = pathlib.Path(self.folder.name, "original")
+        for name in ("bsd/a.c", "osfmk/b.c"):
+            (original / name).parent.mkdir(parents=True)
+            (original / name).write_text(BEFORE, encoding="utf-8")
+        (self.tree / "bsd/a.c").write_text("new\nnew\n" + BEFORE, encoding="utf-8")
+        (self.tree / "osfmk/b.c").write_text(BEFORE.replace("one", "1"), encoding="utf-8")
+        self.assert_refused("--original FOLDER")
+        moved = "0001.patch 1: bsd/a.c: 1 line behind line 1: line 3 (+2)"
+        gone = "0002.patch 1: osfmk/b.c: 1 line behind line 1: no place; the line before it is gone: see lines 1 to 1"
+        self.assert_refused(moved, gone, "1 hunk needs a look", options=("--original", original))
+        (self.tree / "osfmk/b.c").unlink()
+        (self.tree / "osfmk/new").mkdir()
+        (self.tree / "osfmk/new/b.c").write_text(BEFORE, encoding="utf-8")
+        done = self.run_it("--original", original)
+        self.assertIn("the file is not there: perhaps osfmk/new/b.c", done.stderr)
+
+    def test_the_original_comes_from_git(self):
+        def git(*words):
+            subprocess.run(["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "1")
+        git("tag", "xnu-11417.121.6")
+        (self.tree / "bsd/a.c").write_text("one\nnew\ntwo\nthree\n", encoding="utf-8")
+        self.assert_refused("the same place; 1 lines were added at this place: look there", "1 hunk needs a look")
+
     def test_a_missing_file_is_named(self):
         (self.tree / "bsd/a.c").rename(self.tree / "bsd/c.c")
         done = self.run_it()

@@ -47,7 +47,7 @@ class Patches(unittest.TestCase):
         return found
 
     def test_one_patch_for_each_group(self):
-        self.assertEqual(len(self.patches), 7)
+        self.assertEqual(len(self.patches), 8)
 
     def test_every_hunk_only_inserts(self):
         for patch in self.patches:

@@ -34,6 +34,7 @@ static const struct darwin_row {
     {DARWIN_ID_VOUCHER_SET, darwin_on_voucher_set},
     {DARWIN_ID_VOUCHER_CREATE, darwin_on_voucher_create},
     {DARWIN_ID_VOUCHER_CONTENTS, darwin_on_voucher_contents},
+    {DARWIN_ID_VOUCHER_MADE, darwin_on_voucher_made},
     {DARWIN_ID_VOUCHER_DESTROY, darwin_on_voucher_destroy},
     {DARWIN_ID_MSG_SEND, darwin_on_msg_send},
     {DARWIN_ID_MSG_RECEIVE, darwin_on_msg_receive},

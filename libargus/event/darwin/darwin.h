@@ -79,6 +79,7 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_ID_CALL_RUN            0x6014000cu
 #define DARWIN_ID_MK_TIMER_FIRED      0x60140014u
 #define DARWIN_ID_MAINTENANCE_DUE     0x60160008u
+#define DARWIN_ID_VOUCHER_MADE        0x60170004u
 #define DARWIN_ID_PROC_EXIT           0x04010004u
 #define DARWIN_ID_TERMINATE_PID       0x07000010u
 #define DARWIN_ID_LOST                0x07020008u
@@ -282,6 +283,7 @@ void darwin_on_kmsg_freed(struct darwin *, struct darwin_cpu *, const struct arg
 void darwin_on_voucher_set(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_voucher_create(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_voucher_contents(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+void darwin_on_voucher_made(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_voucher_destroy(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 /* The thread on `cpu` sends or receives a message with `voucher` (0: none): returns the process
  * that it is for; 0: unknown. */

@@ -143,6 +143,18 @@ void darwin_on_voucher_contents(struct darwin *darwin, struct darwin_cpu *cpu,
         darwin_put(darwin, &darwin->origin_by_voucher, recipe->voucher, (uint32_t)pid);
 }
 
+/* A patched kernel tells for whom a new voucher is; 0 or less: for nobody. */
+void darwin_on_voucher_made(struct darwin *darwin, struct darwin_cpu *cpu,
+                            const struct argus_record *record)
+{
+    const struct darwin_thread *thread = darwin_current(darwin, cpu);
+    int32_t originator = (int32_t)record->arg[1];
+    if (!thread || !record->arg[0])
+        return;
+    darwin_put(darwin, &darwin->origin_by_voucher, record->arg[0],
+               originator > 0 ? (uint32_t)originator : (uint32_t)works_for(darwin, thread));
+}
+
 /* A later voucher may have the same ID. */
 void darwin_on_voucher_destroy(struct darwin *darwin, struct darwin_cpu *cpu,
                                const struct argus_record *record)
