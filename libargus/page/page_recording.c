@@ -32,7 +32,6 @@ static void write_cards(const struct argus_report_context *context)
     const struct argus_sink *sink = context->sink;
     const struct argus_trace *trace = argus_graph_trace(context->graph);
     const struct argus_thread *threads;
-    const struct argus_process *processes;
     const struct argus_vertex *vertices;
     const struct argus_edge *edges;
     uint64_t start_ns, end_ns, lost = argus_trace_lost_count(trace);
@@ -44,7 +43,7 @@ static void write_cards(const struct argus_report_context *context)
     write_card(sink, "From", "", argus_moment_text(trace, start_ns, text, sizeof(text)));
     write_number(sink, "Records", "", argus_trace_record_count(trace));
     write_number(sink, "Lost records", lost ? " bad" : "", lost);
-    write_number(sink, "Processes", "", argus_graph_processes(context->graph, &processes));
+    write_number(sink, "Processes", "", argus_graph_process_count(context->graph));
     write_number(sink, "Threads", "", argus_graph_threads(context->graph, &threads));
     write_number(sink, "Call stacks", "", argus_trace_stack_count(trace));
     write_number(sink, "Vertices", "", argus_graph_vertices(context->graph, &vertices));

@@ -66,7 +66,7 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     json_put(json, "file", json_text(argus_trace_path(trace)));
     json_put(json, "records", json_ns(argus_trace_record_count(trace)));
     json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
-    json_put(json, "processes", json_ns(view->process_count));
+    json_put(json, "processes", json_ns(argus_graph_process_count(context->graph)));
     json_put(json, "threads", json_ns(count_threads(view)));
     json_put(json, "vertices", json_ns(view->vertex_count));
     json_put(json, "edges", json_ns(view->edge_count));
@@ -90,8 +90,8 @@ static void summary_text(const struct argus_report_context *context, const struc
     argus_sink_printf(sink, "records    %llu\n",
                       (unsigned long long)argus_trace_record_count(trace));
     argus_sink_printf(sink, "lost       %llu\n", (unsigned long long)argus_trace_lost_count(trace));
-    argus_sink_printf(sink, "processes  %zu\n", view->process_count);
-    argus_sink_printf(sink, "threads    %llu\n", (unsigned long long)count_threads(view));
+    argus_sink_printf(sink, "processes  %zu\n", argus_graph_process_count(context->graph));
+    argus_sink_printf(sink, "threads    %llu that ran\n", (unsigned long long)count_threads(view));
     argus_sink_printf(sink, "vertices   %zu\n", view->vertex_count);
     argus_sink_printf(sink, "edges      %zu, of them %llu weak\n", view->edge_count,
                       (unsigned long long)weak);

@@ -36,20 +36,26 @@ static size_t count_distinct(uint64_t *ids, size_t count)
     return distinct;
 }
 
-/* Counts each thread once, although the tables contain it once for each time they were written. */
-static struct argus_error *count_population(const struct argus_trace *trace, struct population *ret)
+/* Counts each thread once, although the tables contain it once for each time they were written.
+ * Tables of Darwin are those of the beginning, and have process 1 for the kernel's threads. */
+static struct argus_error *count_population(const struct argus_trace *trace,
+                                            const struct argus_contents *contents,
+                                            struct population *ret)
 {
+    bool darwin = argus_trace_header(trace)->os == ARGUS_OS_DARWIN;
     const struct argus_thread_entry *threads;
     size_t count = argus_trace_threads(trace, &threads);
-    uint64_t *ids = calloc(count + 1, sizeof(*ids));
+    uint64_t *ids = calloc(count + contents->spawn_count + 1, sizeof(*ids));
     if (!ids)
         return argus_error_memory();
     for (size_t i = 0; i < count; i++)
         ids[i] = threads[i].tid;
     ret->threads = count_distinct(ids, count);
     for (size_t i = 0; i < count; i++)
-        ids[i] = threads[i].pid;
-    ret->processes = count_distinct(ids, count);
+        ids[i] = darwin && threads[i].kernel ? 0 : threads[i].pid;
+    for (size_t i = 0; i < contents->spawn_count; i++)
+        ids[count + i] = contents->spawns[i].pid;
+    ret->processes = count_distinct(ids, count + contents->spawn_count);
     free(ids);
     return NULL;
 }
@@ -160,7 +166,10 @@ static void print_text(struct session *session, const struct argus_trace *trace,
     const struct argus_trace_header *header = argus_trace_header(trace);
     uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
     session_printf(session, "file       %s, %llu bytes, %s\n", argus_trace_path(trace),
-                   (unsigned long long)bytes, argus_trace_complete(trace) ? "complete" : "cut off");
+                   (unsigned long long)bytes,
+                   !argus_trace_complete(trace)   ? "cut off"
+                   : argus_trace_is_kdebug(trace) ? "complete as far as this format can tell"
+                                                  : "complete");
     char format[32];
     session_printf(session, "format     %s%s\n", argus_trace_format(trace, format, sizeof(format)),
                    argus_trace_is_kdebug(trace) ? ""
@@ -216,13 +225,15 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = session_trace_get(session, arguments, &next, &trace);
     if (!error)
         error = arguments_expect(arguments, next, next);
-    if (!error)
-        error = count_population(trace->trace, &population);
     struct argus_contents contents = {0};
     if (!error)
         error = argus_contents_read(trace->trace, show_progress, session, &contents);
-    if (error)
+    if (!error)
+        error = count_population(trace->trace, &contents, &population);
+    if (error) {
+        argus_contents_deinit(&contents);
         return error;
+    }
     session_end_progress(session);
     if (arguments_has(arguments, "json"))
         error = print_json(session, trace->trace, &population, &contents);

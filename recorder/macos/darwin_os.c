@@ -99,6 +99,42 @@ static bool darwin_next_region(void *context, uint32_t pid, uint64_t from,
     return false;
 }
 
+/* <mach-o/dyld_priv.h> of dyld-1378, which SDKs lack; libSystem exports all three. */
+struct cached_text {
+    uint64_t version, unslid, bytes;
+    uint8_t uuid[16];
+    const char *path;
+    uint64_t offset; /* from the beginning of the cache; since version 2 */
+};
+extern const void *_dyld_get_shared_cache_range(size_t *bytes);
+extern bool _dyld_get_shared_cache_uuid(uint8_t uuid[16]);
+extern int dyld_shared_cache_iterate_text(const uint8_t uuid[16],
+                                          void (^visit)(const struct cached_text *text));
+
+static bool darwin_shared_cache(void *context, struct kdebug_cache *ret)
+{
+    size_t bytes = 0;
+    (void)context;
+    const void *start = _dyld_get_shared_cache_range(&bytes);
+    *ret = (struct kdebug_cache){.start = (uint64_t)start, .bytes = bytes};
+    return start && bytes && _dyld_get_shared_cache_uuid(ret->uuid);
+}
+
+static void darwin_cached_images(void *context, const struct kdebug_cache *cache,
+                                 kdebug_visit_cached visit, void *visitor)
+{
+    __block bool more = true;
+    (void)context;
+    dyld_shared_cache_iterate_text(cache->uuid, ^(const struct cached_text *text) {
+      if (!more || text->version < 2)
+          return;
+      struct kdebug_cached_image image = {
+          .start = cache->start + text->offset, .bytes = text->bytes, .path = text->path};
+      memcpy(image.uuid, text->uuid, sizeof(image.uuid));
+      more = visit(visitor, &image);
+    });
+}
+
 static int darwin_host(void *context, char *ret, size_t room)
 {
     (void)context;
@@ -118,5 +154,7 @@ const struct kdebug_os kdebug_os_darwin = {
     .own_pid = darwin_own_pid,
     .process_name = darwin_process_name,
     .next_region = darwin_next_region,
+    .shared_cache = darwin_shared_cache,
+    .cached_images = darwin_cached_images,
     .host = darwin_host,
 };

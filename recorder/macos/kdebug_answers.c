@@ -133,7 +133,9 @@ struct argus_error *kdebug_answer_write_images(struct backend *base, struct argu
         return argus_error_memory();
     if (!all)
         count = keep_new(backend, pids, count);
-    struct argus_error *error = kdebug_images_write(backend->os, pids, count, writer);
+    struct argus_error *error =
+        kdebug_images_write(backend->os, pids, count, all || !backend->cache_written, writer);
+    backend->cache_written |= !error;
     free(pids);
     return error;
 }

@@ -24,6 +24,7 @@ struct kdebug_backend {
     struct idmap written; /* processes whose mappings were written */
     struct voucher_contents vouchers;
     bool stacks, detached, watch_polls;
+    bool cache_written; /* the images of the shared cache */
 };
 
 static inline struct kdebug_backend *kdebug_of_base(const struct backend *base)

@@ -17,6 +17,23 @@ struct kdebug_region {
     char path[1024];
 };
 
+/* dyld's shared cache: it has the same address in all processes of its architecture until the next
+ * boot, and its UUID identifies its contents. */
+struct kdebug_cache {
+    uint64_t start, bytes;
+    uint8_t uuid[16];
+};
+
+/* A library in the shared cache. */
+struct kdebug_cached_image {
+    uint64_t start, bytes; /* of its code */
+    uint8_t uuid[16];
+    const char *path; /* valid during the call */
+};
+
+/* False ends the enumeration. */
+typedef bool (*kdebug_visit_cached)(void *visitor, const struct kdebug_cached_image *image);
+
 struct kdebug_os {
     void *context;
     /* sysctl(3): kern.kdebug's operation with a value. `data`, NULL: none; `*bytes` is its room,
@@ -34,6 +51,11 @@ struct kdebug_os {
     bool (*process_name)(void *context, uint32_t pid, char *ret, size_t room);
     /* The mapped code of a process at `from` or above it; false: no more, or it is gone. */
     bool (*next_region)(void *context, uint32_t pid, uint64_t from, struct kdebug_region *ret);
+    /* The cache of the recorder's own architecture; false: there is none. */
+    bool (*shared_cache)(void *context, struct kdebug_cache *ret);
+    /* All libraries in it. */
+    void (*cached_images)(void *context, const struct kdebug_cache *cache,
+                          kdebug_visit_cached visit, void *visitor);
     /* Release and machine, as uname(2); 0 or an error number. */
     int (*host)(void *context, char *ret, size_t room);
 };

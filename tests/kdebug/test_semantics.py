@@ -1,6 +1,7 @@
 """macOS semantics in the graph: test_semantics.py MKTRACE MKKDEBUG ARGUS SCRATCH. The scenes are in semantics_scenes.py."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -111,6 +112,18 @@ class Semantics(unittest.TestCase):
         scene = waits.FirstItem()
         first = Graph("first_item", scene).of(scene.worker)[0]
         self.assertIn(scene.creator, [tid for tid, _, _ in causes(first)])
+
+    def test_counts_and_errors(self):
+        """info, graph and report count the same processes; dump names errors."""
+        trace = Graph("counts", waits.SamplesAlone(4)).trace
+        page = SCRATCH / "counts.html"
+        argus("report", str(trace), "-o", str(page))
+        counts = {json.loads(argus("info", "--json", str(trace)))["processes"], json.loads(argus("graph", "--json", str(trace)))["processes"],
+                  int(re.search(r"Processes</dt><dd[^>]*>(\d+)", page.read_text(encoding="utf-8"))[1])}
+        self.assertEqual(counts, {2})
+        for end, text in (("error=0x13c", "error=ETIMEDOUT|0x100 "), ("error=0", "error=0 "), ("error=4", "error=EINTR "), ("error=9999", "error=9999 ")):
+            text_of = argus("dump", str(Graph("errors", waits.Ends(("bsd", 305, ""), end)).trace))
+            self.assertIn(f"BSC_psynch_cvwait end {text}", text_of)
 
     def test_samples_alone(self):
         """What such a trace cannot tell is said, and what it can tell is offered; the idle threads did not run."""

@@ -254,6 +254,22 @@ static bool sim_next_region(void *context, uint32_t pid, uint64_t from, struct k
     return false;
 }
 
+static bool sim_shared_cache(void *context, struct kdebug_cache *ret)
+{
+    const struct simulated_kdebug *kernel = context;
+    *ret = kernel->cache;
+    return kernel->cache.bytes != 0;
+}
+
+static void sim_cached_images(void *context, const struct kdebug_cache *cache,
+                              kdebug_visit_cached visit, void *visitor)
+{
+    const struct simulated_kdebug *kernel = context;
+    (void)cache;
+    for (size_t i = 0; i < kernel->cached_count && visit(visitor, &kernel->cached[i]); i++)
+        ;
+}
+
 static int sim_host(void *context, char *ret, size_t room)
 {
     (void)context;
@@ -273,6 +289,8 @@ struct kdebug_os simulated_kdebug_os(struct simulated_kdebug *kernel)
         .own_pid = sim_own_pid,
         .process_name = sim_process_name,
         .next_region = sim_next_region,
+        .shared_cache = sim_shared_cache,
+        .cached_images = sim_cached_images,
         .host = sim_host,
     };
 }

@@ -22,6 +22,9 @@ struct simulated_kdebug {
     size_t thread_count;
     const struct kdebug_region *regions; /* of every process, by address */
     size_t region_count;
+    struct kdebug_cache cache;                /* bytes 0: there is none */
+    const struct kdebug_cached_image *cached; /* its libraries */
+    size_t cached_count;
 
     /* What the kernel knows: */
     bool set_up, enabled, stopped;

@@ -13,6 +13,7 @@
 
 #include "argus/trace.h"
 #include "category.h"
+#include "libargus/event/images.h"
 #include "macos/kdebug_backend.h"
 #include "server/clocks.h"
 #include "server/recording.h"
@@ -23,6 +24,20 @@ enum { RECORDS = 3000, THREADS = 9000 };
 static const struct kdebug_region regions[] = {
     {.start = 0x100000000, .bytes = 0x4000, .inode = 7, .device = 0x01000002, .path = "/bin/zsh"},
     {.start = 0x180000000, .bytes = 0x8000, .file_offset = 0x4000, .path = "/usr/lib/dyld"},
+};
+
+/* The mapping of the cache in a process, which says nothing of the libraries in it, comes after the
+ * other regions. The last library lies outside, as in a damaged answer. */
+static const struct kdebug_region mapped_cache = {
+    .start = 0x190000000,
+    .bytes = 0x40000,
+    .path = "/System/Cryptexes/OS/dyld_shared_cache_arm64e"};
+static const struct kdebug_cache cache = {
+    .start = 0x190000000, .bytes = 0x100000, .uuid = {0xab, 1, 2, 3}};
+static const struct kdebug_cached_image cached[] = {
+    {0x190010000, 0x5000, {1}, "/usr/lib/system/libdispatch.dylib"},
+    {0x190020000, 0x9000, {2}, "/System/Library/Frameworks/AppKit.framework/AppKit"},
+    {0x290020000, 0x9000, {3}, "/damaged"},
 };
 
 static void fill_threads(struct simulated_kdebug *kernel)
@@ -46,8 +61,12 @@ static void record(const char *path, const struct recording_options *wanted)
     struct backend *backend = NULL;
     struct recording *recording = NULL;
     fill_threads(kernel);
-    kernel->regions = regions;
-    kernel->region_count = 2;
+    const struct kdebug_region all[] = {regions[0], regions[1], mapped_cache};
+    kernel->regions = all;
+    kernel->region_count = 3;
+    kernel->cache = cache;
+    kernel->cached = cached;
+    kernel->cached_count = 3;
     kernel->now_ticks = clock_ns(TRACE_CLOCK);
     assert_null(kdebug_backend_create(&os, &options, &backend));
     FILE *file = fopen(path, "w+");
@@ -98,6 +117,33 @@ static void check_images(const struct argus_trace *trace)
     assert_true(found >= 1);
 }
 
+static size_t count_path(const struct argus_trace *trace, const char *path, uint64_t start)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(trace, &images), found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += !strcmp(images[i].path, path) && images[i].start == start &&
+                 (images[i].build_id_bytes == 16 || !*path);
+    return found;
+}
+
+/* A frame of any process in the cache has the library's name. */
+static void check_cache(const struct argus_trace *trace)
+{
+    assert_true(count_path(trace, "dyld shared cache UUID AB010203-0000-0000-0000-000000000000",
+                           cache.start) >= 1);
+    assert_true(count_path(trace, cached[0].path, cached[0].start) >= 1);
+    assert_true(count_path(trace, cached[1].path, cached[1].start) >= 1);
+    assert_int_equal(count_path(trace, "/damaged", cached[2].start), 0);
+    struct images found;
+    const struct argus_process shell = {.pid = 300};
+    assert_null(images_init(&found, trace, &shell, 1));
+    uint32_t image = images_find(&found, 0, UINT64_MAX, 0x190021000);
+    assert_true(image != UINT32_MAX);
+    assert_string_equal(found.entries[image].path, cached[1].path);
+    images_deinit(&found);
+}
+
 static void check_file(const char *path)
 {
     struct argus_trace *trace = NULL;
@@ -114,6 +160,7 @@ static void check_file(const char *path)
     assert_int_equal(lost, 1);
     check_names(trace);
     check_images(trace);
+    check_cache(trace);
     argus_trace_close(trace);
 }
 

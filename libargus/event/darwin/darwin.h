@@ -49,6 +49,10 @@ enum { DARWIN_RECIPE_BYTES = 1024, DARWIN_RECIPES = 64 };
 #define DARWIN_TRAP       0x2000u
 #define DARWIN_IS_TRAP(n) ((n) >= DARWIN_TRAP && (n) < DARWIN_TRAP + 0x400)
 
+/* ECVCLEARED and ECVPREPOST, which psynch_cvwait() adds to an error: libpthread's
+ * kern/kern_internal.h. */
+#define DARWIN_CVWAIT_BITS 0x300u
+
 enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_MACH_MSG2 = 47 };
 
 /* The second argument of the mach_msg traps: osfmk/mach/message.h. */

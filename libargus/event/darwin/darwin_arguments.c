@@ -71,6 +71,38 @@ static void add_message(struct text *text, const uint64_t arg[4], bool is_second
         text_add(text, " size=%" PRIu64 " receive_size=%" PRIu64, arg[2], arg[3]);
 }
 
+static const struct {
+    int32_t number;
+    const char *name;
+} errors[] = {
+#define DARWIN_ERROR(number, name) {number, name},
+#include "event/darwin/errors_darwin.def"
+#undef DARWIN_ERROR
+};
+
+/* " error=ENOENT"; bits that psynch_cvwait() adds follow: "ETIMEDOUT|0x100". A number without a
+ * name stays one. */
+static void add_error(struct text *text, uint64_t error)
+{
+    int32_t number = (int32_t)error;
+    uint64_t bits = number > 0 ? error & DARWIN_CVWAIT_BITS : 0;
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+        if (errors[i].number == (number & ~(int32_t)bits)) {
+            text_add(text, " error=%s", errors[i].name);
+            if (bits)
+                text_add(text, "|0x%" PRIx64, bits);
+            return;
+        }
+    text_add(text, " error=%" PRId32, number);
+}
+
+static void add_result(struct text *text, const uint64_t arg[4])
+{
+    add_error(text, arg[0]);
+    text_add(text, " result=%" PRId64 " result2=%" PRId64 " pid=%" PRIu64, (int64_t)arg[1],
+             (int64_t)arg[2], arg[3]);
+}
+
 static void add_call(struct text *text, const struct argus_record *record)
 {
     uint32_t code = ARGUS_DEBUGID_CODE(record->debugid);
@@ -78,8 +110,7 @@ static void add_call(struct text *text, const struct argus_record *record)
     if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END && trap)
         text_add(text, " result=0x%" PRIx64, record->arg[0]);
     else if (ARGUS_DEBUGID_FUNC(record->debugid) == ARGUS_FUNC_END)
-        text_add(text, " error=%" PRIu64 " result=%" PRId64 " result2=%" PRId64 " pid=%" PRIu64,
-                 record->arg[0], (int64_t)record->arg[1], (int64_t)record->arg[2], record->arg[3]);
+        add_result(text, record->arg);
     else if (trap &&
              (second || code == DARWIN_MSC_MACH_MSG || code == DARWIN_MSC_MACH_MSG_OVERWRITE))
         add_message(text, record->arg, second);

@@ -50,13 +50,11 @@ static const struct {
 
 /* Bits that psynch_cvwait() adds to a time-out or an interruption, for its caller in libpthread. */
 #define PSYNCH_CVWAIT 305u
-#define ECVCLEARED    0x100u
-#define ECVPREPOST    0x200u
 
 static uint64_t error_of(const struct argus_record *record)
 {
     if (ARGUS_DEBUGID_CODE(record->debugid) == PSYNCH_CVWAIT && (int32_t)record->arg[0] > 0)
-        return record->arg[0] & ~(uint64_t)(ECVCLEARED | ECVPREPOST);
+        return record->arg[0] & ~(uint64_t)DARWIN_CVWAIT_BITS;
     for (size_t i = 0; i < sizeof(special_ends) / sizeof(*special_ends); i++)
         if ((int32_t)record->arg[0] == special_ends[i].says)
             return (uint64_t)special_ends[i].means;

@@ -373,6 +373,9 @@ size_t argus_graph_edges(const struct argus_graph *graph, const struct argus_edg
 size_t argus_graph_ops(const struct argus_graph *graph, const struct argus_op **ret);
 size_t argus_graph_samples(const struct argus_graph *graph, const struct argus_sample **ret);
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret);
+/* The number of processes with a thread, without that of idle CPUs; each process ID counts once. 0
+ * without memory. */
+size_t argus_graph_process_count(const struct argus_graph *graph);
 /* Whether a trace of Darwin has no records of wake-ups; no system call in which a thread waited.
  * False for other traces. */
 bool argus_graph_lacks_wakeups(const struct argus_graph *graph);
