@@ -1,67 +1,8 @@
 #include "plugin/graph_cache.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/compat.h"
+#include "plugin/cache_trim.h"
 #include "plugin/paths.h"
 #include "plugin/sidecar.h"
-
-/* --- size of the cache --- */
-
-struct kept_file {
-    char name[NAME_MAX + 1];
-    struct timespec written;
-    uint64_t bytes;
-};
-
-static bool is_graph(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 6 && !strcmp(name + length - 6, ".graph");
-}
-
-/* Adds up the sizes of the graphs in `directory`, and finds the oldest one. */
-static uint64_t look_through(DIR *directory, struct kept_file *ret_oldest)
-{
-    uint64_t bytes = 0;
-    bool first = true;
-    rewinddir(directory);
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        struct stat status;
-        if (!is_graph(entry->d_name) ||
-            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
-            !S_ISREG(status.st_mode))
-            continue;
-        bytes += (uint64_t)status.st_size;
-        const struct timespec *written = &status.st_mtim, *oldest = &ret_oldest->written;
-        bool older = written->tv_sec != oldest->tv_sec ? written->tv_sec < oldest->tv_sec
-                                                       : written->tv_nsec < oldest->tv_nsec;
-        if (first || older) {
-            ret_oldest->written = *written;
-            ret_oldest->bytes = (uint64_t)status.st_size;
-            snprintf(ret_oldest->name, sizeof(ret_oldest->name), "%s", entry->d_name);
-        }
-        first = false;
-    }
-    return bytes;
-}
-
-static void trim(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct kept_file oldest;
-    if (!directory)
-        return;
-    while (look_through(directory, &oldest) > GRAPH_CACHE_MOST_BYTES)
-        if (unlinkat(dirfd(directory), oldest.name, 0))
-            break;
-    closedir(directory);
-}
 
 /* --- saving --- */
 
@@ -84,7 +25,7 @@ static struct argus_error *keep(const struct argus_graph *graph, const struct si
         if (error)
             continue;
         if (i == SIDECAR_IN_CACHE)
-            trim(places->directory);
+            cache_trim(places->directory, ".graph", GRAPH_CACHE_MOST_BYTES);
         if (asprintf(ret_kept, "kept as %s", places->path[i]) < 0)
             *ret_kept = NULL;
         return NULL;

@@ -129,6 +129,31 @@ char *paths_expand_home(const char *path)
     return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
+char *paths_cache_directory(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *directory = NULL;
+    bool made = cache && cache[0] == '/' ? asprintf(&directory, "%s/argus", cache) >= 0
+                : home && home[0] == '/' ? asprintf(&directory, "%s/.cache/argus", home) >= 0
+                                         : false;
+    return made ? directory : NULL;
+}
+
+char *paths_find_importer(void)
+{
+    char directory[PATH_MAX], *path;
+    const char *wanted = getenv("ARGUS_IMPORT");
+    if (wanted && *wanted)
+        return strdup(wanted);
+    if (own_directory(directory, sizeof(directory)) &&
+        asprintf(&path, "%s/argus-import", directory) >= 0) {
+        if (access(path, X_OK) == 0)
+            return path;
+        free(path);
+    }
+    return find_in_path("argus-import");
+}
+
 void paths_make_directories(const char *path)
 {
     char *part = strdup(path);

@@ -19,6 +19,14 @@ struct argus_error *paths_find_probes(char **ret);
  * bash in --output=~/x. NULL without memory; the caller frees it. */
 char *paths_expand_home(const char *path);
 
+/* $XDG_CACHE_HOME/argus, or ~/.cache/argus. NULL: the user has no home folder. The caller frees
+ * it. */
+char *paths_cache_directory(void);
+
+/* argus-import: $ARGUS_IMPORT, beside this program, or in PATH (inside LLDB, this program is the
+ * debugger). NULL: there is none. The caller frees it. */
+char *paths_find_importer(void);
+
 /* Makes a directory and its missing parents, for the user alone. There is no error: if it fails,
  * creating a file there will fail. */
 void paths_make_directories(const char *path);

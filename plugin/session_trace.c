@@ -6,6 +6,7 @@
 
 #include "argus/property_lists.h"
 #include "argus/unwind.h"
+#include "plugin/foreign_trace.h"
 #include "plugin/graph_cache.h"
 #include "plugin/memory_limit.h"
 #include "plugin/paths.h"
@@ -36,8 +37,11 @@ static bool show_progress(void *context, const char *what, double share)
 static struct argus_error *open_file(struct session *session, const struct arguments *arguments,
                                      const char *path, struct argus_trace **ret)
 {
-    if (!arguments_has(arguments, "with"))
-        return argus_trace_open(path, ret);
+    if (!arguments_has(arguments, "with")) {
+        struct argus_error *error = argus_trace_open(path, ret);
+        bool is_other = error && error->code == ARGUS_ERROR_FORMAT;
+        return is_other ? foreign_trace_open(session, path, error, ret) : error;
+    }
     session->no_cache = true;
     return trace_join_open(path, arguments, ret);
 }
@@ -167,6 +171,11 @@ struct argus_error *session_trace_get(struct session *session, const struct argu
     *ret_next = named;
     *ret = trace;
     return NULL;
+}
+
+bool session_trace_is_imported(const struct session_trace *trace)
+{
+    return strcmp(argus_trace_path(trace->trace), trace->path) != 0;
 }
 
 /* Drops a graph that was built with other rules, and everything that was made from it. */

@@ -27,6 +27,9 @@ struct session_trace {
 struct argus_error *session_trace_get(struct session *session, const struct arguments *arguments,
                                       size_t *ret_next, struct session_trace **ret);
 
+/* Whether it is a trace of another tool, of which the library reads an imported copy. */
+bool session_trace_is_imported(const struct session_trace *trace);
+
 /* Returns only its path, as given, and opens nothing. Borrowed, as above. */
 struct argus_error *session_trace_path(const struct session *session,
                                        const struct arguments *arguments, size_t *ret_next,

@@ -8,17 +8,7 @@
 #include <string.h>
 
 #include "base/hash64.h"
-
-/* ~/.cache/argus; NULL: the user has no home folder. */
-static char *cache_directory(void)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *directory = NULL;
-    bool made = cache && cache[0] == '/' ? asprintf(&directory, "%s/argus", cache) >= 0
-                : home && home[0] == '/' ? asprintf(&directory, "%s/.cache/argus", home) >= 0
-                                         : false;
-    return made ? directory : NULL;
-}
+#include "plugin/paths.h"
 
 /* In the cache, a hash of the path distinguishes traces of the same name in different folders. */
 static char *path_in_cache(const char *directory, const char *trace_path, const char *suffix)
@@ -37,7 +27,7 @@ void sidecar_init(struct sidecar *sidecar, const char *trace_path, const char *s
     memset(sidecar, 0, sizeof(*sidecar));
     if (asprintf(&sidecar->path[SIDECAR_NEXT_TO_TRACE], "%s%s", trace_path, suffix) < 0)
         sidecar->path[SIDECAR_NEXT_TO_TRACE] = NULL;
-    sidecar->directory = cache_directory();
+    sidecar->directory = paths_cache_directory();
     sidecar->path[SIDECAR_IN_CACHE] = path_in_cache(sidecar->directory, trace_path, suffix);
 }
 

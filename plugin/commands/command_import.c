@@ -5,6 +5,7 @@
 
 #include "base/scan.h"
 #include "event/import.h"
+#include "plugin/foreign_trace.h"
 #include "plugin/session_trace.h"
 #include "recorder/client/output.h"
 
@@ -55,6 +56,41 @@ static struct argus_error *write_file(struct session *session, const struct argu
     return error;
 }
 
+/* A trace of another tool, of which the session has already imported a copy without the names of
+ * this command's choice. */
+static struct argus_error *write_foreign(struct session *session, const char *from,
+                                         const char *path)
+{
+    struct output output;
+    bool known = false;
+    struct argus_error *error = output_create(path, &output);
+    if (error)
+        return error;
+    session_progress(session, "importing", 0, 0);
+    error = foreign_trace_import(from, output.fd, &known);
+    if (!error && !known)
+        error = argus_error_create(ARGUS_ERROR_UNSUPPORTED, "argus-import does not know %s", from);
+    if (!error)
+        error = output_commit(&output);
+    if (!error)
+        foreign_trace_finish(session, output.path);
+    session_end_progress(session);
+    if (!error)
+        session_printf(session, "%s: imported from %s\n", output.path, from);
+    output_deinit(&output);
+    return error;
+}
+
+static struct argus_error *write_kdebug(struct session *session, const struct session_trace *trace,
+                                        const char *path, uint64_t numer, uint64_t denom)
+{
+    if (argus_trace_is_kdebug(trace->trace))
+        return write_file(session, trace->trace, path, numer, denom);
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "%s is an .argus file already: nothing is to be imported",
+                              trace->path);
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     size_t next = 0;
@@ -68,30 +104,33 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = session_trace_get(session, arguments, &next, &trace);
     if (error && error->code == ARGUS_ERROR_FORMAT)
-        error = argus_error_context(error,
-                                    "import reads kdebug files of macOS and iOS, and this is none");
+        error = argus_error_context(error, "cannot import this");
     if (!error)
         error = arguments_expect(arguments, next, next);
-    if (!error && !argus_trace_is_kdebug(trace->trace))
-        error = argus_error_create(ARGUS_ERROR_UNSUPPORTED,
-                                   "%s is an .argus file already: nothing is to be imported",
-                                   argus_trace_path(trace->trace));
-    return error ? error : write_file(session, trace->trace, path, numer, denom);
+    if (error)
+        return error;
+    return session_trace_is_imported(trace) ? write_foreign(session, trace->path, path)
+                                            : write_kdebug(session, trace, path, numer, denom);
 }
 
 const struct command command_import = {
     .name = "import",
     .arguments = "-o FILE",
-    .summary = "write a kdebug file of macOS or iOS as an .argus file",
-    .details = "Every command reads kdebug files as they are (versions 1, 2 and 3: the files\n"
-               "that trace, ktrace, Instruments and the kernel write). Imported, they take a\n"
-               "tenth of the space, their records are in order, and opening them does not read\n"
-               "all records. Only chunks that are neither records nor thread maps are left\n"
-               "out.\n"
-               "\n"
-               "Files of version 1 do not contain the length of a tick. It is guessed from the\n"
-               "addresses in the file, with a remark; --timebase sets it.",
-    .example = "argus import freeze.trace -o freeze.argus\n"
+    .summary = "write a trace of another tool as an .argus file",
+    .details =
+        "Every command takes these files in place of an .argus file:\n"
+        "- perf.data of perf record, trace.dat of trace-cmd, text of ftrace, folders\n"
+        "  of CTF (LTTng), traces of Perfetto. They are imported into the user's cache\n"
+        "  on first use. 'argus info FILE' says what such a trace lacks.\n"
+        "- kdebug files of macOS and iOS, versions 1, 2 and 3: the files that trace,\n"
+        "  ktrace, Instruments and the kernel write. Imported, they take a tenth of the\n"
+        "  space, their records are in order, and opening them does not read all\n"
+        "  records. Only chunks that are neither records nor thread maps are left out.\n"
+        "\n"
+        "kdebug files of version 1 do not contain the length of a tick. It is guessed from the\n"
+        "addresses in the file, with a remark; --timebase sets it.",
+    .example = "argus import perf.data -o freeze.argus\n"
+               "argus import freeze.trace -o freeze.argus\n"
                "argus import --timebase=125/3 old.raw -o old.argus",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_TRACE_NAMED,

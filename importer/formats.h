@@ -1,0 +1,28 @@
+/* The formats that argus-import reads, and how a file's format is recognised. */
+#ifndef ARGUS_IMPORTER_FORMATS_H
+#define ARGUS_IMPORTER_FORMATS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "sink.h"
+
+struct format {
+    const char *name; /* "perf.data" */
+    /* Whether a file that begins with these bytes, or the folder `path` (length 0), may be one. */
+    bool (*matches)(const char *path, const unsigned char *bytes, size_t length);
+    /* Puts the content of the file into the sink. Errors name offset and reason, where known. */
+    struct argus_error *(*read)(const char *path, struct sink *sink);
+};
+
+/* The format of the file or folder; NULL in `*ret`: none of the known ones. */
+struct argus_error *format_find(const char *path, const struct format **ret);
+
+/* Prints the name of each format, one a line. */
+void formats_print(FILE *out);
+
+/* To add a format: a file with such a row, and its name here and in rows[] of formats.c. */
+extern const struct format format_perf_data, format_trace_dat, format_ctf, format_perfetto,
+    format_ftrace_text;
+
+#endif

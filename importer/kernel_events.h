@@ -1,0 +1,29 @@
+/* Translates tracepoints of Linux, as any tracer records them, into Argus's records.
+ *
+ * The tracers copy the kernel's fields under the kernel's names, with few exceptions, so one table
+ * of tracepoints serves all formats (kernel_events.c). Sources: include/trace/events/ of Linux 6.1;
+ * for LTTng's names, lttng-modules 2.13, include/instrumentation/events/.
+ */
+#ifndef ARGUS_IMPORTER_KERNEL_EVENTS_H
+#define ARGUS_IMPORTER_KERNEL_EVENTS_H
+
+#include "foreign_event.h"
+#include "sink.h"
+
+struct kernel_events;
+
+/* NULL without memory. `sink` is borrowed. */
+struct kernel_events *kernel_events_create(struct sink *sink);
+void kernel_events_destroy(struct kernel_events *events);
+
+/* Adds the event to the sink. false: it is none of those that Argus uses, and was counted. */
+bool kernel_events_take(struct kernel_events *events, const struct foreign_event *event);
+
+/* The system call of that name on the sink's architecture; -1: unknown. */
+int kernel_events_call(const struct kernel_events *events, const char *name);
+
+/* Notes what the trace lacks, because none of its tracepoints was seen. To be called at the
+ * end. */
+void kernel_events_note_gaps(struct kernel_events *events);
+
+#endif

@@ -1,0 +1,36 @@
+/* What a sink keeps; only sink.c and its tests see it. */
+#ifndef ARGUS_IMPORTER_SINK_DATA_H
+#define ARGUS_IMPORTER_SINK_DATA_H
+
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "sink.h"
+
+enum { MOST_CPUS = 65536 };
+
+struct kept_record {
+    struct argus_record record;
+    uint64_t lost;  /* not 0: no record, but a loss at this place */
+    uint64_t order; /* of adding */
+};
+
+struct kept_stack {
+    uint64_t id;
+    size_t first, count; /* in `frames` */
+};
+
+struct sink {
+    struct argus_trace_header header;
+    struct argus_error *error; /* the first one; owned */
+    uint64_t last_ns;          /* of the records so far */
+    VEC(struct kept_record) records;
+    VEC(struct argus_thread_entry) threads; /* names owned */
+    VEC(struct argus_image_entry) images;   /* paths owned */
+    VEC(char *) notes;                      /* owned */
+    VEC(struct kept_stack) stacks;
+    VEC(uint64_t) frames;
+    VEC(struct argus_snapshot) snapshots; /* bytes owned */
+    struct idmap thread_of_tid, known_stacks;
+};
+
+#endif
