@@ -21,7 +21,6 @@
 enum { METADATA_BYTES = 4 };
 
 struct reading {
-    const char *path;
     struct sink *sink;
     struct kernel_events *events;
     bt_message_iterator *messages; /* owned */
@@ -38,15 +37,10 @@ static const bt_field *member(const bt_field *of, const char *name)
     return bt_field_structure_borrow_member_field_by_name_const(of, name);
 }
 
-/* Babeltrace takes a leading "_" away, which the metadata of old LTTng has in front of names. */
+/* Only of the event itself: its contexts have fields of the same names about the current thread. */
 static const bt_field *field_of(const bt_event *event, const char *name)
 {
-    const bt_field *found = member(bt_event_borrow_payload_field_const(event), name);
-    if (!found)
-        found = member(bt_event_borrow_specific_context_field_const(event), name);
-    if (!found)
-        found = member(bt_event_borrow_common_context_field_const(event), name);
-    return found;
+    return member(bt_event_borrow_payload_field_const(event), name);
 }
 
 static bool field_number(const bt_field *field, uint64_t *ret)
@@ -68,12 +62,16 @@ static bool number(const struct foreign_event *event, const char *name, uint64_t
     return field_number(field_of(event->source, name), ret);
 }
 
-static const char *text(const struct foreign_event *event, const char *name)
+static const char *field_text(const bt_field *field)
 {
-    const bt_field *field = field_of(event->source, name);
     if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
         return NULL;
     return bt_field_string_get_value(field);
+}
+
+static const char *text(const struct foreign_event *event, const char *name)
+{
+    return field_text(field_of(event->source, name));
 }
 
 /* LTTng gives the arguments of a system call by name, without their places. These are the calls by
@@ -173,14 +171,25 @@ static bool time_of(const bt_message *message, uint64_t *ret_ns)
 /* What the contexts tell about the current thread, if they were recorded. */
 static void take_contexts(struct reading *reading, struct foreign_event *event)
 {
+    const bt_field *context = bt_event_borrow_common_context_field_const(event->source);
     uint64_t pid = 0, parent = 0;
-    number(event, "ppid", &parent);
-    if (field_number(member(bt_event_borrow_common_context_field_const(event->source), "tid"),
-                     &event->tid)) {
-        field_number(member(bt_event_borrow_common_context_field_const(event->source), "pid"),
-                     &pid);
-        sink_thread(reading->sink, event->tid, pid, 0, text(event, "procname"), false);
-    }
+    if (!field_number(member(context, "tid"), &event->tid))
+        return;
+    field_number(member(context, "pid"), &pid);
+    field_number(member(context, "ppid"), &parent);
+    sink_thread(reading->sink, event->tid, pid, parent, field_text(member(context, "procname")),
+                false);
+}
+
+/* What the environment of the trace tells about the machine. */
+static void take_environment(struct reading *reading, const bt_event *event)
+{
+    struct argus_trace_header *header = sink_header(reading->sink);
+    const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+    const bt_value *release =
+        bt_trace_borrow_environment_entry_value_by_name_const(trace, "kernel_release");
+    if (!header->host[0] && release && bt_value_is_string(release))
+        snprintf(header->host, sizeof(header->host), "Linux %s", bt_value_string_get(release));
 }
 
 static void take_event(struct reading *reading, const bt_message *message)
@@ -198,6 +207,7 @@ static void take_event(struct reading *reading, const bt_message *message)
         return;
     }
     event.tid = *current;
+    take_environment(reading, source);
     take_contexts(reading, &event);
     kernel_events_take(reading->events, &event);
     if (strcmp(event.name, "sched_switch") == 0 && number(&event, "next_tid", &next))
@@ -248,15 +258,15 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
                                       : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-static struct argus_error *library_error(const char *path, const char *what)
+static struct argus_error *library_error(const char *what)
 {
     const bt_error *error = bt_current_thread_take_error();
     const char *message = NULL;
     if (error && bt_error_get_cause_count(error))
         message = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
     struct argus_error *result =
-        argus_error_create(ARGUS_ERROR_FORMAT, "%s: libbabeltrace2 %s%s%s", path, what,
-                           message ? ": " : "", message ? message : "");
+        argus_error_create(ARGUS_ERROR_FORMAT, "libbabeltrace2 %s%s%s", what, message ? ": " : "",
+                           message ? message : "");
     if (error)
         bt_error_release(error);
     return result;
@@ -362,15 +372,15 @@ static struct argus_error *run(bt_graph *graph, struct reading *reading)
     const bt_component_filter *muxer;
     const bt_component_source *source;
     if (!add_muxer(graph, &muxer))
-        return library_error(reading->path, "has no component to order events");
+        return library_error("has no component to order events");
     for (size_t i = 0; i < folders.length; i++)
         if (!add_source(graph, folders.data[i], (unsigned)i, &source) ||
             !connect(graph, source, muxer))
-            return library_error(folders.data[i], "cannot read the folder");
+            return library_error("cannot read the folder");
     if (!add_sink(graph, muxer, reading))
-        return library_error(reading->path, "cannot connect its components");
+        return library_error("cannot connect its components");
     if (bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK && !sink_failed(reading->sink))
-        return library_error(reading->path, "stopped in the middle");
+        return library_error("stopped in the middle");
     return NULL;
 }
 
@@ -388,7 +398,7 @@ static void choose_folders(const char *path)
 
 static struct argus_error *read_folder(const char *path, struct sink *sink)
 {
-    struct reading reading = {.path = path, .sink = sink, .events = kernel_events_create(sink)};
+    struct reading reading = {.sink = sink, .events = kernel_events_create(sink)};
     bt_graph *graph = bt_graph_create(0);
     struct argus_error *error = reading.events && graph ? NULL : argus_error_memory();
     sink_header(sink)->anchor_ticks = 1;

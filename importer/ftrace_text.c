@@ -258,12 +258,16 @@ static void take_line(struct kernel_events *events, struct sink *sink, char *lin
     kernel_events_take(events, &event);
 }
 
-/* Lines such as "CPU:1 [LOST 345 EVENTS]". */
+/* Lines such as "CPU:1 [LOST 345 EVENTS]", and in the head, where no CPU is named, "#
+ * entries-in-buffer/entries-written: 120/465   #P:2". */
 static bool take_loss(struct sink *sink, const char *line, uint64_t time_ns)
 {
-    unsigned cpu;
-    uint64_t count;
-    if (sscanf(line, "CPU:%u [LOST %" SCNu64 " EVENTS]", &cpu, &count) != 2)
+    unsigned cpu = 0;
+    uint64_t count, written;
+    if (sscanf(line, "# entries-in-buffer/entries-written: %" SCNu64 "/%" SCNu64, &count,
+               &written) == 2)
+        count = written > count ? written - count : 0;
+    else if (sscanf(line, "CPU:%u [LOST %" SCNu64 " EVENTS]", &cpu, &count) != 2)
         return false;
     sink_lost(sink, cpu, time_ns, count);
     return true;
@@ -299,7 +303,7 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     free(line);
     kernel_events_destroy(events);
     if (!file)
-        return argus_error_create(ARGUS_ERROR_IO, "cannot open %s", path);
+        return argus_error_create(ARGUS_ERROR_IO, "it cannot be opened");
     fclose(file);
     return events ? NULL : argus_error_memory();
 }

@@ -19,18 +19,17 @@ struct file_header {
 
 enum { LEAST_ATTR_BYTES = PERF_ATTR_SIZE_VER0, MOST_ATTRS = 65536, MOST_IDS = 1 << 22 };
 
-struct argus_error *perf_error(const struct perf_file *perf, uint64_t offset, const char *reason)
+struct argus_error *perf_error(uint64_t offset, const char *reason)
 {
-    return argus_error_create(ARGUS_ERROR_FORMAT, "%s, offset %" PRIu64 ": %s", perf->path, offset,
-                              reason);
+    return argus_error_create(ARGUS_ERROR_FORMAT, "offset %" PRIu64 ": %s", offset, reason);
 }
 
 struct argus_error *perf_read(const struct perf_file *perf, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > perf->file_bytes || bytes > perf->file_bytes - offset)
-        return perf_error(perf, offset, "the file ends before that");
+        return perf_error(offset, "the file ends before that");
     if (fseeko(perf->file, (off_t)offset, SEEK_SET) || fread(to, 1, bytes, perf->file) != bytes)
-        return perf_error(perf, offset, "it cannot be read");
+        return perf_error(offset, "it cannot be read");
     return NULL;
 }
 
@@ -74,7 +73,7 @@ static struct argus_error *read_ids(struct perf_file *perf, struct perf_section 
 {
     struct argus_error *error = NULL;
     if (ids.bytes / 8 > MOST_IDS)
-        return perf_error(perf, ids.offset, "an event has too many ids");
+        return perf_error(ids.offset, "an event has too many ids");
     for (uint64_t at = 0; at + 8 <= ids.bytes && !error; at += 8) {
         uint64_t id;
         error = perf_read(perf, ids.offset + at, &id, sizeof(id));
@@ -103,12 +102,12 @@ static struct argus_error *read_attrs(struct perf_file *perf, const struct file_
     struct argus_error *error = NULL;
     if (header->attr_bytes < LEAST_ATTR_BYTES + sizeof(struct perf_section) ||
         header->attr_bytes > 4096 || header->attrs.bytes / header->attr_bytes > MOST_ATTRS)
-        return perf_error(perf, 16, "the size of its events' attributes is impossible");
+        return perf_error(16, "the size of its events' attributes is impossible");
     for (uint64_t at = 0; at + header->attr_bytes <= header->attrs.bytes && !error;
          at += header->attr_bytes)
         error = read_attr(perf, header->attrs.offset + at, header->attr_bytes);
     if (!error && !perf->attrs.length)
-        error = perf_error(perf, header->attrs.offset, "it lists no events");
+        error = perf_error(header->attrs.offset, "it lists no events");
     return error;
 }
 
@@ -117,9 +116,9 @@ static struct argus_error *read_header(struct perf_file *perf)
     struct file_header header;
     struct argus_error *error = perf_read(perf, 0, &header, 16);
     if (!error && memcmp(header.magic, "PERFILE2", 8) != 0)
-        return perf_error(perf, 0, "it was recorded by a machine of the other byte order");
+        return perf_error(0, "it was recorded by a machine of the other byte order");
     if (!error && header.header_bytes == 16)
-        return perf_error(perf, 8, "it was written to a pipe; write it with 'perf record -o FILE'");
+        return perf_error(8, "it was written to a pipe; write it with 'perf record -o FILE'");
     if (!error)
         error = perf_read(perf, 0, &header, sizeof(header));
     if (error)
@@ -139,12 +138,12 @@ static struct argus_error *read_records(struct perf_file *perf)
     /* a killed perf leaves 0 there: all up to the end of the file are records */
     uint64_t end = perf->data.bytes ? perf->data.offset + perf->data.bytes : perf->file_bytes;
     if (end < perf->data.offset)
-        return perf_error(perf, 40, "the size of its records is impossible");
+        return perf_error(40, "the size of its records is impossible");
     for (uint64_t at = perf->data.offset; at + sizeof(header) <= end && !sink_failed(perf->sink);
          at += header.size) {
         error = perf_read(perf, at, &header, sizeof(header));
         if (!error && (header.size < sizeof(header) || header.size > end - at))
-            error = perf_error(perf, at, "a record has an impossible size");
+            error = perf_error(at, "a record has an impossible size");
         if (!error)
             error = perf_read(perf, at, record, header.size);
         if (!error)
@@ -191,7 +190,7 @@ static struct argus_error *open_file(struct perf_file *perf)
     struct stat status;
     perf->file = fopen(perf->path, "rbe");
     if (!perf->file || fstat(fileno(perf->file), &status))
-        return argus_error_create(ARGUS_ERROR_IO, "cannot open %s", perf->path);
+        return argus_error_create(ARGUS_ERROR_IO, "it cannot be opened");
     perf->file_bytes = (uint64_t)status.st_size;
     perf->tep = tep_alloc();
     perf->events = kernel_events_create(perf->sink);

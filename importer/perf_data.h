@@ -41,7 +41,7 @@ struct perf_file {
 };
 
 /* An error about a place in the file. */
-struct argus_error *perf_error(const struct perf_file *perf, uint64_t offset, const char *reason);
+struct argus_error *perf_error(uint64_t offset, const char *reason);
 
 /* Reads `bytes` bytes at `offset`; "it ends there" is an error. */
 struct argus_error *perf_read(const struct perf_file *perf, uint64_t offset, void *to,

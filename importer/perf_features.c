@@ -173,13 +173,13 @@ static struct argus_error *read_section(struct perf_file *perf, unsigned bit,
         if (sections[i].bit != bit)
             continue;
         if (section.bytes > MOST_SECTION_BYTES || section.bytes > perf->file_bytes)
-            return perf_error(perf, section.offset, sections[i].name);
+            return perf_error(section.offset, sections[i].name);
         uint8_t *bytes = malloc(section.bytes + 1);
         struct part part = {bytes, bytes + section.bytes};
         error =
             bytes ? perf_read(perf, section.offset, bytes, section.bytes) : argus_error_memory();
         if (!error && !sections[i].read(perf, &part))
-            error = perf_error(perf, section.offset, sections[i].name);
+            error = perf_error(section.offset, sections[i].name);
         free(bytes);
     }
     return error;

@@ -135,9 +135,9 @@ static struct argus_error *take_sample(struct perf_file *perf, const uint8_t *bo
     const struct perf_attr *attr = attr_of(perf, body, bytes);
     struct perf_sample sample;
     if (!attr)
-        return perf_error(perf, offset, "a sample is of an event that the header does not list");
+        return perf_error(offset, "a sample is of an event that the header does not list");
     if (!perf_read_sample(attr, body, bytes, &sample))
-        return perf_error(perf, offset, "a sample ends too early");
+        return perf_error(offset, "a sample ends too early");
     sink_thread(perf->sink, sample.tid, sample.pid, 0, NULL, false);
     if (attr->type == PERF_TYPE_TRACEPOINT)
         take_tracepoint(perf, &sample);
@@ -281,7 +281,7 @@ struct argus_error *perf_take_record(struct perf_file *perf, const uint8_t *reco
     const uint8_t *body = record + sizeof(header);
     size_t length = bytes - sizeof(header);
     if (length < least_bytes(header.type))
-        return perf_error(perf, offset, "a record is too short for its kind");
+        return perf_error(offset, "a record is too short for its kind");
     switch (header.type) {
     case PERF_RECORD_SAMPLE:
         return take_sample(perf, body, length, offset);
@@ -307,7 +307,7 @@ struct argus_error *perf_take_record(struct perf_file *perf, const uint8_t *reco
         take_switch(perf, header.misc, body, length);
         break;
     case PERF_RECORD_COMPRESSED:
-        return perf_error(perf, offset,
+        return perf_error(offset,
                           "its records are compressed; record without -z, or decompress it with "
                           "'perf inject -i FILE -o NEW'");
     default:

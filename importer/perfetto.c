@@ -20,7 +20,6 @@
 enum { MOST_PACKET_BYTES = 256 << 20, PACKET_TAG = 0x0a, REALTIME = 1, BOOTTIME = 6 };
 
 struct reading {
-    const char *path;
     struct sink *sink;
     struct kernel_events *events;
     VEC(uint64_t) current; /* by CPU: the thread that runs there */
@@ -292,11 +291,9 @@ static void take_system(struct reading *reading, const PerfettoPart__Utsname *sy
 
 /* --- packets --- */
 
-static struct argus_error *damaged(const struct reading *reading, uint64_t offset,
-                                   const char *reason)
+static struct argus_error *damaged(uint64_t offset, const char *reason)
 {
-    return argus_error_create(ARGUS_ERROR_FORMAT, "%s, offset %" PRIu64 ": %s", reading->path,
-                              offset, reason);
+    return argus_error_create(ARGUS_ERROR_FORMAT, "offset %" PRIu64 ": %s", offset, reason);
 }
 
 static struct argus_error *take_packets(struct reading *reading, const uint8_t *bytes,
@@ -313,7 +310,7 @@ static struct argus_error *take_compressed(struct reading *reading, const Protob
     if (!plain)
         return argus_error_memory();
     if (uncompress(plain, &length, data->data, data->len) != Z_OK)
-        error = damaged(reading, offset, "compressed packets cannot be unpacked");
+        error = damaged(offset, "compressed packets cannot be unpacked");
     if (!error)
         error = take_packets(reading, plain, length, offset, true);
     free(plain);
@@ -326,7 +323,7 @@ static struct argus_error *take_packet(struct reading *reading, const uint8_t *b
     PerfettoPart__TracePacket *packet = perfetto_part__trace_packet__unpack(NULL, length, bytes);
     struct argus_error *error = NULL;
     if (!packet)
-        return damaged(reading, offset, "a packet is no valid message");
+        return damaged(offset, "a packet is no valid message");
     if (packet->system_info && packet->system_info->utsname)
         take_system(reading, packet->system_info->utsname);
     if (packet->clock_snapshot)
@@ -363,10 +360,10 @@ static struct argus_error *take_packets(struct reading *reading, const uint8_t *
                           ? read_length(bytes + at + 1, length - at - 1, &packet_bytes)
                           : 0;
         if (!head)
-            return damaged(reading, offset + at, "no packet begins there");
+            return damaged(offset + at, "no packet begins there");
         at += 1 + head;
         if (packet_bytes > length - at)
-            return damaged(reading, offset + at, "the file ends inside a packet");
+            return damaged(offset + at, "the file ends inside a packet");
         error = take_packet(reading, bytes + at, (size_t)packet_bytes, offset + at, is_inner);
         at += (size_t)packet_bytes;
     }
@@ -400,12 +397,12 @@ static struct argus_error *read_whole(const char *path, uint8_t **ret, size_t *r
         return NULL;
     }
     free(bytes);
-    return argus_error_create(ARGUS_ERROR_IO, "cannot read %s", path);
+    return argus_error_create(ARGUS_ERROR_IO, "it cannot be read");
 }
 
 static struct argus_error *read_file(const char *path, struct sink *sink)
 {
-    struct reading reading = {.path = path, .sink = sink, .events = kernel_events_create(sink)};
+    struct reading reading = {.sink = sink, .events = kernel_events_create(sink)};
     uint8_t *bytes = NULL;
     size_t length = 0;
     struct argus_error *error =

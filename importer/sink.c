@@ -309,9 +309,11 @@ enum { KTHREADD = 2 }; /* the parent of all other kernel threads */
 /* A thread whose process is unknown is a process of its own. */
 static void complete_threads(struct sink *sink, uint64_t first_ns)
 {
+    size_t alone = 0;
     for (size_t i = 0; i < sink->threads.length; i++) {
         struct argus_thread_entry *entry = &sink->threads.data[i];
         entry->seen_ticks = first_ns;
+        alone += !entry->pid;
         entry->pid = entry->pid ? entry->pid : entry->tid;
         if (!entry->name && (entry->name = strdup("")) == NULL) {
             sink_fail(sink, argus_error_memory());
@@ -320,6 +322,11 @@ static void complete_threads(struct sink *sink, uint64_t first_ns)
         entry->kernel |= entry->tid == KTHREADD || entry->parent_pid == KTHREADD ||
                          (!entry->parent_pid && is_kernel_name(entry->name));
     }
+    if (alone)
+        sink_note(sink,
+                  "imported: of %zu threads the file does not say to which process they belong; "
+                  "each counts as a process of its own",
+                  alone);
 }
 
 static struct argus_error *write_stacks(struct sink *sink, struct argus_writer *writer)

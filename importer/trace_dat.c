@@ -45,8 +45,7 @@ static int take(struct tracecmd_input *input, struct tep_record *record, int cpu
     return sink_failed(reading->sink) ? -1 : 0;
 }
 
-static struct argus_error *read_events(const char *path, struct tracecmd_input *input,
-                                       struct sink *sink)
+static struct argus_error *read_events(struct tracecmd_input *input, struct sink *sink)
 {
     struct reading reading = {
         .sink = sink, .events = kernel_events_create(sink), .tep = tracecmd_get_tep(input)};
@@ -56,8 +55,7 @@ static struct argus_error *read_events(const char *path, struct tracecmd_input *
     kernel_events_note_gaps(reading.events);
     kernel_events_destroy(reading.events);
     if (failed && !sink_failed(sink))
-        return argus_error_create(ARGUS_ERROR_FORMAT, "%s: libtracecmd cannot read its records",
-                                  path);
+        return argus_error_create(ARGUS_ERROR_FORMAT, "libtracecmd cannot read its records");
     return NULL;
 }
 
@@ -65,9 +63,9 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
 {
     struct tracecmd_input *input = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
     if (!input)
-        return argus_error_create(ARGUS_ERROR_FORMAT, "%s: libtracecmd cannot open it: %s", path,
+        return argus_error_create(ARGUS_ERROR_FORMAT, "libtracecmd cannot open it: %s",
                                   strerror(errno ? errno : EINVAL));
-    struct argus_error *error = read_events(path, input, sink);
+    struct argus_error *error = read_events(input, sink);
     tracecmd_close(input);
     return error;
 }

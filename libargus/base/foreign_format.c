@@ -66,7 +66,7 @@ static bool is_core(const uint8_t *bytes, size_t length)
 
 /* --- the table --- */
 
-#define READ_BY_PERF "perf report and perf script read it"
+#define IMPORTED     "argus-import reads it, if it is installed and was built for this format"
 #define NAME_A_TRACE "name a file that argus record, argus snapshot or kdebug (macOS) wrote"
 #define UNPACK       "decompress it first"
 
@@ -84,18 +84,16 @@ static const struct format {
     {MAGIC("ARGUSSTP"), "a step file of argus step", "ARGUSSTP", "argus diverge reads it"},
     {MAGIC("ARGUSGRF"), "a graph that Argus keeps next to a trace", "ARGUSGRF",
      "name the trace: the same name without .graph"},
-    {MAGIC("PERFILE2"), "a perf.data file", "PERFILE2", READ_BY_PERF},
-    {MAGIC("2ELIFREP"), "a perf.data file of the other byte order", "2ELIFREP", READ_BY_PERF},
-    {MAGIC("PERFFILE"), "an old perf.data file", "PERFFILE", READ_BY_PERF},
+    {MAGIC("PERFILE2"), "a perf.data file", "PERFILE2", IMPORTED},
+    {MAGIC("2ELIFREP"), "a perf.data file of the other byte order", "2ELIFREP", IMPORTED},
+    {MAGIC("PERFFILE"), "an old perf.data file", "PERFFILE", "perf report reads it"},
     {MAGIC("\x17\x08\x44tracing"), "a trace.dat file of trace-cmd", "17 08 44 \"tracing\"",
-     "trace-cmd report and kernelshark read it"},
-    {MAGIC("\x57\x1d\xd1\x75"), "CTF metadata", "0x75D11D57", "babeltrace2 reads its folder"},
-    {MAGIC("\x75\xd1\x1d\x57"), "CTF metadata", "0x75D11D57", "babeltrace2 reads its folder"},
-    {MAGIC("/* CTF"), "CTF metadata", "/* CTF", "babeltrace2 reads its folder"},
-    {MAGIC("\xc1\x1f\xfc\xc1"), "a CTF stream, as LTTng writes", "0xC1FC1FC1",
-     "babeltrace2 reads its folder"},
-    {MAGIC("\xc1\xfc\x1f\xc1"), "a CTF stream, as LTTng writes", "0xC1FC1FC1",
-     "babeltrace2 reads its folder"},
+     IMPORTED},
+    {MAGIC("\x57\x1d\xd1\x75"), "CTF metadata", "0x75D11D57", IMPORTED},
+    {MAGIC("\x75\xd1\x1d\x57"), "CTF metadata", "0x75D11D57", IMPORTED},
+    {MAGIC("/* CTF"), "CTF metadata", "/* CTF", IMPORTED},
+    {MAGIC("\xc1\x1f\xfc\xc1"), "a CTF stream, as LTTng writes", "0xC1FC1FC1", IMPORTED},
+    {MAGIC("\xc1\xfc\x1f\xc1"), "a CTF stream, as LTTng writes", "0xC1FC1FC1", IMPORTED},
     {MAGIC("\xd4\xc3\xb2\xa1"), "a pcap file", "0xA1B2C3D4", "wireshark and tcpdump read it"},
     {MAGIC("\xa1\xb2\xc3\xd4"), "a pcap file", "0xA1B2C3D4", "wireshark and tcpdump read it"},
     {MAGIC("\x4d\x3c\xb2\xa1"), "a pcap file", "0xA1B23C4D", "wireshark and tcpdump read it"},
@@ -113,7 +111,7 @@ static const struct format {
     {MAGIC("\x7f"
            "ELF"),
      "an ELF program or library", "7f \"ELF\"", NAME_A_TRACE},
-    {LOOKS(is_perfetto), "a Perfetto trace", "protobuf packets", "ui.perfetto.dev reads it"},
+    {LOOKS(is_perfetto), "a Perfetto trace", "protobuf packets", IMPORTED},
     {LOOKS(is_json), "JSON text", NULL, NAME_A_TRACE},
     {LOOKS(is_markup), "HTML or XML text", NULL, NAME_A_TRACE},
     {LOOKS(is_text), "plain text", NULL, NAME_A_TRACE},

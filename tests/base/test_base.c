@@ -173,7 +173,7 @@ struct foreign_case {
 
 /* Files that users pass by mistake instead of a trace. */
 static const struct foreign_case foreign_cases[] = {
-    {BYTES("PERFILE2\x68\0\0\0"), "it is a perf.data file (offset 0: PERFILE2); perf report"},
+    {BYTES("PERFILE2\x68\0\0\0"), "it is a perf.data file (offset 0: PERFILE2); argus-import"},
     {BYTES("2ELIFREP\0\0"), "perf.data file of the other byte order"},
     {BYTES("\x17\x08\x44tracing6\0"), "a trace.dat file of trace-cmd"},
     {BYTES("\x57\x1d\xd1\x75\0\0"), "CTF metadata (offset 0: 0x75D11D57)"},

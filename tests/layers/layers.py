@@ -29,6 +29,8 @@ MAY_INCLUDE = {
                       "libargus/diagnose", "libargus/report", "libargus/context"],
     # No decoder runs as root.
     "recorder": ["libargus/base", "libargus/trace"],
+    # Foreign bytes: a process of its own, which needs only the writer of traces and the names of system calls.
+    "importer": ["libargus/base", "libargus/trace", "libargus/event"],
     # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",

@@ -96,7 +96,7 @@ def test_files_that_are_no_traces(setup):
     empty = setup.folder / "empty.argus"
     empty.write_bytes(b"")
     perf = setup.folder / "perf.data"
-    perf.write_bytes(b"PERFILE2" + bytes(200))
+    perf.write_bytes(b"PERFFILE" + bytes(200))
     done = setup.run("import", "/etc/passwd", "-o", setup.folder / "x.argus", code=1)
     expect_in("/etc/passwd is not an Argus trace: it is plain text", done.stderr)
     done = setup.run("diverge", setup.trace("small", SMALL), code=1)
@@ -106,7 +106,7 @@ def test_files_that_are_no_traces(setup):
     small.write_text("{}\n")
     expect_in('it is JSON text (offset 0: "{}")', setup.run("info", small, code=1).stderr)
     for word, message in [("nosuch.argus", "No such file"), ("/etc/passwd", "not an Argus trace: it is plain text"),
-                          (perf, "perf.data is not an Argus trace: it is a perf.data file (offset 0: PERFILE2)"),
+                          (perf, "perf.data is not an Argus trace: it is an old perf.data file (offset 0: PERFFILE)"),
                           (setup.folder, "directory"), (empty, "not an Argus trace")]:
         for command in "info", "dump", "verify", "graph":
             done = setup.run(command, word, code=1)

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""One freeze, written in the format of each tracer by writers.py, read by argus: the records and the answer are the same.
+
+    test_importer.py ARGUS ARGUS_IMPORT
+"""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import scene
+import writers
+
+ARGUS, IMPORT = sys.argv[1:3]
+READS = subprocess.run([IMPORT, "--formats"], capture_output=True, text=True, check=True).stdout.splitlines()
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def argus(*words):
+    return subprocess.run([ARGUS, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def lines_of(path):
+    """The dump without what the formats do not share: wall clock, names of threads."""
+    run = argus("dump", "--json", path)
+    check(run.returncode == 0, f"dump of {path}: {run.stderr}")
+    kept = []
+    for line in run.stdout.splitlines():
+        entry = json.loads(line)
+        kept.append((entry["time_ns"] % (1000 * scene.SECOND), entry["cpu"], entry["tid"], entry["name"], str(entry.get("args"))))
+    return sorted(kept)
+
+
+def expected():
+    """What the records have to be, from the scene alone."""
+    kept = []
+    for time, cpu, thread, name, values in scene.scene():
+        if name == "sched_switch":
+            kept.append((time, cpu, values["prev_pid"], "switch"))
+        elif name == "sched_waking":
+            kept.append((time, cpu, thread, "make_runnable"))
+        else:
+            kept.append((time, cpu, thread, "syscall_start" if name == "sys_enter" else "syscall_end"))
+    return sorted(kept)
+
+
+def test_format(folder, name):
+    file, write = writers.FORMATS[name]
+    path = folder / file
+    write(path, scene.scene())
+    info = json.loads(argus("info", "--json", path).stdout)
+    check(info["records"] == len(scene.scene()), f"{name}: {info['records']} records, not {len(scene.scene())}")
+    missing = {gap["what"] for gap in info["missing"]}
+    check({"messages", "objects", "probes", "timers", "samples"} <= missing, f"{name}: missing {missing}")
+    check("syscalls" not in missing, f"{name}: it has system calls")
+    answer = argus("diagnose", "--auto", "--process=window", "--json", path)
+    check(answer.returncode == 0, f"{name}: diagnose: {answer.stderr}")
+    diagnosis = json.loads(answer.stdout)
+    causes = [(cause["tid"], cause["type"]) for cause in diagnosis["root_causes"]]
+    check(causes[:1] == [(scene.SERVER, "LongRunning")], f"{name}: causes {causes}")
+    check(abs(diagnosis["hang"]["duration_ns"] - 3 * scene.SECOND) < scene.SECOND // 10, f"{name}: {diagnosis['hang']}")
+    text = argus("diagnose", "--auto", "--process=window", path).stdout
+    check("What this trace cannot tell" in text, f"{name}: the answer does not say what the trace lacks")
+
+
+def test_columns(folder):
+    path = folder / "columns.pftrace"
+    writers.perfetto_columns(path, scene.scene())
+    answer = json.loads(argus("diagnose", "--auto", "--process=window", "--json", path).stdout)
+    check(answer["root_causes"][0]["tid"] == scene.SERVER, f"columns: {answer['root_causes']}")
+
+
+def test_import(folder):
+    """`argus import` writes the same records as are read without it."""
+    target = folder / "imported.argus"
+    run = argus("import", folder / "perf.data", "-o", target)
+    check(run.returncode == 0, f"import: {run.stderr}")
+    direct, imported = argus("dump", folder / "perf.data").stdout, argus("dump", target).stdout
+    check(direct and direct == imported, "import: its records differ")
+
+
+def test_cache(folder):
+    """The second command reads the copy; a changed file is imported again."""
+    path = folder / "trace.txt"
+    before = json.loads(argus("info", "--json", path).stdout)["records"]
+    text = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(text[:-10]))
+    after = json.loads(argus("info", "--json", path).stdout)["records"]
+    check(after == before - 10, f"cache: {before} records, then {after}")
+
+
+def import_bytes(path, folder):
+    target = folder / "broken.argus"
+    with open(target, "wb+") as out:
+        run = subprocess.run([IMPORT, str(out.fileno()), str(path)], pass_fds=[out.fileno()], capture_output=True, text=True, timeout=60)
+    return run
+
+
+def test_broken(folder, name, tries):
+    """Cut-off and changed files: an answer or one line, never a crash. Only readers of our own; the libraries' are theirs."""
+    file, _ = writers.FORMATS[name]
+    whole = (folder / file).read_bytes()
+    chance = random.Random(name)
+    broken = folder / ("broken-" + file)
+    for number in range(tries):
+        data = bytearray(whole[:chance.randrange(len(whole))] if number % 2 else whole)
+        for _ in range(chance.randrange(1, 6) if data else 0):
+            data[chance.randrange(min(len(data), chance.choice([64, 600, len(data)])))] = chance.randrange(256)
+        broken.write_bytes(data)
+        run = import_bytes(broken, folder)
+        check(run.returncode in (0, 1, 3), f"{name}, try {number}: exit code {run.returncode}: {run.stderr}")
+        check(len(run.stderr.splitlines()) <= 1, f"{name}, try {number}: {run.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        for form in writers.FORMATS:
+            if form in READS:
+                test_format(folder, form)
+            else:
+                print(f"not built: {form}")
+        if "Perfetto" in READS:
+            test_columns(folder)
+        test_import(folder)
+        for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
+            if form in READS:
+                test_broken(folder, form, tries)
+        test_cache(folder)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
