@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "sink.h"
+#include "import_sink.h"
 
 struct format {
     const char *name; /* "perf.data" */

@@ -8,7 +8,7 @@
 #define ARGUS_IMPORTER_KERNEL_EVENTS_H
 
 #include "foreign_event.h"
-#include "sink.h"
+#include "import_sink.h"
 
 struct kernel_events;
 

@@ -12,8 +12,8 @@
 
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "import_sink.h"
 #include "kernel_events.h"
-#include "sink.h"
 
 /* One event that perf was told to record. */
 struct perf_attr {

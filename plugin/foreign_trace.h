@@ -1,7 +1,7 @@
 /* Traces of other tools (perf.data, trace.dat, CTF, Perfetto, ftrace's text), which every command
  * takes in place of an .argus file.
  *
- * argus-import, a program of its own (importer/main.c), writes such a trace as an .argus file. The
+ * argus-import, a program of its own (importer/import_main.c), writes such a trace as an .argus file. The
  * file is kept in the user's cache, so that only the first command on a trace has to wait for that.
  * Inside a debugger no foreign code is loaded by this, and a trace that ends the importer ends
  * nothing else.

@@ -117,18 +117,17 @@ const struct command command_import = {
     .name = "import",
     .arguments = "-o FILE",
     .summary = "write a trace of another tool as an .argus file",
-    .details =
-        "Every command takes these files in place of an .argus file:\n"
-        "- perf.data of perf record, trace.dat of trace-cmd, text of ftrace, folders\n"
-        "  of CTF (LTTng), traces of Perfetto. They are imported into the user's cache\n"
-        "  on first use. 'argus info FILE' says what such a trace lacks.\n"
-        "- kdebug files of macOS and iOS, versions 1, 2 and 3: the files that trace,\n"
-        "  ktrace, Instruments and the kernel write. Imported, they take a tenth of the\n"
-        "  space, their records are in order, and opening them does not read all\n"
-        "  records. Only chunks that are neither records nor thread maps are left out.\n"
-        "\n"
-        "kdebug files of version 1 do not contain the length of a tick. It is guessed from the\n"
-        "addresses in the file, with a remark; --timebase sets it.",
+    .details = "Every command takes these files in place of an .argus file:\n"
+               "- perf.data of perf record, trace.dat of trace-cmd, text of ftrace, folders\n"
+               "  of CTF (LTTng), traces of Perfetto. They are imported into the user's cache\n"
+               "  on first use. 'argus info FILE' says what such a trace lacks.\n"
+               "- kdebug files of macOS and iOS, versions 1, 2 and 3: the files that trace,\n"
+               "  ktrace, Instruments and the kernel write. Imported, they take a tenth of the\n"
+               "  space, their records are in order, and opening them does not read all\n"
+               "  records. Only chunks that are neither records nor thread maps are left out.\n"
+               "\n"
+               "kdebug files of version 1 do not contain the length of a tick. It is guessed\n"
+               "from the addresses in the file, with a remark; --timebase sets it.",
     .example = "argus import perf.data -o freeze.argus\n"
                "argus import freeze.trace -o freeze.argus\n"
                "argus import --timebase=125/3 old.raw -o old.argus",

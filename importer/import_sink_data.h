@@ -1,10 +1,10 @@
-/* What a sink keeps; only sink.c and its tests see it. */
-#ifndef ARGUS_IMPORTER_SINK_DATA_H
-#define ARGUS_IMPORTER_SINK_DATA_H
+/* What a sink keeps; only import_sink.c and its tests see it. */
+#ifndef ARGUS_IMPORTER_IMPORT_SINK_DATA_H
+#define ARGUS_IMPORTER_IMPORT_SINK_DATA_H
 
 #include "base/idmap.h"
 #include "base/vec.h"
-#include "sink.h"
+#include "import_sink.h"
 
 enum { MOST_CPUS = 65536 };
 

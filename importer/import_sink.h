@@ -7,8 +7,8 @@
  *
  * Errors are kept: after the first one every call does nothing, and sink_write() returns it.
  */
-#ifndef ARGUS_IMPORTER_SINK_H
-#define ARGUS_IMPORTER_SINK_H
+#ifndef ARGUS_IMPORTER_IMPORT_SINK_H
+#define ARGUS_IMPORTER_IMPORT_SINK_H
 
 #include "argus/trace.h"
 

@@ -1,4 +1,4 @@
-#include "sink.h"
+#include "import_sink.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "base/idmap.h"
 #include "base/strtab.h"
 #include "base/vec.h"
-#include "sink_data.h"
+#include "import_sink_data.h"
 
 enum { CHUNK_RECORDS = 16384, TABLE_ROWS = 1024 };
 
