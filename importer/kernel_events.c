@@ -7,6 +7,7 @@
 
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "call_numbers.h"
 
 /* What is going on on a CPU. */
 struct cpu_state {
@@ -277,28 +278,6 @@ static void on_statedump(struct kernel_events *events, const struct foreign_even
 
 /* --- system calls --- */
 
-int kernel_events_call(const struct kernel_events *events, const char *name)
-{
-    static const struct {
-        int number;
-        const char *name;
-    } x86_64[] =
-        {
-#define SYSCALL(number, name, wait, flags) {number, #name},
-#include "event/syscalls_x86_64.def"
-        },
-      aarch64[] = {
-#include "event/syscalls_aarch64.def"
-#undef SYSCALL
-      };
-    bool is_arm = sink_header(events->sink)->arch == ARGUS_ARCH_AARCH64;
-    size_t count = is_arm ? sizeof(aarch64) / sizeof(*aarch64) : sizeof(x86_64) / sizeof(*x86_64);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(is_arm ? aarch64[i].name : x86_64[i].name, name) == 0)
-            return is_arm ? aarch64[i].number : x86_64[i].number;
-    return -1;
-}
-
 /* How the names of events begin that are one system call each. */
 static const char *const enters[] = {"sys_enter_", "syscall_entry_"}, *const leaves[] = {
                                                                           "sys_exit_",
@@ -323,8 +302,8 @@ static int call_number(const struct kernel_events *events, const struct foreign_
     if (!name)
         return -1;
     if (strncmp(name, "new", 3) == 0) /* newfstat and the like: the kernel's own names */
-        return kernel_events_call(events, name + 3);
-    return kernel_events_call(events, name);
+        return call_number_of(sink_header(events->sink)->arch, name + 3);
+    return call_number_of(sink_header(events->sink)->arch, name);
 }
 
 static void on_call_begin(struct kernel_events *events, const struct foreign_event *event)

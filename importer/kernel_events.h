@@ -19,9 +19,6 @@ void kernel_events_destroy(struct kernel_events *events);
 /* Adds the event to the sink. false: it is none of those that Argus uses, and was counted. */
 bool kernel_events_take(struct kernel_events *events, const struct foreign_event *event);
 
-/* The system call of that name on the sink's architecture; -1: unknown. */
-int kernel_events_call(const struct kernel_events *events, const char *name);
-
 /* Notes what the trace lacks, because none of its tracepoints was seen. To be called at the
  * end. */
 void kernel_events_note_gaps(struct kernel_events *events);
