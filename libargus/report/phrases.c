@@ -7,6 +7,7 @@
 #include "diagnose/file_locks.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/words.h"
+#include "event/names/short_names.h"
 #include "graph/text/object_name.h"
 
 #define MINOR_BITS 20 /* of a device's number, as in struct lock_tries */
@@ -107,7 +108,8 @@ static bool walk_next(struct walk *walk, struct argus_symbol *ret)
     return true;
 }
 
-#define FUNCTION_BYTES 256
+#define FUNCTION_BYTES  256
+#define LONG_NAME_BYTES 4096
 
 /* The program's own function that called a library, and the library's function. */
 struct call {
@@ -115,12 +117,15 @@ struct call {
     char caller[FUNCTION_BYTES]; /* "": there is none */
 };
 
-/* The function of the last frame of `walk`, by its start if it has no name. */
+/* The function of the last frame of `walk`, shortened, or by its start if it has no name. */
 static void write_function(const struct walk *walk, const struct argus_symbol *symbol, char *ret)
 {
+    char name[LONG_NAME_BYTES];
     uint32_t frame = walk->frame - 1;
     argus_symbols_function_text(walk->symbols, walk->process, walk->time_ns,
-                                walk->stack.frames[frame], frame > 0, symbol, ret, FUNCTION_BYTES);
+                                walk->stack.frames[frame], frame > 0, symbol, name, sizeof(name));
+    short_name(name);
+    snprintf(ret, FUNCTION_BYTES, "%.*s", FUNCTION_BYTES - 1, name);
 }
 
 /* The function that the program called is the outermost one of the libraries that has a name. The
