@@ -37,7 +37,7 @@ static const struct tracepoint {
     {"syscall_start", ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_START, {{"nr", IN_DEBUGID, 2}}},
     {"syscall_end",
      ARGUS_ID_SYSCALL(0) | ARGUS_FUNC_END,
-     {{"nr", IN_DEBUGID, 2}, {"error", 1, 0}, {"result", 2, 0}, {"pid", 4, 0}}},
+     {{"nr", IN_DEBUGID, 2}, {"error", 1, 0}, {"result", 2, 0}, {"left_out", 3, 0}, {"pid", 4, 0}}},
     {"syscall_more", ARGUS_ID_SYSCALL_MORE, {{"nr", 1, 0}, {"arg5", 2, 0}, {"arg6", 3, 0}}},
     {"lock", ARGUS_ID_LOCK, {{"address", 1, 0}, {"word", 2, 0}, {"owner", 3, 0}}},
     {"object",

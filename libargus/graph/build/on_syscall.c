@@ -73,6 +73,12 @@ static int64_t result_of(const struct builder *builder, const struct argus_recor
     return record->arg[0] ? -(int64_t)(record->arg[0] & mask) : (int64_t)record->arg[1];
 }
 
+/* How many calls of sched_yield() the recorder left out before this one. */
+static uint32_t yields_left_out(const struct builder *builder, const struct argus_record *record)
+{
+    return builder->os == ARGUS_OS_LINUX ? (uint32_t)record->arg[2] : 0;
+}
+
 static void leave(struct builder *builder, uint32_t thread, const struct argus_record *record)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -88,7 +94,7 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
     if (row->flags & SYSCALL_CLOSE && state->syscall == number)
         file_lock_closed(builder, thread, state->arg[0]);
     if (row->flags & SYSCALL_YIELD)
-        slot_at(builder, state->slot)->yield_calls++;
+        slot_at(builder, state->slot)->yield_calls += 1 + yields_left_out(builder, record);
     note_restart(state, record);
     state->op_open = false;
     cut_points_call_ends(builder, thread);

@@ -21,6 +21,7 @@
 #define ARCH_PSELECT6     270
 #define ARCH_EPOLL_CTL    233
 #define ARCH_RT_SIGRETURN 15
+#define ARCH_SCHED_YIELD  24
 #define ARCH_RESTART      219 /* restart_syscall */
 #define ARCH_WAIT4        61
 #define ARCH_TS_COMPAT    0x2
@@ -127,6 +128,7 @@
 #define ARCH_PSELECT6     72
 #define ARCH_EPOLL_CTL    21
 #define ARCH_RT_SIGRETURN 139
+#define ARCH_SCHED_YIELD  124
 #define ARCH_RESTART      128
 #define ARCH_WAIT4        260
 #define ARCH_TIF_32BIT    (1ul << 22)

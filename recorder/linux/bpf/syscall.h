@@ -20,6 +20,7 @@
 #include "ready.h"
 #include "ring.h"
 #include "stack.h"
+#include "yield_run.h"
 
 /* Whether `number` is one of the native table; 32-bit programs have others (call.h). */
 static __always_inline bool is_native(struct pt_regs *regs, uint64_t number)
@@ -220,6 +221,8 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
         emit_hook(state, cpu, &now, regs);
         return 0;
     }
+    if (number == ARCH_SCHED_YIELD && yield_begins(&now))
+        return 0;
     poller_enters(&now, (struct poll_call){number, arch_argument0(regs), arch_argument1(regs),
                                            arch_stack_pointer(regs)});
     loop_polls(&now, number, arch_stack_pointer(regs), arch_argument0(regs));
@@ -266,6 +269,9 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         now.time_ns = bpf_ktime_get_ns();
     if (late_is_on() && now.tid && state->late_tid == now.tid && !is_exec(number))
         late_ends(state, &now, arch_stack_pointer(regs));
+    uint64_t left_out = 0;
+    if (number == ARCH_SCHED_YIELD && yield_ends(&now, &left_out))
+        return 0;
     poller_returns(&now,
                    (struct poll_result){number, arch_stack_pointer(regs), result, IDS_TGID(ids)});
     if (bit_is_set(settings.end_syscalls, number)) {
@@ -276,7 +282,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
         end_tells(&now, &call, result);
     }
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_END, error_of(result),
-            result, 0, IDS_TGID(ids));
+            result, left_out, IDS_TGID(ids));
     return 0;
 }
 

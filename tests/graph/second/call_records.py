@@ -45,7 +45,7 @@ class CallRecords:
         if doing.op_open and doing.syscall == number:
             self.add_op(thread, OP_SYSCALL << 24 | failed << 16 | number)
         if self.call(number).yields:
-            doing.vertex.yields += 1
+            doing.vertex.yields += 1 + (record.arg[2] & 0xFFFFFFFF)
         doing.op_open, doing.syscall = False, NO_SYSCALL
         if doing.had_message:
             doing.marks["ended"], doing.had_message = Mark(thread, self.now), False
