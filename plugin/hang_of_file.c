@@ -2,16 +2,24 @@
 
 #include "base/overlap.h"
 
-/* Takes the hang that overlaps most, and by more than half, with the one that the recorder saw. The
- * recorder only knows the returns from poll calls; the analysis knows more, so the times differ. */
+/* How much of the hang that the recorder saw this one explains; 0: too little. The recorder only
+ * knows the returns from poll calls; the analysis knows more, so the times differ, and one hang of the
+ * recorder may be several ones, with a moment in between. */
+static uint64_t explained_ns(const struct argus_kept_hang *kept, const struct argus_hang *hang)
+{
+    uint64_t ns = overlap_ns(kept->start_ns, kept->start_ns + kept->duration_ns, hang->start_ns,
+                             hang->end_ns);
+    bool is_part = ns > (hang->end_ns - hang->start_ns) / 2 && ns > kept->duration_ns / 4;
+    return is_part || ns > kept->duration_ns / 2 ? ns : 0;
+}
+
 static bool take_best(const struct argus_kept_hang *kept, const struct argus_hangs *hangs,
                       struct argus_hang *ret)
 {
-    uint64_t best_ns = kept->duration_ns / 2;
+    uint64_t best_ns = 0;
     bool found = false;
     for (size_t i = 0; i < hangs->count; i++) {
-        uint64_t ns = overlap_ns(kept->start_ns, kept->start_ns + kept->duration_ns,
-                                 hangs->items[i].start_ns, hangs->items[i].end_ns);
+        uint64_t ns = explained_ns(kept, &hangs->items[i]);
         if (ns <= best_ns)
             continue;
         best_ns = ns;
@@ -45,6 +53,38 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
     if (error)
         return error;
     *ret_found = take_best(&kept, &hangs, ret);
+    argus_hangs_deinit(&hangs);
+    return NULL;
+}
+
+static bool is_listed(const struct argus_graph *graph, const struct argus_kept_hang *kept,
+                      const struct argus_hangs *hangs)
+{
+    const struct argus_thread *threads;
+    argus_graph_threads(graph, &threads);
+    for (size_t i = 0; i < hangs->count; i++)
+        if (threads[hangs->items[i].thread].tid == kept->tid &&
+            explained_ns(kept, &hangs->items[i]))
+            return true;
+    return false;
+}
+
+struct argus_error *hang_of_file_is_listed(const struct argus_graph *graph,
+                                           struct argus_symbols *symbols, bool *ret)
+{
+    struct argus_kept_hang kept;
+    struct argus_hangs hangs;
+    const struct argus_trace *trace = argus_graph_trace(graph);
+    struct argus_hang_options options = {.symbols = symbols};
+    *ret = false;
+    if (!trace || !argus_kept_hang_get(trace, &kept))
+        return NULL;
+    if (kept.duration_ns / 2 < ARGUS_HANG_THRESHOLD_NS)
+        options.threshold_ns = kept.duration_ns / 2;
+    struct argus_error *error = argus_hangs_find(graph, &options, &hangs);
+    if (error)
+        return error;
+    *ret = is_listed(graph, &kept, &hangs);
     argus_hangs_deinit(&hangs);
     return NULL;
 }

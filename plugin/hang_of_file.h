@@ -11,4 +11,8 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
                                       struct argus_symbols *symbols, struct argus_hang *ret,
                                       bool *ret_found);
 
+/* Whether `argus hangs` would list that hang without a selection: somebody waited for this thread. */
+struct argus_error *hang_of_file_is_listed(const struct argus_graph *graph,
+                                           struct argus_symbols *symbols, bool *ret);
+
 #endif

@@ -118,7 +118,8 @@ enum watched_outcome {
     /* The last hang: its snapshot is written, the file is being finished; the watcher is ready for
      * the next. */
     WATCHED_TAKEN = 2,
-    WATCHED_REMARK = 3, /* about no hang: `reason` is a note for `argus status` */
+    WATCHED_REMARK = 3,  /* about no hang: `reason` is a note for `argus status` */
+    WATCHED_NO_HANG = 4, /* an earlier one that was TAKEN was none, and has no file */
     WATCHED_OUTCOMES
 };
 
@@ -190,6 +191,9 @@ struct reply_hang {
     uint32_t ended;                 /* 0: it has not ended */
     char process[PROTOCOL_COMM_BYTES];
     uint32_t padding;
+    /* 0: it is a hang. Otherwise the analysis has to tell; doubts with the same number are about the
+     * same place of the program. */
+    uint64_t doubt;
 };
 
 struct reply_flag {

@@ -198,7 +198,9 @@ const struct command command_start = {
                "from its wait for at least that long is kept, half a second after the loop is\n"
                "back, or after 10 s more. Idle, stopped and suspended threads do not count as\n"
                "hangs. The folder is created if it does not exist; 'argus hangs FOLDER' lists\n"
-               "its files. Of several hangs of one program in one place, the longest and the\n"
+               "its files. A hang that only the analysis can tell from normal work is kept if\n"
+               "the analysis finds it; programs without a window count only if named. Of\n"
+               "several hangs of one program in one place, the longest and the\n"
                "newest are kept. The desktop shows a notification with the cause of each hang.\n"
                "Needs root, or sudo. Only one recording can run at a time.",
     .example = "argus start\nargus start --ring-size 1G --rate 0\nargus start -o day.argus\n"

@@ -26,7 +26,7 @@ struct argus_error *hang_explain(struct session *session, struct session_trace *
 }
 
 static struct argus_error *explain_kept(struct session *session, struct session_trace *trace,
-                                        struct argus_kept_hang *ret)
+                                        struct argus_kept_hang *ret, bool *ret_is_listed)
 {
     struct argus_hang hang;
     struct argus_symbols *symbols;
@@ -34,17 +34,20 @@ static struct argus_error *explain_kept(struct session *session, struct session_
     struct argus_error *error = session_trace_symbols(session, trace, &symbols);
     if (!error)
         error = hang_of_file_find(trace->graph, symbols, &hang, &found);
+    if (!error)
+        error = hang_of_file_is_listed(trace->graph, symbols, ret_is_listed);
     return error || !found ? error : hang_explain(session, trace, &hang, ret);
 }
 
 struct argus_error *hang_explain_file(struct session *session, const struct arguments *arguments,
-                                      const char *path, struct argus_kept_hang *ret)
+                                      const char *path, struct argus_kept_hang *ret,
+                                      bool *ret_is_listed)
 {
     struct session_trace *trace;
     struct argus_error *error = session_trace_load(session, arguments, path, &trace);
     if (error)
         return error;
-    error = explain_kept(session, trace, ret);
+    error = explain_kept(session, trace, ret, ret_is_listed);
     session_trace_destroy(trace);
     return error;
 }

@@ -12,8 +12,10 @@ struct argus_error *hang_explain(struct session *session, struct session_trace *
                                  const struct argus_hang *hang, struct argus_kept_hang *ret);
 
 /* Same for the trace at `path` and the hang that it was kept for. `ret->diagnosed` stays false if
- * the records do not show that hang. */
+ * the records do not show that hang. `*ret_is_listed`: `argus hangs` would list it; unchanged after
+ * an error. */
 struct argus_error *hang_explain_file(struct session *session, const struct arguments *arguments,
-                                      const char *path, struct argus_kept_hang *ret);
+                                      const char *path, struct argus_kept_hang *ret,
+                                      bool *ret_is_listed);
 
 #endif

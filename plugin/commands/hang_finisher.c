@@ -35,23 +35,37 @@ static struct argus_kept_hang kept_hang(const struct reply_hang *hang)
 }
 
 static struct argus_error *diagnose(const struct hang_finisher *finisher, const char *name,
-                                    struct argus_kept_hang *kept)
+                                    struct argus_kept_hang *kept, bool *ret_is_listed)
 {
     /* graphs are as large as traces, and few of these are ever examined */
     finisher->session->no_cache = true;
-    struct argus_error *error =
-        hang_explain_file(finisher->session, finisher->wanted->arguments, name, kept);
+    struct argus_error *error = hang_explain_file(finisher->session, finisher->wanted->arguments,
+                                                  name, kept, ret_is_listed);
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
+}
+
+/* Whether the recorder may have been wrong: it does not know what is pending for a worker. If the
+ * user named the process, its hangs are kept whatever they mean. */
+static bool may_be_none(const struct hang_finisher *finisher, const struct reply_hang *hang)
+{
+    return hang->doubt ||
+           (hang->tid != hang->pid && !arguments_has(finisher->wanted->arguments, "process"));
 }
 
 static void finish(const struct hang_finisher *finisher, const struct hang_job *job,
                    struct hang_finished *ret)
 {
     struct argus_kept_hang kept = kept_hang(&job->hang);
+    bool is_listed = true;
     *ret = (struct hang_finished){.hang = job->hang};
     remark(ret, job->name, argus_kept_hang_append(job->name, &kept));
     recording_finish_file(finisher->session, job->name, &job->status, finisher->wanted->with_names);
-    remark(ret, job->name, diagnose(finisher, job->name, &kept));
+    remark(ret, job->name, diagnose(finisher, job->name, &kept, &is_listed));
+    if (!is_listed && may_be_none(finisher, &job->hang)) {
+        ret->is_none = true;
+        unlink(job->name);
+        return;
+    }
     remark(ret, job->name, hang_quota_apply(&finisher->wanted->quota, job->name, &ret->full));
     if (!finisher->wanted->quiet && access(job->name, F_OK) == 0)
         remark(ret, "no desktop notification", hang_notice_send(job->name, &kept));

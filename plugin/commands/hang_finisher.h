@@ -23,6 +23,7 @@ struct hang_job {
 struct hang_finished {
     struct reply_hang hang;
     bool full;        /* the quota for files of this kind was reached */
+    bool is_none;     /* the analysis found no hang: the file is deleted */
     char remark[256]; /* for `argus status`; "": none */
 };
 

@@ -176,10 +176,11 @@ static struct argus_error *analyse(struct reading *reading, const char *path,
                                    struct hang_list_row *ret)
 {
     struct session_trace *trace;
+    bool is_listed;
     /* the file was kept for a hang but not diagnosed; do not take another hang */
     if (ret->hang.pid) {
         struct argus_error *error =
-            hang_explain_file(reading->session, reading->arguments, path, &ret->hang);
+            hang_explain_file(reading->session, reading->arguments, path, &ret->hang, &is_listed);
         ret->hang_count = 1;
         return error;
     }

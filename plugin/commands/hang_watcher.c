@@ -58,7 +58,8 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
 
 /* A program may freeze all day with hangs of one kind, for which there are enough files already.
  * Recording each would cost time and disk space for files that replace each other. Then only one
- * hang in a while is kept, unless it is longer than the others. */
+ * hang in a while is kept, unless it is longer than the others. The same pauses follow a doubtful
+ * hang that was none, in the same place of the same program. */
 #define MOST_UNFINISHED  8
 #define FULL_TIMES       3 /* so many times in a row before the pauses begin */
 #define FIRST_PAUSE_NS   (60ull * NS_PER_S)
@@ -66,6 +67,7 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
 
 struct repeater {
     char process[PROTOCOL_COMM_BYTES];
+    uint64_t doubt;      /* struct reply_hang; 0: its hangs that leave no doubt */
     unsigned full_times; /* times in a row that a file of a full kind was written */
     uint64_t pause_ns;   /* length of the latest pause */
     uint64_t until_ns;   /* CLOCK_MONOTONIC; earlier hangs are not kept … */
@@ -88,21 +90,24 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static struct repeater *find_repeater(struct watcher *watcher, const char *process)
+static struct repeater *find_repeater(struct watcher *watcher, const struct reply_hang *hang)
 {
-    for (size_t i = 0; i < watcher->repeaters.length; i++)
-        if (strcmp(watcher->repeaters.data[i].process, process) == 0)
-            return &watcher->repeaters.data[i];
-    struct repeater new = {.full_times = 0};
-    memcpy(new.process, process, sizeof(new.process));
+    for (size_t i = 0; i < watcher->repeaters.length; i++) {
+        struct repeater *repeater = &watcher->repeaters.data[i];
+        if (strcmp(repeater->process, hang->process) == 0 && repeater->doubt == hang->doubt)
+            return repeater;
+    }
+    struct repeater new = {.doubt = hang->doubt};
+    memcpy(new.process, hang->process, sizeof(new.process));
     bool added = vec_push(&watcher->repeaters, new);
     return added ? &watcher->repeaters.data[watcher->repeaters.length - 1] : NULL;
 }
 
 static bool is_paused(struct watcher *watcher, const struct reply_hang *hang)
 {
-    const struct repeater *repeater = find_repeater(watcher, hang->process);
-    return repeater && now_ns() < repeater->until_ns && hang->duration_ns <= repeater->longest_ns;
+    const struct repeater *repeater = find_repeater(watcher, hang);
+    return repeater && now_ns() < repeater->until_ns &&
+           (hang->doubt || hang->duration_ns <= repeater->longest_ns);
 }
 
 /* Whether files of this program come faster than they can be finished. */
@@ -116,13 +121,13 @@ static bool has_unfinished_files(const struct watcher *watcher, const struct rep
 
 static void note_repeated(struct watcher *watcher, const struct hang_finished *finished)
 {
-    struct repeater *repeater = find_repeater(watcher, finished->hang.process);
+    struct repeater *repeater = find_repeater(watcher, &finished->hang);
     if (!repeater)
         return;
     if (finished->hang.duration_ns > repeater->longest_ns)
         repeater->longest_ns = finished->hang.duration_ns;
     repeater->full_times = finished->full ? repeater->full_times + 1 : 0;
-    if (repeater->full_times < FULL_TIMES) {
+    if (repeater->full_times < FULL_TIMES && !finished->is_none) {
         repeater->pause_ns = repeater->until_ns = 0;
         return;
     }
@@ -149,19 +154,18 @@ static struct argus_error *take_snapshot(struct watcher *watcher, const struct r
     return error;
 }
 
-/* Waits before the snapshot: an event loop that comes back first handles all pending input, and
- * only then waits again. The analysis regards the hang as ended only then. */
-static void let_settle(const struct reply_hang *hang)
+static struct argus_error *drop_doubt(struct watcher *watcher)
 {
-    const struct timespec moment = {.tv_nsec = 500000000};
-    if (hang->ended)
-        nanosleep(&moment, NULL);
+    struct argus_error *error = recorder_hang_done(watcher->client, WATCHED_TAKEN, NULL);
+    return error ? error : recorder_hang_done(watcher->client, WATCHED_NO_HANG, NULL);
 }
 
 /* An error is one of the connection: the recording has ended. */
 static struct argus_error *keep(struct watcher *watcher, const struct reply_hang *hang)
 {
     struct hang_job job;
+    if (hang->doubt && is_paused(watcher, hang))
+        return drop_doubt(watcher);
     if (is_paused(watcher, hang))
         return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
                                   "its program freezes in the same place again and again, and "
@@ -169,7 +173,7 @@ static struct argus_error *keep(struct watcher *watcher, const struct reply_hang
     if (has_unfinished_files(watcher, hang))
         return recorder_hang_done(watcher->client, WATCHED_NOT_KEPT,
                                   "the files of earlier ones of its program are not finished yet");
-    let_settle(hang);
+    /* no pause: the recorder reports the end of a hang half a second late (hang_watch.c) */
     struct argus_error *failed = take_snapshot(watcher, hang, &job);
     if (!failed && !hang_finisher_add(&watcher->finisher, &job))
         failed = argus_error_memory();
@@ -195,7 +199,8 @@ static struct argus_error *end_file(struct watcher *watcher)
     struct hang_finished finished;
     hang_finisher_wait(&watcher->finisher, &finished);
     note_repeated(watcher, &finished);
-    struct argus_error *error = recorder_hang_done(watcher->client, WATCHED_KEPT, NULL);
+    struct argus_error *error = recorder_hang_done(
+        watcher->client, finished.is_none ? WATCHED_NO_HANG : WATCHED_KEPT, NULL);
     return error ? error : say_remark(watcher, finished.remark);
 }
 

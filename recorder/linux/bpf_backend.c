@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "linux/condition_loops.h"
 #include "linux/cpu_overload.h"
 #include "linux/cpu_watch.h"
 #include "linux/epoll_sets.h"
@@ -41,6 +42,7 @@ struct bpf_backend {
     struct interpreters interpreters;
     bool copies_late; /* copy stacks of all processes */
     bool records_calls;
+    struct condition_loops *loops;   /* NULL: not asked for yet */
     struct flags *flags;             /* NULL: none has been watched */
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
@@ -138,6 +140,7 @@ static void bpf_destroy(struct backend *base)
     cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
     waiting_deinit(&backend->waiting);
+    condition_loops_destroy(backend->loops);
     flags_destroy(backend->flags);
     programs_destroy(backend->programs);
     images_destroy(backend->images);
@@ -361,7 +364,14 @@ static size_t bpf_counters(const struct backend *base, struct argus_counter *ret
 static struct argus_error *bpf_pollers(struct backend *base, struct backend_poller *ret,
                                        size_t room, size_t *ret_count)
 {
-    return pollers_read(programs_map(of_base(base)->programs, "pollers"), ret, room, ret_count);
+    struct bpf_backend *backend = of_base(base);
+    struct argus_error *error =
+        pollers_read(programs_map(backend->programs, "pollers"), ret, room, ret_count);
+    if (!backend->loops)
+        backend->loops = condition_loops_create();
+    if (!error && backend->loops)
+        condition_loops_add(backend->loops, clock_ns(TRACE_CLOCK), ret, room, ret_count);
+    return error;
 }
 
 static struct argus_error *begin_flags(struct bpf_backend *backend)

@@ -1,7 +1,9 @@
 /* Checks whether descriptors of another process have pending input: each is polled without waiting,
  * which reads nothing. */
 #include <poll.h>
+#include <sys/syscall.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "linux/process_fds.h"
 
@@ -21,6 +23,20 @@ static bool is_readable(int fd)
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
 {
     return process_fd_any_is(set, pid, is_readable);
+}
+
+static bool has_keys(int fd)
+{
+    return isatty(fd) && is_readable(fd);
+}
+
+bool process_has_typed(uint32_t pid)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool has = process >= 0 && process_fd_is(process, STDIN_FILENO, has_keys);
+    if (process >= 0)
+        close(process);
+    return has;
 }
 
 bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)

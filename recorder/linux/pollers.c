@@ -71,6 +71,7 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .seen_ns = pollers[i].seen_ns,
             .inner = pollers[i].inner,
             .served = pollers[i].served,
+            .first_ns = pollers[i].first_ns,
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,
             .polling = pollers[i].place == BPF_POLLER_IN_LOOP,
             .polling_in_handler = pollers[i].place == BPF_POLLER_IN_HANDLER,

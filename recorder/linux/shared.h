@@ -129,6 +129,7 @@ struct bpf_poller {
     uint64_t served;      /* how many of them found something ready */
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
     uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
+    uint64_t first_ns;    /* CLOCK_MONOTONIC: when its first poll returned */
     struct bpf_poll_set loop_set;    /* what its loop polls */
     struct bpf_poll_set handler_set; /* what its last poll inside a handler waited for */
 };

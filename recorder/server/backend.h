@@ -45,7 +45,9 @@ struct backend_options {
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */
 };
 
-/* One of the threads that wait by poll, select or epoll, as event loops do. */
+/* One of the threads that wait by poll, select or epoll, as event loops do; or a main thread whose
+ * loop waits for a condition (`waits_for_condition`), of which `returned_ns`, `returns`, `rested_ns` and
+ * `polling` are known, as of when they were looked at. */
 struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
@@ -57,6 +59,8 @@ struct backend_poller {
     uint64_t served; /* how many of them found something ready */
     /* When it last polled for the end of a child in quick succession; 0: never. */
     uint64_t asked_ns;
+    uint64_t first_ns; /* when its first poll returned; 0: unknown */
+    bool waits_for_condition;
     bool polling;                          /* it waits in its loop now */
     bool polling_in_handler;               /* it waits in a poll inside a handler now */
     struct poll_set loop_set, handler_set; /* of its loop, and of its last poll inside a handler */

@@ -109,6 +109,10 @@ struct argus_error *handle_watched(struct server *server, struct client *client,
         server->hangs_taken -= server->hangs_taken > 0;
         server->hang_files++;
         break;
+    case WATCHED_NO_HANG:
+        server->hangs_taken -= server->hangs_taken > 0;
+        server->no_hangs++;
+        break;
     case WATCHED_REMARK:
         backend_note(backend, "%s", watched->reason);
         break;

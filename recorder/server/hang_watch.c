@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "server/proc_stat.h"
-#include "server/windows.h"
+#include "server/hang_starts.h"
 
 /* Another recorder is left out unless the user names it: its snapshots take long, and that is no
  * hang. */
@@ -20,14 +19,29 @@
 #define LATE_LOOK_NS 1000000000ull
 #define RESTING_NS   250000000ull /* a longer wait in a poll is no wait for a reply */
 
+/* A loop that is back for so long only has not recovered: the hang goes on. */
+#define MOMENT_NS 300000000ull
+
+/* Time that does not count, and whether there was a reason for that at the last look. */
+struct excuse {
+    uint64_t ns;
+    bool was;
+};
+
 /* A thread that has been away for a while, or a hang. */
 struct away {
     uint32_t tid, pid;
-    uint64_t since_ns;            /* when it came back from its last poll */
-    uint64_t excused_ns;          /* how much of the time since then is excused */
-    bool is_hang, reported, seen; /* seen: found by the current look */
-    bool looked_at, was_excused;  /* was_excused: as of the last look */
-    bool has_window;              /* as found at the first look */
+    uint64_t since_ns;       /* when it came back from its last poll */
+    uint64_t turn_ns;        /* the same; since_ns of a hang is that of its first turn */
+    uint64_t seen_ns;        /* the last look that found it away */
+    uint64_t back_ns;        /* the first look that found it back; 0: it is away */
+    struct excuse excuse;    /* for whatever reason … */
+    struct excuse unawaited; /* … and for those that leave no doubt */
+    uint64_t doubt;          /* struct reply_hang */
+    bool is_hang, may_hang;  /* may_hang: only the analysis can tell whether it hangs */
+    bool reported, doubt_reported, seen; /* seen: found by the current look */
+    bool looked_at;
+    bool has_window; /* as found at the first look */
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -36,11 +50,12 @@ struct hang_watch {
     char name[PROTOCOL_COMM_BYTES];
     const struct hang_system *system;
     VEC(struct away) away;
-    VEC(struct reply_hang) reports;
+    hang_reports reports;
+    struct hang_starts starts;
     size_t next_report;
     uint64_t looked_ns; /* the last look; 0: none yet */
     uint32_t left_out;  /* a process to ignore; 0: none */
-    uint32_t seen;
+    uint32_t seen, doubts;
 };
 
 struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
@@ -61,20 +76,24 @@ void hang_watch_destroy(struct hang_watch *watch)
         return;
     vec_deinit(&watch->away);
     vec_deinit(&watch->reports);
+    hang_starts_deinit(&watch->starts);
     free(watch);
 }
 
 static bool report(struct hang_watch *watch, struct away *away, uint64_t until_ns, bool ended)
 {
+    bool is_doubt = !away->is_hang;
     struct reply_hang hang = {
         .pid = away->pid,
         .tid = away->tid,
         .start_ns = away->since_ns,
         .duration_ns = until_ns - away->since_ns,
         .ended = ended,
+        .doubt = is_doubt ? away->doubt : 0,
     };
     memcpy(hang.process, away->process, sizeof(hang.process));
-    away->reported = true;
+    *(is_doubt ? &away->doubt_reported : &away->reported) = true;
+    watch->doubts += is_doubt;
     return vec_push(&watch->reports, hang);
 }
 
@@ -84,11 +103,19 @@ static uint64_t away_since(const struct backend_poller *poller)
     return poller->polling ? poller->seen_ns : poller->returned_ns;
 }
 
+/* A hang goes on if its thread was back for a moment only. */
 static struct away *find(struct hang_watch *watch, const struct backend_poller *poller)
 {
+    uint64_t since_ns = away_since(poller);
     for (size_t i = 0; i < watch->away.length; i++) {
         struct away *away = &watch->away.data[i];
-        if (away->tid == poller->tid && away->since_ns == away_since(poller))
+        if (away->tid != poller->tid)
+            continue;
+        if (away->back_ns && since_ns <= away->seen_ns + MOMENT_NS) {
+            away->turn_ns = since_ns;
+            away->back_ns = 0;
+        }
+        if (!away->back_ns && away->turn_ns == since_ns)
             return away;
     }
     return NULL;
@@ -178,51 +205,94 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
     return !sure || poller->served >= SERVING || !away->has_window;
 }
 
-/* Whether a thread's absence affects nobody: it has no window, or it waits while another thread
- * polls for it, and its loop has no pending input. */
+/* Whether a thread's absence affects nobody: it has no window and nobody has typed in its terminal,
+ * or it waits while another thread polls for it, and its loop has no pending input. */
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
     bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
     bool unseen = !away->has_window && !watch->name[0];
-    return (sight->at_child || rests || unseen) &&
-           !watch->system->is_ready(&poller->loop_set, poller->pid);
+    if (unseen && !watch->system->has_typed(poller->pid))
+        return true;
+    return (sight->at_child || rests) && !watch->system->is_ready(&poller->loop_set, poller->pid);
 }
 
-/* Excuses the time since the last look if there is a reason, and decides. If only one of two looks
- * found a reason, the time between them is excused as well, and so is all time before the first
- * look: a late report is better than a false one. */
+/* Excuses the time since the last look if there is a reason. If only one of two looks found a
+ * reason, the time between them is excused as well, and so is all time before the first look: a late
+ * report is better than a false one. */
+static void excuse(const struct hang_watch *watch, const struct away *away, bool there,
+                   bool excused, uint64_t now_ns, struct excuse *ret)
+{
+    uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
+    if (excused && !away->looked_at)
+        ret->ns = now_ns - away->since_ns;
+    else if (!there || excused || ret->was || now_ns - looked_ns > LATE_LOOK_NS)
+        ret->ns += now_ns - looked_ns;
+    ret->was = excused;
+}
+
+/* Where the thread may hang: the next doubt of this kind has the same number. FNV-1a. */
+static uint64_t doubt_of(const struct backend_poller *poller)
+{
+    const struct poll_set *set = &poller->handler_set;
+    uint64_t hash = 0xcbf29ce484222325ull ^ poller->waits_for_condition;
+    for (uint32_t i = 0; i < set->count; i++)
+        hash = (hash ^ set->words[i]) * 0x100000001b3ull;
+    return hash | 1;
+}
+
+static bool is_wanted(const struct hang_watch *watch, const struct away *away)
+{
+    if (watch->name[0])
+        return strcmp(watch->name, away->process) == 0;
+    return strcmp(away->process, OWN_RECORDER) != 0;
+}
+
+static void decide(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
+                   uint64_t now_ns)
+{
+    uint64_t away_ns = now_ns - away->since_ns;
+    if (!is_wanted(watch, away) || process_hangs(watch, away->pid))
+        return;
+    if (away_ns - away->excuse.ns >= watch->threshold_ns) {
+        away->is_hang = true;
+        watch->seen++;
+    } else if (away->has_window && away->tid == away->pid &&
+               away_ns - away->unawaited.ns >= watch->threshold_ns) {
+        away->may_hang = true;
+        away->doubt = doubt_of(poller);
+    }
+}
+
+/* Reports a hang that does not end. */
+static bool report_long(struct hang_watch *watch, struct away *away, uint64_t now_ns)
+{
+    const struct excuse *excuse = away->is_hang ? &away->excuse : &away->unawaited;
+    bool lasts_long =
+        now_ns - away->since_ns - excuse->ns > watch->threshold_ns + HANG_REPORT_AFTER_NS;
+    bool reported = away->is_hang ? away->reported : away->doubt_reported || !away->may_hang;
+    return reported || !lasts_long || report(watch, away, now_ns, false);
+}
+
 static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
                   uint64_t now_ns)
 {
     struct hang_sight sight = {.excused = false};
-    if (away->is_hang) {
-        bool lasts_long =
-            now_ns - away->since_ns - away->excused_ns > watch->threshold_ns + HANG_REPORT_AFTER_NS;
-        return away->reported || !lasts_long || report(watch, away, now_ns, false);
-    }
-    uint64_t looked_ns = watch->looked_ns > away->since_ns ? watch->looked_ns : away->since_ns;
+    if (away->is_hang)
+        return report_long(watch, away, now_ns);
     bool there = watch->system->look(away->pid, away->tid, &sight);
     if (!away->looked_at)
-        away->has_window = watch->system->has_window(away->pid);
-    bool excused = sight.excused || (there && (may_serve(watch, poller, away, now_ns) ||
-                                               is_unawaited(watch, poller, away, &sight)));
-    if (there)
-        memcpy(away->process, sight.process, sizeof(away->process));
-    if (excused && !away->looked_at)
-        away->excused_ns = now_ns - away->since_ns;
-    else if (!there || excused || away->was_excused || now_ns - looked_ns > LATE_LOOK_NS)
-        away->excused_ns += now_ns - looked_ns;
+        away->has_window = poller->waits_for_condition || watch->system->has_window(away->pid);
+    bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
+    bool serves = there && (poller->waits_for_condition || may_serve(watch, poller, away, now_ns));
+    excuse(watch, away, there, unawaited || serves, now_ns, &away->excuse);
+    excuse(watch, away, there, unawaited, now_ns, &away->unawaited);
     away->looked_at = true;
-    away->was_excused = excused;
-    bool wanted = strcmp(watch->name[0] ? watch->name : away->process, away->process) == 0 &&
-                  (watch->name[0] || strcmp(away->process, OWN_RECORDER) != 0);
-    if (there && wanted && now_ns - away->since_ns - away->excused_ns >= watch->threshold_ns &&
-        !process_hangs(watch, away->pid)) {
-        away->is_hang = true;
-        watch->seen++;
+    if (there) {
+        memcpy(away->process, sight.process, sizeof(away->process));
+        decide(watch, away, poller, now_ns);
     }
-    return true;
+    return report_long(watch, away, now_ns);
 }
 
 /* Only threads that have been away for a quarter of the limit are examined more closely. */
@@ -236,18 +306,28 @@ static bool look_at(struct hang_watch *watch, const struct backend_poller *polle
         return true;
     struct away *away = find(watch, poller);
     if (!away) {
-        struct away new = {.tid = poller->tid, .pid = poller->pid, .since_ns = since_ns};
+        struct away new = {
+            .tid = poller->tid, .pid = poller->pid, .since_ns = since_ns, .turn_ns = since_ns};
         if (!vec_push(&watch->away, new))
             return false;
         away = &watch->away.data[watch->away.length - 1];
     }
     away->seen = true;
+    away->seen_ns = now_ns;
     return judge(watch, away, poller, now_ns);
 }
 
 void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid)
 {
     watch->left_out = pid;
+}
+
+/* Whether it can still turn out that a hang goes on: a thread is looked at only when it has been
+ * away for a while. */
+static bool may_go_on(const struct hang_watch *watch, const struct away *away, uint64_t now_ns)
+{
+    return (away->is_hang || away->may_hang) &&
+           now_ns < away->back_ns + watch->threshold_ns / 4 + MOMENT_NS;
 }
 
 /* Removes threads that have returned to their poll or have ended. */
@@ -257,11 +337,13 @@ static bool drop_back(struct hang_watch *watch, uint64_t now_ns)
     bool good = true;
     for (size_t i = 0; i < watch->away.length; i++) {
         struct away *away = &watch->away.data[i];
-        if (away->seen) {
-            watch->away.data[kept] = *away;
-            watch->away.data[kept++].seen = false;
-        } else if (away->is_hang && !away->reported) {
-            good &= report(watch, away, now_ns, true);
+        if (!away->seen && !away->back_ns)
+            away->back_ns = now_ns;
+        if (away->seen || may_go_on(watch, away, now_ns)) {
+            away->seen = false;
+            watch->away.data[kept++] = *away;
+        } else if (away->is_hang ? !away->reported : away->may_hang && !away->doubt_reported) {
+            good &= report(watch, away, away->back_ns, true);
         }
     }
     watch->away.length = kept;
@@ -275,6 +357,11 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
     for (size_t i = 0; i < count; i++)
         good &= look_at(watch, pollers, count, &pollers[i], now_ns);
     good &= drop_back(watch, now_ns);
+    const struct hang_start_wish wish = {watch->threshold_ns, watch->name, watch->left_out};
+    size_t before = watch->reports.length;
+    good &= hang_starts_look(&watch->starts, &wish, watch->system, pollers, count, now_ns,
+                             &watch->reports);
+    watch->doubts += (uint32_t)(watch->reports.length - before);
     watch->looked_ns = now_ns;
     return good;
 }
@@ -302,36 +389,7 @@ uint32_t hang_watch_seen(const struct hang_watch *watch)
     return watch->seen;
 }
 
-/* --- the system --- */
-
-/* Whether this is a shell that runs a command: it has given the terminal to a child. */
-static bool gave_terminal(uint32_t pid, const struct proc_stat *process)
+uint32_t hang_watch_doubts(const struct hang_watch *watch)
 {
-    struct proc_stat front;
-    uint32_t group = process->terminal_group > 0 ? (uint32_t)process->terminal_group : 0;
-    return group && process->terminal_group != process->group &&
-           proc_stat_read(group, group, &front) && front.parent == (int)pid;
+    return watch->doubts;
 }
-
-static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
-{
-    struct proc_stat thread, process;
-    if (!proc_stat_read(pid, tid, &thread) || !proc_stat_read(pid, pid, &process))
-        return false;
-    *ret = (struct hang_sight){.excused = thread.state == 'T' || thread.state == 't' ||
-                                          gave_terminal(pid, &process)};
-    memcpy(ret->process, process.name, sizeof(process.name));
-    enum proc_wait wait = proc_wait_read(pid, tid);
-    ret->at_child = wait == PROC_WAIT_CHILD;
-    ret->at_futex = wait == PROC_WAIT_FUTEX;
-    return true;
-}
-
-const struct hang_system hang_system_proc = {
-    .look = look_in_proc,
-    .is_ready = poll_set_is_ready,
-    .is_untaken = poll_set_is_untaken,
-    .has_window = process_has_window,
-    .has_display = poll_set_has_display,
-    .has_untaken = process_has_untaken,
-};

@@ -27,16 +27,22 @@
  * data that the process sent there is still unread: then it waits for a reply. Once a thread is
  * outside every poll, its earlier polls in the handler do not excuse it.
  *
- * Some threads may be outside their poll without harm. Without pending input for their loop these
- * are not counted:
- * - threads of a process that has no window (a compiler, a script, a server), unless the user named
- *   it;
+ * Some threads may be outside their poll without harm. Not counted are threads of a process that has no
+ * window (a compiler, a script, a server), unless the user named it, or has typed in the terminal
+ * that it reads keys from. Without pending input for their loop these are not counted:
  * - a thread that waits for a child process;
  * - a thread that waits at a futex and has never waited long in a poll, because another thread
  *   polls for it (Tcl).
  *
  * A process has at most one open hang. Each hang is reported once: when it ends, or when it has
- * lasted HANG_REPORT_AFTER_NS longer than the limit.
+ * lasted HANG_REPORT_AFTER_NS longer than the limit. A hang has not ended if the thread is away
+ * again after a moment.
+ *
+ * What only the analysis can tell from normal work is reported as doubtful:
+ * - a main thread with windows is in a handler that polls, and none of the reasons above counts;
+ * - a main thread without polls, which works for another process's windows, is away from its wait
+ *   for a condition (linux/condition_loops.h);
+ * - a program waited while it started (hang_starts.h).
  */
 #ifndef ARGUS_RECORDER_HANG_WATCH_H
 #define ARGUS_RECORDER_HANG_WATCH_H
@@ -54,6 +60,7 @@ struct hang_watch;
 /* What the watch finds out about a thread. */
 struct hang_sight {
     char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
+    uint64_t started_ns;               /* when its process began; the trace clock; 0: unknown */
     bool excused;            /* its process is stopped, or another process group has its terminal */
     bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
 };
@@ -67,6 +74,8 @@ struct hang_system {
     /* Whether data that the process sent there is still unread, as poll_set_is_untaken(). */
     bool (*is_untaken)(const struct poll_set *set, uint32_t pid);
     bool (*has_window)(uint32_t pid);
+    /* Whether the user has typed keys that the process has not read, as process_has_typed(). */
+    bool (*has_typed)(uint32_t pid);
     /* Whether a descriptor of the set leads to a display server, as poll_set_has_display(). */
     bool (*has_display)(const struct poll_set *set, uint32_t pid);
     /* Whether data that the process sent to a socket is still unread, as process_has_untaken(). */
@@ -90,7 +99,9 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
 bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret);
 /* How many hangs hang_watch_next() will still return, including those that have not ended. */
 uint32_t hang_watch_waiting(const struct hang_watch *watch);
-/* How many hangs were found so far. */
+/* How many hangs were found so far, without the doubtful ones, … */
 uint32_t hang_watch_seen(const struct hang_watch *watch);
+/* … and how many doubtful ones were reported. */
+uint32_t hang_watch_doubts(const struct hang_watch *watch);
 
 #endif

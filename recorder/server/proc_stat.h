@@ -9,9 +9,10 @@
 
 struct proc_stat {
     char name[PROTOCOL_COMM_BYTES], state;
-    int parent, group;
-    int terminal_group; /* the foreground process group of its terminal; -1: no terminal */
-    bool is_kernel;     /* a kernel thread */
+    int parent, group, session; /* of macOS's processes the session is unknown: 0 */
+    int terminal_group;         /* the foreground process group of its terminal; -1: no terminal */
+    bool is_kernel;             /* a kernel thread */
+    uint64_t started_ns; /* CLOCK_MONOTONIC, to a hundredth of a second; 0: unknown, as on macOS */
 };
 
 /* False: the thread is gone. Any thread may call it. */

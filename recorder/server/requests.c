@@ -61,7 +61,9 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
     reply.failed = server->failure != NULL;
-    reply.hangs_seen = server->hangs ? hang_watch_seen(server->hangs) : 0;
+    if (server->hangs)
+        reply.hangs_seen =
+            hang_watch_seen(server->hangs) + hang_watch_doubts(server->hangs) - server->no_hangs;
     reply.hang_files = server->hang_files;
     if (server->hangs && server->watcher)
         reply.hangs_pending =

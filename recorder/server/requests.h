@@ -49,6 +49,7 @@ struct server {
     bool watcher_is_busy;   /* it still handles the last hang */
     uint32_t hangs_taken;   /* hangs whose snapshots are written but whose files are not finished */
     uint32_t hang_files;
+    uint32_t no_hangs;           /* doubtful hangs that were none */
     struct argus_error *failure; /* why a recording without owner has failed; NULL: it has not */
     bool finished;               /* the server can exit */
     bool busy;                   /* a request or a step is being handled: see server_wait() */

@@ -86,3 +86,16 @@ def make(session, case):
     (folder / "apt").mkdir()
     (folder / "apt/status").touch()
     repository(folder)
+
+
+def make_for_use(session):
+    """The files of ordinary use: of cases, a program to build, and a document with several pages."""
+    folder = session.folder
+    make(session, "{text}")
+    session.values |= {"pages_pdf": session.document, "database": folder / "source.db", "source": folder / "build/part0.c"}
+    (folder / "build").mkdir()
+    for part in range(4):
+        code = "".join(f"int f{part}_{i}(int a) {{ for (int j = 0; j < a; j++) a ^= j * {i}; return a; }}\n" for i in range(400))
+        (folder / f"build/part{part}.c").write_text(code)
+    objects = " ".join(f"part{part}.o" for part in range(4))
+    (folder / "build/Makefile").write_text(f"CFLAGS = -O2\nlib.a: {objects}\n\tar rc $@ $^\n")

@@ -103,6 +103,15 @@ class Session:
         self.programs.append(program)
         return program
 
+    def end(self, program):
+        """Ends a program with its children, kindly at first."""
+        for signum in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signum)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                program.wait(3)
+        self.programs.remove(program)
+
     def helper(self, name, *words):
         """Starts one of programs/, and returns when it has said that it is ready."""
         program = self.start(PYTHON, HERE / "programs" / name, *words, stdout=subprocess.PIPE, text=True)

@@ -60,3 +60,14 @@ def write(path, results):
     before, _, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
     path.write_text(f"{before}{MARKS[0]}\n\n{markdown(results)}\n\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+def ordinary(outcome):
+    """What became of ordinary use, as lines."""
+    yield (f"{outcome['minutes']:g} minutes of ordinary use, {outcome['actions']} actions, {outcome['snapshots']} snapshots of a ring"
+           f" ({outcome['wrapped']} had wrapped): {outcome['hangs']} hangs in snapshots, {outcome['files']} files of --on-hang,"
+           f" {len(outcome['invented'])} of these invented")
+    yield from (f"  invented: {text}" for text in outcome["invented"])
+    yield from (f"  really away: {text}" for text in outcome["real"])
+    if outcome["elsewhere"]:
+        yield f"  {outcome['elsewhere']} hangs of other processes of this machine are not judged"

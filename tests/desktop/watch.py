@@ -4,6 +4,7 @@ An event loop waits for all its inputs in one place: one system call at one stac
 is found before and after the freeze, when it is idle. The freeze is the longest stretch in which no sample found the thread
 there.
 """
+import os
 import pathlib
 import threading
 import time
@@ -65,3 +66,36 @@ def longest(spans, first_ns):
     """The longest stretch that lasts beyond `first_ns`, counted from there; (0, 0) without one."""
     later = [(max(begin, first_ns), end) for begin, end in spans if end > first_ns]
     return max(later, key=lambda span: span[1] - span[0], default=(0, 0))
+
+
+POLLS = {"7", "23", "232", "270", "271", "281", "441"} if os.uname().machine == "x86_64" else {"22", "72", "73", "441"}  # poll, select and epoll
+
+
+class Sleepers(threading.Thread):
+    """Observes the main threads of all processes of this desktop: at which times each waited in a poll."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.samples, self.ours, self.over = {}, set(), threading.Event()  # samples: of each thread a list of (time, whether it polls)
+
+    def run(self):
+        now = set()
+        for turn in range(1 << 30):
+            if self.over.wait(EVERY_S):
+                return
+            if turn % 20 == 0:
+                now = our_processes()
+                self.ours |= now
+            for tid in now:
+                where = place(tid)
+                if where:
+                    self.samples.setdefault(tid, []).append((now_ns(), isinstance(where, tuple) and where[0] in POLLS))
+
+    def finish(self):
+        self.over.set()
+        self.join()
+
+    def share_at_home(self, tid, begin_ns, end_ns):
+        """The part of the time in which the thread waited in a poll; None: it was not watched then."""
+        seen = [polls for when, polls in self.samples.get(tid, []) if begin_ns <= when <= end_ns]
+        return sum(seen) / len(seen) if len(seen) >= (end_ns - begin_ns) / 1e9 else None

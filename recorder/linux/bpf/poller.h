@@ -180,6 +180,7 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
         if (!poller)
             return;
         poller->pid = call.pid;
+        poller->first_ns = now->time_ns;
         poller->sp = call.sp;
     }
     bool in_handler = poller->place == BPF_POLLER_IN_HANDLER;
