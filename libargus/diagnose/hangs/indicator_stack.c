@@ -55,15 +55,17 @@ static bool is_mark(const struct argus_symbol *symbol)
     return false;
 }
 
-/* Whether the process has one of the libraries mapped. */
+/* Whether a process has one of the libraries mapped; ARGUS_NONE: whether any process has. A trace of
+ * a machine that compiles has images of tens of thousands of processes. */
 static bool has_image(const struct finder *finder, uint32_t process)
 {
     const struct argus_image_entry *images;
     size_t count = argus_trace_images(argus_graph_trace(finder->view->graph), &images);
-    for (size_t i = 0; i < count; i++)
-        if (images[i].pid == finder->view->processes[process].pid &&
-            is_marked_image(images[i].path))
+    for (size_t i = 0; i < count; i++) {
+        bool is_of = process == ARGUS_NONE || images[i].pid == finder->view->processes[process].pid;
+        if (is_of && is_marked_image(images[i].path))
             return true;
+    }
     return false;
 }
 
@@ -123,7 +125,7 @@ bool indicator_stack(struct finder *finder)
 {
     struct search search = {.finder = finder};
     const struct view *view = finder->view;
-    if (!finder->options->symbols)
+    if (!finder->options->symbols || !has_image(finder, ARGUS_NONE))
         return true;
     for (uint32_t process = 0; process < view->process_count; process++) {
         if (!has_image(finder, process))
