@@ -98,6 +98,7 @@ static void trace_and_sleep(void *data)
     ptrace(PTRACE_SEIZE, pid, 0, 0);
     ptrace(PTRACE_INTERRUPT, pid, 0, 0);
     waitpid(pid, &status, __WALL);
+    say("tracer", getpid());
     printf("ready\n");
     fflush(stdout);
     work_slowly();
@@ -106,7 +107,7 @@ static void trace_and_sleep(void *data)
 void traced(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    say("tracer", child_of(trace_and_sleep, NULL));
+    child_of(trace_and_sleep, NULL); /* it says its ID itself: this thread may be stopped already */
     sleep(LONG_S);
 }
 

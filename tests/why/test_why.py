@@ -8,6 +8,7 @@ are skipped.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -177,6 +178,11 @@ def problems(value, schema, place="answer"):
     return found
 
 
+def without_lines(text):
+    """The text in one line, without numbers of source lines: the two answers look at a loop at different moments."""
+    return re.sub(r"(\.c):\d+", r"\1", " ".join(text.split()))
+
+
 class Why(unittest.TestCase):
     def check(self, case):
         kinds, names, end = CASES[case]
@@ -196,7 +202,7 @@ class Why(unittest.TestCase):
         if end == "sleeps":
             self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
             self.assertEqual("again and again to lock a file that" in answer["summary"], bool(polled), answer["summary"])
-        self.assertIn(" ".join(answer["summary"].split()), " ".join(text.split()))
+        self.assertIn(without_lines(answer["summary"]), without_lines(text))
         return answer
 
     def test_stacks_are_whole_and_named(self):
