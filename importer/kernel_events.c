@@ -279,9 +279,8 @@ static void on_statedump(struct kernel_events *events, const struct foreign_even
 /* --- system calls --- */
 
 /* How the names of events begin that are one system call each. */
-static const char *const enters[] = {"sys_enter_", "syscall_entry_"}, *const leaves[] = {
-                                                                          "sys_exit_",
-                                                                          "syscall_exit_"};
+static const char *const enters[] = {"sys_enter_", "syscall_entry_", NULL};
+static const char *const leaves[] = {"sys_exit_", "syscall_exit_", NULL};
 
 static const char *call_name(const char *event_name, const char *const *beginnings)
 {
