@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "linux/small_file.h"
 #include "platform.h"
 
@@ -224,25 +225,13 @@ static void put_filter(enum platform_stage stage, struct sock_filter *codes, uns
     PUT(REFUSE(ENOSYS));
 }
 
-/* A sanitizer makes calls of its own at any time. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
-
 /* SPEC_ALLOW: this process runs no foreign code, which older kernels assume of everything with a
  * filter, and slow it down. */
 static void filter_calls(enum platform_stage stage)
 {
     struct sock_filter codes[CALL_COUNT * CODES_OF_CALL + CODES_OF_FRAME];
     unsigned short count = 0;
-    if (IS_SANITIZED)
+    if (IS_SANITIZED) /* it makes calls of its own at any time */
         return;
     put_filter(stage, codes, &count);
     const struct sock_fprog program = {.len = count, .filter = codes};

@@ -18,13 +18,8 @@
 
 #include <cmocka.h>
 
+#include "base/sanitizer.h"
 #include "recorder/platform.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
 
 /* True if `can` succeeds in a process of this stage. */
 static bool can_do(enum platform_stage stage, bool (*can)(void))
