@@ -62,8 +62,11 @@ static void read_message(int fd, char *ret, size_t room)
 static struct argus_error *judge(const char *path, pid_t pid, const char *message, bool *ret_known)
 {
     int status;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
+    if (ended < 0) /* the host ignores SIGCHLD */
+        return argus_error_os(errno, "cannot tell how argus-import ended");
     *ret_known = !WIFEXITED(status) || WEXITSTATUS(status) != IMPORTER_UNKNOWN_FORMAT;
     if (!*ret_known || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return NULL;
