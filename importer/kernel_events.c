@@ -300,9 +300,10 @@ static int call_number(const struct kernel_events *events, const struct foreign_
         return value < 0x1000 ? (int)value : -1;
     if (!name)
         return -1;
-    if (strncmp(name, "new", 3) == 0) /* newfstat and the like: the kernel's own names */
-        return call_number_of(sink_header(events->sink)->arch, name + 3);
-    return call_number_of(sink_header(events->sink)->arch, name);
+    int nr = call_number_of(sink_header(events->sink)->arch, name);
+    if (nr < 0 && strncmp(name, "new", 3) == 0) /* newfstat and the like: the kernel's own names */
+        nr = call_number_of(sink_header(events->sink)->arch, name + 3);
+    return nr;
 }
 
 static void on_call_begin(struct kernel_events *events, const struct foreign_event *event)
