@@ -40,6 +40,11 @@
 #define X32_CALLS       UINT32_MAX
 #endif
 
+/* Called by code that the kernel puts behind a function with a probe at its return. Linux 6.11 to
+ * 6.13 filter it as any other call, and a process that may not call it crashes there. Older headers
+ * lack the number. */
+#define URETPROBE 335
+
 /* The stages in which a call is allowed. */
 #define START  (1u << PLATFORM_STARTING)
 #define RECORD (1u << PLATFORM_RECORDING)
@@ -170,7 +175,9 @@ static const struct call calls[] = {
 #ifdef __NR_faccessat2
     {__NR_faccessat2, READY, 0, 0, 0},
 #endif
-#ifdef __x86_64__ /* older calls, which a C library may prefer */
+#ifdef __x86_64__
+    {URETPROBE, ALWAYS, 0, 0, 0},
+    /* older calls, which a C library may prefer */
     {__NR_open, READY, 1, O_ACCMODE | O_CREAT | O_TRUNC, 0},
     {__NR_stat, READY, 0, 0, 0},
     {__NR_lstat, READY, 0, 0, 0},
