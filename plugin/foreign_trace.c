@@ -17,6 +17,7 @@
 #include "base/compat.h"
 #include "base/hash64.h"
 #include "plugin/cache_trim.h"
+#include "plugin/memory_limit.h"
 #include "plugin/paths.h"
 #include "recorder/client/output.h"
 
@@ -210,7 +211,10 @@ static struct argus_error *open_imported(struct session *session, const char *pa
     if (!error && !known)
         return refused;
     argus_error_destroy(refused);
-    return error ? error : argus_trace_open(place, ret);
+    if (error)
+        return error;
+    memory_limit_for(session, place); /* so far it was that of the foreign file */
+    return argus_trace_open(place, ret);
 }
 
 struct argus_error *foreign_trace_open(struct session *session, const char *path,
