@@ -1,16 +1,17 @@
-/* Two things are taken away from this process for good: capabilities, and system calls.
+/* Takes two things away from this process for good: capabilities, and system calls.
  *
- * The filter lists what may be called, so that a call that no one has thought of is refused. A
- * refused call fails with ENOSYS, which makes a C library use the older call that does the same;
- * the process is not ended, because a new C library or kernel must not break a recorder. What the
- * filter means to whoever takes over the process: it starts no program, opens no file for writing,
- * attaches to no process by ptrace(2), maps no code, and makes no connection but local ones.
+ * The filter lists the calls that are allowed, so a call that no one has thought of is refused. A
+ * refused call fails with ENOSYS, so that a C library uses the older call that does the same; with
+ * EPERM if only its arguments are refused. The process is not ended, because a new C library or
+ * kernel must not break a recorder. With the filter, the process starts no program, opens no file for
+ * writing, attaches to no process by ptrace(2), maps no code, and makes only local connections, even
+ * if an attacker controls it.
  *
- * Filters add up: each stage lists less than the one before. To allow a call: a row. What a new
- * call is missing for shows `strace -f` of the recorder's process: it ends with ENOSYS there.
+ * Filters add up: each stage lists less than the one before. To allow a call: a row. To find a row
+ * that is missing: `strace -f` of the recorder shows which calls fail with ENOSYS.
  *
- * Written by hand, without libseccomp: one architecture, one list, no dependency of a program that
- * may be root.
+ * Written by hand, without libseccomp: there is one architecture and one list, and a program that may
+ * be root needs no further dependency.
  */
 #include <errno.h>
 #include <fcntl.h>
