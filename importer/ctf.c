@@ -349,7 +349,8 @@ static int add_folder(const char *path, const struct stat *status, int kind, str
 
 static void find_folders(const char *path)
 {
-    folders.length = 0;
+    while (folders.length)
+        free(folders.data[--folders.length]);
     nftw(path, add_folder, 16, FTW_PHYS);
 }
 

@@ -47,11 +47,12 @@ struct argus_error *format_find(const char *path, const struct format **ret)
     }
     if (S_ISREG(status.st_mode))
         length = pread(fd, bytes, sizeof(bytes), 0);
+    int failed = errno;
     close(fd);
     if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return argus_error_create(ARGUS_ERROR_FORMAT, "%s is neither a file nor a folder", path);
     if (length < 0)
-        return argus_error_os(errno, "cannot read %s", path);
+        return argus_error_os(failed, "cannot read %s", path);
     *ret = find(path, bytes, (size_t)length);
     return NULL;
 }

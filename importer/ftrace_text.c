@@ -148,12 +148,14 @@ static bool read_call(char *body, struct text_event *ret)
     return true;
 }
 
-/* syscalls:sys_enter_X prints "(fd: 3, buf: 7f…, count: 400)" or "-> 0x1". */
+/* syscalls:sys_enter_X and sys_exit_X: the kernel prints "sys_X(fd: 3, buf: 7f…, count: 400)" and
+ * "sys_X -> 0x1", trace-cmd prints "sys_enter_X: fd: 0x3, …" and "sys_exit_X: 0x1". */
 static void read_named_call(char *body, struct text_event *ret)
 {
-    char *arrow = strstr(body, "->");
-    if (arrow) {
-        add(ret, "ret", arrow + 2 + strspn(arrow + 2, " "));
+    bool is_arrow = strncmp(body, "->", 2) == 0;
+    if (is_arrow || strncmp(body, "0x", 2) == 0) {
+        body += is_arrow ? 2 : 0;
+        add(ret, "ret", body + strspn(body, " "));
         return;
     }
     for (char *colon = strchr(body, ':'); colon && ret->argument_count < 6;
@@ -245,11 +247,12 @@ static void take_line(struct kernel_events *events, struct sink *sink, char *lin
     if (!is_named_call)
         *body++ = '\0';
     body += is_named_call ? 0 : strspn(body, " ");
-    event.name = rest;
-    if (is_named_call) { /* "sys_enter_read(fd: 3, …)": the name ends at the bracket */
+    bool is_call = strncmp(rest, "sys_", 4) == 0;
+    event.name = is_call && strncmp(body, "->", 2) == 0 ? "exit_syscall" : rest;
+    if (is_named_call) { /* "sys_read(fd: 3, …)": the name ends at the bracket */
         *body++ = '\0';
         read_named_call(body, &source);
-    } else if (strncmp(rest, "sys_", 4) == 0 && !read_call(body, &source)) {
+    } else if (is_call && !read_call(body, &source)) {
         read_named_call(body, &source);
     } else if (source.count == 0) {
         read_fields(body, &source);

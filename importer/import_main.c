@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/sanitizer.h"
 #include "formats.h"
 
 enum { EXIT_UNKNOWN_FORMAT = 3 };
@@ -63,7 +64,7 @@ static void bound_memory(void)
 {
     struct rlimit limit;
     rlim_t most = (rlim_t)16 << 30;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 &&
+    if (!IS_SANITIZED && getrlimit(RLIMIT_AS, &limit) == 0 &&
         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > most)) {
         limit.rlim_cur = most;
         setrlimit(RLIMIT_AS, &limit);

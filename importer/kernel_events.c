@@ -278,10 +278,10 @@ static void on_statedump(struct kernel_events *events, const struct foreign_even
 
 /* --- system calls --- */
 
-/* How the names of events begin that are one system call each. */
-static const char *const enters[] = {"sys_enter_", "syscall_entry_"}, *const leaves[] = {
-                                                                          "sys_exit_",
-                                                                          "syscall_exit_"};
+/* How the names of events begin that are one system call each. "sys_" alone: ftrace's text, and
+ * LTTng before 2.4. */
+static const char *const enters[] = {"sys_enter_", "syscall_entry_", "sys_", NULL};
+static const char *const leaves[] = {"sys_exit_", "syscall_exit_", NULL};
 
 static const char *call_name(const char *event_name, const char *const *beginnings)
 {
@@ -301,9 +301,10 @@ static int call_number(const struct kernel_events *events, const struct foreign_
         return value < 0x1000 ? (int)value : -1;
     if (!name)
         return -1;
-    if (strncmp(name, "new", 3) == 0) /* newfstat and the like: the kernel's own names */
-        return call_number_of(sink_header(events->sink)->arch, name + 3);
-    return call_number_of(sink_header(events->sink)->arch, name);
+    int nr = call_number_of(sink_header(events->sink)->arch, name);
+    if (nr < 0 && strncmp(name, "new", 3) == 0) /* newfstat and the like: the kernel's own names */
+        nr = call_number_of(sink_header(events->sink)->arch, name + 3);
+    return nr;
 }
 
 static void on_call_begin(struct kernel_events *events, const struct foreign_event *event)
@@ -492,7 +493,7 @@ static const struct row {
     {"sys_exit", on_call_end, CALLS},
     {"sys_enter_*", on_call_begin, CALLS},
     {"sys_exit_*", on_call_end, CALLS},
-    {"exit_syscall", on_call_end, CALLS}, /* LTTng before 2.4 */
+    {"exit_syscall", on_call_end, CALLS}, /* LTTng before 2.4; ftrace_text.c */
     {"sys_*", on_call_begin, CALLS},
     {"syscall_entry_*", on_call_begin, CALLS},
     {"syscall_exit_*", on_call_end, CALLS},

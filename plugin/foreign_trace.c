@@ -17,6 +17,7 @@
 #include "base/compat.h"
 #include "base/hash64.h"
 #include "plugin/cache_trim.h"
+#include "plugin/memory_limit.h"
 #include "plugin/paths.h"
 #include "recorder/client/output.h"
 
@@ -62,8 +63,11 @@ static void read_message(int fd, char *ret, size_t room)
 static struct argus_error *judge(const char *path, pid_t pid, const char *message, bool *ret_known)
 {
     int status;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
+    if (ended < 0) /* the host ignores SIGCHLD */
+        return argus_error_os(errno, "cannot tell how argus-import ended");
     *ret_known = !WIFEXITED(status) || WEXITSTATUS(status) != IMPORTER_UNKNOWN_FORMAT;
     if (!*ret_known || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return NULL;
@@ -148,6 +152,17 @@ static uint64_t add_folder(uint64_t hash, const char *path)
     return hash64(hash, &sum, sizeof(sum));
 }
 
+/* Another importer may read the same file in another way. */
+static uint64_t add_importer(uint64_t hash)
+{
+    struct stat status;
+    char *program = paths_find_importer();
+    if (program && stat(program, &status) == 0)
+        hash = add_status(hash, &status);
+    free(program);
+    return hash;
+}
+
 /* Where the imported trace is kept. NULL: there is no cache, or no such file. */
 static char *place_of(const char *path, const char *folder)
 {
@@ -158,6 +173,7 @@ static char *place_of(const char *path, const char *folder)
     uint64_t hash = add_status(hash64(0, whole, strlen(whole)), &status);
     if (S_ISDIR(status.st_mode))
         hash = add_folder(hash, whole);
+    hash = add_importer(hash);
     const char *slash = strrchr(whole, '/');
     return asprintf(&place, "%s/%.150s-%016" PRIx64 ".argus", folder, slash + 1, hash) < 0 ? NULL
                                                                                            : place;
@@ -195,7 +211,10 @@ static struct argus_error *open_imported(struct session *session, const char *pa
     if (!error && !known)
         return refused;
     argus_error_destroy(refused);
-    return error ? error : argus_trace_open(place, ret);
+    if (error)
+        return error;
+    memory_limit_for(session, place); /* so far it was that of the foreign file */
+    return argus_trace_open(place, ret);
 }
 
 struct argus_error *foreign_trace_open(struct session *session, const char *path,

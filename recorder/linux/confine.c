@@ -1,16 +1,17 @@
-/* Two things are taken away from this process for good: capabilities, and system calls.
+/* Takes two things away from this process for good: capabilities, and system calls.
  *
- * The filter lists what may be called, so that a call that no one has thought of is refused. A
- * refused call fails with ENOSYS, which makes a C library use the older call that does the same;
- * the process is not ended, because a new C library or kernel must not break a recorder. What the
- * filter means to whoever takes over the process: it starts no program, opens no file for writing,
- * attaches to no process by ptrace(2), maps no code, and makes no connection but local ones.
+ * The filter lists the calls that are allowed, so a call that no one has thought of is refused. A
+ * refused call fails with ENOSYS, so that a C library uses the older call that does the same; with
+ * EPERM if only its arguments are refused. The process is not ended, because a new C library or
+ * kernel must not break a recorder. With the filter, the process starts no program, opens no file for
+ * writing, attaches to no process by ptrace(2), maps no code, and makes only local connections, even
+ * if an attacker controls it.
  *
- * Filters add up: each stage lists less than the one before. To allow a call: a row. What a new
- * call is missing for shows `strace -f` of the recorder's process: it ends with ENOSYS there.
+ * Filters add up: each stage lists less than the one before. To allow a call: a row. To find a row
+ * that is missing: `strace -f` of the recorder shows which calls fail with ENOSYS.
  *
- * Written by hand, without libseccomp: one architecture, one list, no dependency of a program that
- * may be root.
+ * Written by hand, without libseccomp: there is one architecture and one list, and a program that may
+ * be root needs no further dependency.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "linux/small_file.h"
 #include "platform.h"
 
@@ -38,6 +40,11 @@
 #define AUDIT_ARCH_HERE AUDIT_ARCH_AARCH64
 #define X32_CALLS       UINT32_MAX
 #endif
+
+/* Called by code that the kernel puts behind a function with a probe at its return. Linux 6.11 to
+ * 6.13 filter it as any other call, and a process that may not call it crashes there. Older headers
+ * lack the number. */
+#define URETPROBE 335
 
 /* The stages in which a call is allowed. */
 #define START  (1u << PLATFORM_STARTING)
@@ -158,6 +165,7 @@ static const struct call calls[] = {
     {__NR_shutdown, READY, 0, 0, 0},
     /* what recording is */
     {__NR_bpf, READY, 0, 0, 0},
+    {__NR_memfd_create, READY, 0, 0, 0}, /* libbpf since 1.4: the descriptor of a map to come */
     {__NR_perf_event_open, READY, 0, 0, 0},
     {__NR_pidfd_open, READY, 0, 0, 0},
     {__NR_pidfd_getfd, READY, 0, 0, 0},
@@ -168,7 +176,9 @@ static const struct call calls[] = {
 #ifdef __NR_faccessat2
     {__NR_faccessat2, READY, 0, 0, 0},
 #endif
-#ifdef __x86_64__ /* older calls, which a C library may prefer */
+#ifdef __x86_64__
+    {URETPROBE, ALWAYS, 0, 0, 0},
+    /* older calls, which a C library may prefer */
     {__NR_open, READY, 1, O_ACCMODE | O_CREAT | O_TRUNC, 0},
     {__NR_stat, READY, 0, 0, 0},
     {__NR_lstat, READY, 0, 0, 0},
@@ -224,25 +234,13 @@ static void put_filter(enum platform_stage stage, struct sock_filter *codes, uns
     PUT(REFUSE(ENOSYS));
 }
 
-/* A sanitizer makes calls of its own at any time. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
-
 /* SPEC_ALLOW: this process runs no foreign code, which older kernels assume of everything with a
  * filter, and slow it down. */
 static void filter_calls(enum platform_stage stage)
 {
     struct sock_filter codes[CALL_COUNT * CODES_OF_CALL + CODES_OF_FRAME];
     unsigned short count = 0;
-    if (IS_SANITIZED)
+    if (IS_SANITIZED) /* it makes calls of its own at any time */
         return;
     put_filter(stage, codes, &count);
     const struct sock_fprog program = {.len = count, .filter = codes};

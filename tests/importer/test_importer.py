@@ -79,6 +79,15 @@ def test_columns(folder):
     check(answer["root_causes"][0]["tid"] == scene.SERVER, f"columns: {answer['root_causes']}")
 
 
+def test_named_calls(folder):
+    """Text of the kernel and of trace-cmd in which each system call is an event of its own."""
+    path = folder / "calls.txt"
+    texts = ("sys_read(fd: 3, buf: 7f00, count: 10)", "sys_read -> 0x5", "sys_enter_newfstatat: dfd: 0x3", "sys_exit_newfstatat: 0x0")
+    path.write_text("# tracer: nop\n" + "".join(f" sh-7 [000] ..... 1.00000{i}: {text}\n" for i, text in enumerate(texts)))
+    run = argus("info", "--json", path)
+    check(run.returncode == 0 and json.loads(run.stdout)["records"] == len(texts), f"named calls: {run.stdout} {run.stderr}")
+
+
 def test_import(folder):
     """`argus import` writes the same records as are read without it."""
     target = folder / "imported.argus"
@@ -132,6 +141,7 @@ def main():
                 print(f"not built: {form}")
         if "Perfetto" in READS:
             test_columns(folder)
+        test_named_calls(folder)
         test_import(folder)
         for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
             if form in READS:
