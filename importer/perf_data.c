@@ -72,8 +72,9 @@ static struct argus_error *read_ids(struct perf_file *perf, struct perf_section 
                                     uint32_t number)
 {
     struct argus_error *error = NULL;
-    if (ids.bytes / 8 > MOST_IDS)
-        return perf_error(ids.offset, "an event has too many ids");
+    perf->id_count += ids.bytes / 8; /* those of several events could overlap in a hostile file */
+    if (perf->id_count > MOST_IDS || perf->id_count > perf->file_bytes / 8)
+        return perf_error(ids.offset, "its events have too many ids");
     for (uint64_t at = 0; at + 8 <= ids.bytes && !error; at += 8) {
         uint64_t id;
         error = perf_read(perf, ids.offset + at, &id, sizeof(id));

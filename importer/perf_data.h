@@ -35,6 +35,7 @@ struct perf_file {
     struct tep_handle *tep; /* owned */
     VEC(struct perf_attr) attrs;
     struct idmap attr_of_id;
+    uint64_t id_count; /* of all events */
     struct perf_section data;
     uint64_t features[4]; /* a bit for each */
     bool has_switches;    /* the file has the tracepoint sched_switch */

@@ -135,32 +135,37 @@ static uint64_t add_status(uint64_t hash, const struct stat *status)
     return hash64(hash, words, sizeof(words));
 }
 
+enum { MOST_DEPTH = 4 }; /* of the folders of a trace: LTTng has ust/uid/1000/64-bit */
+
 /* A trace in a folder changes with any of its files. The order of directory entries is no part of
- * the result. */
-static uint64_t add_folder(uint64_t hash, const char *path)
+ * the result. Takes `fd`. */
+static uint64_t sum_folder(int fd, int depth)
 {
     uint64_t sum = 0;
-    DIR *folder = opendir(path);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (!folder && fd >= 0)
+        close(fd);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         struct stat status;
-        if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(status.st_mode))
+        if (entry->d_name[0] == '.' ||
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISREG(status.st_mode))
             sum += add_status(0, &status);
+        else if (S_ISDIR(status.st_mode) && depth < MOST_DEPTH)
+            sum += sum_folder(openat(dirfd(folder), entry->d_name,
+                                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                              depth + 1);
     }
     if (folder)
         closedir(folder);
-    return hash64(hash, &sum, sizeof(sum));
+    return sum;
 }
 
-/* Another importer may read the same file in another way. */
-static uint64_t add_importer(uint64_t hash)
+static uint64_t add_folder(uint64_t hash, const char *path)
 {
-    struct stat status;
-    char *program = paths_find_importer();
-    if (program && stat(program, &status) == 0)
-        hash = add_status(hash, &status);
-    free(program);
-    return hash;
+    uint64_t sum = sum_folder(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+    return hash64(hash, &sum, sizeof(sum));
 }
 
 /* Where the imported trace is kept. NULL: there is no cache, or no such file. */
@@ -206,6 +211,7 @@ static struct argus_error *open_imported(struct session *session, const char *pa
     if (access(place, R_OK) != 0) {
         paths_make_directories(folder);
         cache_trim(folder, ".argus", FOREIGN_TRACE_MOST_BYTES);
+        cache_trim(folder, ".part", FOREIGN_TRACE_MOST_BYTES / 4); /* of imports that were killed */
         error = import_to(session, path, place, &known);
     }
     if (!error && !known)

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,28 +30,44 @@ def argus(*words):
     return subprocess.run([ARGUS, *map(str, words)], capture_output=True, text=True, timeout=120)
 
 
-def lines_of(path):
-    """The dump without what the formats do not share: wall clock, names of threads."""
-    run = argus("dump", "--json", path)
+def records_of(path):
+    """The records after the first one's time: (ns, rest of the line). Formats differ in what they know of the context of a
+    wake-up and of pointers."""
+    run = argus("dump", path)
     check(run.returncode == 0, f"dump of {path}: {run.stderr}")
-    kept = []
+    records, first = [], None
     for line in run.stdout.splitlines():
-        entry = json.loads(line)
-        kept.append((entry["time_ns"] % (1000 * scene.SECOND), entry["cpu"], entry["tid"], entry["name"], str(entry.get("args"))))
-    return sorted(kept)
+        time, rest = line.split(" ", 1)
+        hours, minutes, seconds = time.split(":")
+        ns = (int(hours) * 60 + int(minutes)) * 60 * scene.SECOND + int(seconds.replace(".", ""))
+        first = ns if first is None else first
+        rest = " ".join(word for word in rest.split() if word.split("=")[0] not in ("context", "arg2", "priority", "next_priority"))
+        records.append(((ns - first) % (86400 * scene.SECOND), rest))
+    return sorted(records)
 
 
 def expected():
     """What the records have to be, from the scene alone."""
-    kept = []
+    names = {scene.READ: "read", scene.WRITE: "write"}
+    records = []
     for time, cpu, thread, name, values in scene.scene():
         if name == "sched_switch":
-            kept.append((time, cpu, values["prev_pid"], "switch"))
+            rest = f"cpu{cpu} {thread} switch state={values['prev_state']} next={values['next_pid']}"
         elif name == "sched_waking":
-            kept.append((time, cpu, thread, "make_runnable"))
+            rest = f"cpu{cpu} {thread} make_runnable thread={values['pid']} new=0"
+        elif name == "sys_enter":
+            rest = f"cpu{cpu} {thread} syscall start {names[values['id']]} arg1={values['args'][0]:#x} arg3={values['args'][2]:#x} arg4=0x0"
         else:
-            kept.append((time, cpu, thread, "syscall_start" if name == "sys_enter" else "syscall_end"))
-    return sorted(kept)
+            rest = f"cpu{cpu} {thread} syscall end {names[values['id']]} error=0 result={values['ret']}"
+        records.append((time - scene.START, rest))
+    return sorted(records)
+
+
+def test_records(path, name):
+    found = [(time, re.sub(r" pid=\d+$", "", rest)) for time, rest in records_of(path)]
+    wanted = expected()
+    differ = [pair for pair in zip(found, wanted) if pair[0] != pair[1]][:2]
+    check(found == wanted, f"{name}: {len(found)} records, {len(wanted)} wanted; the first that differ: {differ}")
 
 
 def test_format(folder, name):
@@ -59,6 +76,7 @@ def test_format(folder, name):
     write(path, scene.scene())
     info = json.loads(argus("info", "--json", path).stdout)
     check(info["records"] == len(scene.scene()), f"{name}: {info['records']} records, not {len(scene.scene())}")
+    test_records(path, name)
     missing = {gap["what"] for gap in info["missing"]}
     check({"messages", "objects", "probes", "timers", "samples"} <= missing, f"{name}: missing {missing}")
     check("syscalls" not in missing, f"{name}: it has system calls")
@@ -75,6 +93,7 @@ def test_format(folder, name):
 def test_columns(folder):
     path = folder / "columns.pftrace"
     writers.perfetto_columns(path, scene.scene())
+    test_records(path, "columns")
     answer = json.loads(argus("diagnose", "--auto", "--process=window", "--json", path).stdout)
     check(answer["root_causes"][0]["tid"] == scene.SERVER, f"columns: {answer['root_causes']}")
 
