@@ -15,6 +15,8 @@
 
 #define SERVER_SHARE 100  /* of the command's life */
 #define SHORT_SHARE  1000 /* of the trace: shorter waits are not looked at */
+/* So many processes with one ID are compared; no real trace has that many. */
+#define MOST_LIVES 256
 
 struct scope {
     const struct argus_graph *graph;
@@ -41,7 +43,8 @@ static bool find_parents(struct scope *scope)
         scope->parents[i] = ARGUS_NONE;
         if (!process->parent_pid || !process->start_ns)
             continue;
-        for (uint32_t at = idmap_get(&last, process->parent_pid); at != IDMAP_NONE; at = before[at])
+        uint32_t at = idmap_get(&last, process->parent_pid);
+        for (unsigned k = 0; k < MOST_LIVES && at != IDMAP_NONE; k++, at = before[at])
             if (scope->processes[at].start_ns <= process->start_ns &&
                 (!best || scope->processes[at].start_ns >= best->start_ns))
                 best = &scope->processes[at];
@@ -52,20 +55,24 @@ static bool find_parents(struct scope *scope)
     return good;
 }
 
-/* What the command started, also through others. The graph may have parents after their children. */
+/* What the command started, also through others. The graph may have parents after their children,
+ * so each process looks for the command among its ancestors; those that have been looked at are
+ * marked, so that all of it takes one look at each. */
 static void add_children(struct scope *scope)
 {
-    bool more = true;
-    while (more) {
-        more = false;
-        for (uint32_t i = 0; i < scope->count; i++) {
-            uint32_t parent = scope->parents[i];
-            if (scope->parts[i] || parent == ARGUS_NONE || scope->parts[parent] != SCOPE_COMMAND)
-                continue;
-            scope->parts[i] = SCOPE_COMMAND;
-            more = true;
-        }
+    enum { OUTSIDE = SCOPE_SERVER + 1 };
+    for (uint32_t i = 0; i < scope->count; i++) {
+        uint32_t at = i;
+        for (; at != ARGUS_NONE && !scope->parts[at]; at = scope->parents[at])
+            scope->parts[at] = OUTSIDE;
+        if (at == ARGUS_NONE || scope->parts[at] != SCOPE_COMMAND)
+            continue;
+        for (at = i; scope->parts[at] == OUTSIDE; at = scope->parents[at])
+            scope->parts[at] = SCOPE_COMMAND;
     }
+    for (uint32_t i = 0; i < scope->count; i++)
+        if (scope->parts[i] == OUTSIDE)
+            scope->parts[i] = SCOPE_NONE;
 }
 
 /* The latest process with this ID; ARGUS_NONE. */

@@ -1,18 +1,19 @@
 /* In code made at run time, each address without a name counts as a function. */
 #include "context/made_code.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "context/contexts_data.h"
 
-/* By the beginning of a file's name. To add a runtime that writes perf-PID.map or jit-PID.dump: a
- * row. Sources: the runtimes' own documentation ("perf" in node --help and ruby --help, JEP 6 of
- * Java's DumpPerfMapAtExit (JDK-8254723), "Collect with perf" of .NET, opcache.jit_debug of PHP,
- * "Python support for the Linux perf profiler"). */
+/* By the beginning of a file's name, which no letter continues. To add a runtime that writes
+ * perf-PID.map or jit-PID.dump: a row. Sources: the runtimes' own documentation ("perf" in
+ * node --help and ruby --help, DumpPerfMapAtExit in Java's os/linux/globals_linux.hpp, which is a
+ * diagnostic option (JDK-8254723), "Collect with perf" of .NET, opcache.jit_debug of PHP). */
 static const struct {
     const char *file, *how;
 } runtimes[] = {
-    {"libjvm.so", "Java 17 and later: java -XX:+DumpPerfMapAtExit"},
+    {"libjvm.so", "Java 17 and later: java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
     {"libnode.so", "Node: node --perf-basic-prof"},
     {"node", "Node: node --perf-basic-prof"},
     {"libv8.so", "V8: --perf-basic-prof"},
@@ -21,12 +22,19 @@ static const struct {
     {"opcache.so", "PHP: php -d opcache.jit_debug=0x10"},
 };
 
+static bool is_file(const char *name, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    return strncmp(name, beginning, length) == 0 && !isalpha((unsigned char)name[length]) &&
+           name[length] != '_'; /* node_exporter */
+}
+
 static bool has_file(const struct argus_contexts *contexts, const char *file)
 {
     const struct argus_context_function *functions;
     size_t count = argus_contexts_functions(contexts, &functions);
     for (size_t i = 0; i < count; i++)
-        if (strncmp(contexts_base_name(functions[i].image), file, strlen(file)) == 0)
+        if (is_file(contexts_base_name(functions[i].image), file))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@
 struct scope_counts {
     const char *servers[SERVERS_SHOWN]; /* names, each once */
     size_t server_names;                /* known ones: at most SERVERS_SHOWN */
+    bool more_servers;                  /* … and there are others */
     size_t command, server;             /* processes */
 };
 
@@ -21,6 +22,8 @@ static void note_server(struct scope_counts *counts, const char *name)
             return;
     if (counts->server_names < SERVERS_SHOWN)
         counts->servers[counts->server_names++] = name;
+    else
+        counts->more_servers = true;
 }
 
 static struct scope_counts count_scope(const struct argus_contexts *contexts)
@@ -44,11 +47,12 @@ void scope_write(const struct argus_sink *sink, const struct argus_contexts *con
     if (!contexts->moments.scope)
         return;
     struct scope_counts counts = count_scope(contexts);
-    argus_sink_printf(sink, "only the recorded command: %zu of its processes", counts.command);
+    argus_sink_printf(sink, "only the recorded command (processes: %zu)", counts.command);
     for (size_t i = 0; i < counts.server_names; i++)
-        argus_sink_printf(sink, "%s%s", i ? ", " : "; waited for by it: ", counts.servers[i]);
+        argus_sink_printf(sink, "%s%s", i ? ", " : ", and what it waited for: ", counts.servers[i]);
     if (counts.server)
-        argus_sink_printf(sink, " (%zu processes)", counts.server);
+        argus_sink_printf(sink, "%s (processes: %zu)", counts.more_servers ? ", …" : "",
+                          counts.server);
     argus_sink_printf(sink, "; --whole-system shows all others, too\n");
 }
 

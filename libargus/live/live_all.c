@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "live/live_wait.h"
 #include "live/live_x11.h"
 
@@ -148,6 +149,15 @@ static void keep_thread(struct around *around, uint32_t thread)
         around->live->no_memory = true;
 }
 
+/* As a name: a title is what its program likes, and may have been cut off. */
+static uint32_t title_of(struct argus_live *live, const struct x11_window *window)
+{
+    char title[X11_TITLE_BYTES];
+    snprintf(title, sizeof(title), "%s", window->title);
+    utf8_repair_name(title, strlen(title));
+    return live_text(live, title);
+}
+
 static void keep_window(struct around *around, const struct x11_window *window)
 {
     struct argus_live *live = around->live;
@@ -155,7 +165,7 @@ static void keep_window(struct around *around, const struct x11_window *window)
     struct argus_live_window kept = {.thread = process == ARGUS_LIVE_NONE
                                                    ? ARGUS_LIVE_NONE
                                                    : live->processes.data[process].first_thread,
-                                     .title = live_text(live, window->title),
+                                     .title = title_of(live, window),
                                      .pings = window->pings,
                                      .answers = window->has_answered};
     if (!vec_push(&around->windows, kept))

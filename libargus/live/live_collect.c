@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "live/live_data.h"
 
 enum { SMALL_FILE_BYTES = 4096 };
@@ -30,6 +31,7 @@ static bool parse_stat(const char *text, char name[16], char *ret_state, uint32_
     if (!open || !close || close < open || close[1] != ' ')
         return false;
     snprintf(name, 16, "%.*s", (int)(close - open - 1), open + 1);
+    utf8_repair_name(name, strlen(name));
     *ret_state = close[2];
     *ret_parent = (uint32_t)strtoul(close + 3, NULL, 10);
     return true;
@@ -117,6 +119,7 @@ static uint32_t read_title(struct argus_live *live, uint32_t pid)
             return 0;
     while (first && text[first - 1] == ' ')
         text[--first] = '\0';
+    utf8_repair_name(text, first);
     return live_text(live, text);
 }
 

@@ -42,7 +42,7 @@ def test_only_what_the_command_needed_is_listed(setup):
     answer = setup.json(trace)
     equal("programs", programs(answer), {"alpha", "server"})
     equal("scope", answer["scope"], {"processes": 2, "waited_for": ["server"], "waited_for_processes": 1})
-    assert "only the recorded command: 2 of its processes; waited for by it: server (1 processes)" in setup.run(trace).stdout
+    assert "only the recorded command (processes: 2), and what it waited for: server (processes: 1)" in setup.run(trace).stdout
     everything = setup.json("--whole-system", trace)
     equal("the whole system", (programs(everything), everything["scope"]), ({"alpha", "server", "stranger"}, None))
     unknown = setup.json(setup.make(COMMAND.format(note="", late=80)))

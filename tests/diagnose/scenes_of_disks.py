@@ -1,4 +1,4 @@
-"""Waits for a disk: whose requests it was busy with."""
+"""Waits for a disk: whose requests it was busy with. Waits for a file that a program serves (FUSE)."""
 from scene import Scene
 from scenes import scene
 
@@ -127,3 +127,78 @@ def disk_that_refuses_a_request():
     syncs(s, 3000, others)
     return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
                          "why": "waited for the disk: 21 MB, 100 % of what"}
+
+
+# --- file systems in user space ---
+
+FILE_SERVER = 60
+
+
+def waits_for_requests(s):
+    s.wait(FILE_SERVER, "read", fd=3, inode=900, mode="device")
+
+
+def faults(s):
+    """The editor needs a page and waits for it, outside of any call."""
+    s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
+
+
+def faults_on_served_file(s):
+    """The kernel hands the request for the page to the server."""
+    s._record(s.cpus[EDITOR], EDITOR, f"make_runnable thread={FILE_SERVER} context=task")
+    faults(s)
+    s._comes_back(FILE_SERVER, 80)
+
+
+def answers_fault(s):
+    s._record(s.cpus[FILE_SERVER], FILE_SERVER, "syscall_start nr=write arg1=3")
+    s._record(s.cpus[FILE_SERVER], FILE_SERVER, f"make_runnable thread={EDITOR} context=task")
+    s._record(s.cpus[FILE_SERVER], FILE_SERVER, "syscall_end nr=write result=4096")
+    s._record(s.cpus[EDITOR], 0, f"switch state=R next={EDITOR}")
+
+
+def with_file_server():
+    s = start()
+    s.thread(FILE_SERVER, "fileserver")
+    waits_for_requests(s)
+    for _ in range(3):
+        faults_on_served_file(s)
+        s.for_ms(1)
+        answers_fault(s)
+        waits_for_requests(s)
+        s.sleep(EDITOR, 20)
+    return s
+
+
+@scene
+def page_of_a_served_file():
+    """The server is busy and owes the page when the recording ends."""
+    s = with_file_server()
+    faults_on_served_file(s)
+    s.goes_on(3000)
+    return s, "editor", {"type": "LongWait", "root": ("fileserver", "LongRunning"), "only": {"fileserver"}}
+
+
+@scene
+def late_page_of_a_served_file():
+    """The same, but the page comes after 3 s."""
+    s = with_file_server()
+    faults_on_served_file(s)
+    s.for_ms(3000)
+    answers_fault(s)
+    waits_for_requests(s)
+    s.sleep(EDITOR, 20)
+    return s, "editor", {"type": "LongWait", "root": ("fileserver", "LongRunning"), "only": {"fileserver"}}
+
+
+@scene
+def page_of_a_disk_after_a_served_file():
+    """The editor has closed a served file, which the server is told, too. The page that it then waits for is on a disk."""
+    s = with_file_server()
+    s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=close arg1=5")
+    s._record(s.cpus[EDITOR], EDITOR, f"make_runnable thread={FILE_SERVER} context=task")
+    s._record(s.cpus[EDITOR], EDITOR, "syscall_end nr=close result=0")
+    s._comes_back(FILE_SERVER, 80)
+    faults(s)
+    s.goes_on(3000)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}, "why": "it waited for the disk"}

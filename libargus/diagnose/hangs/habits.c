@@ -415,7 +415,7 @@ static bool takes_unasked(const struct habit *habit)
         uint32_t unasked = habit->source_counts[i], answers = 0;
         for (uint32_t k = 0; k < HABIT_SOURCES; k++)
             if (habit->answer_sources[k] == habit->sources[i])
-                answers = habit->answer_counts[k];
+                answers += habit->answer_counts[k]; /* 0: the place is free */
         if (!(habit->sets >> i & 1) && unasked >= HOME_OTHERS &&
             !is_mostly(answers, (uint64_t)answers + unasked))
             return true;

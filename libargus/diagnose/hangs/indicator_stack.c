@@ -27,7 +27,8 @@ static const struct {
 
 struct search {
     struct finder *finder;
-    struct idmap seen; /* process and stack → whether the function is in it */
+    struct idmap marked; /* IDs of the processes that have one of the libraries mapped */
+    struct idmap seen;   /* process and stack → whether the function is in it */
     uint32_t process;
     uint64_t last_ns; /* of the last sign; 0: none */
     bool no_memory;
@@ -55,18 +56,15 @@ static bool is_mark(const struct argus_symbol *symbol)
     return false;
 }
 
-/* Whether a process has one of the libraries mapped; ARGUS_NONE: whether any process has. A trace of
- * a machine that compiles has images of tens of thousands of processes. */
-static bool has_image(const struct finder *finder, uint32_t process)
+/* Finds the processes that have one of the libraries mapped. A trace of a machine that compiles has
+ * images of tens of thousands of processes, so the images are read once. */
+static void find_marked(struct search *search)
 {
     const struct argus_image_entry *images;
-    size_t count = argus_trace_images(argus_graph_trace(finder->view->graph), &images);
-    for (size_t i = 0; i < count; i++) {
-        bool is_of = process == ARGUS_NONE || images[i].pid == finder->view->processes[process].pid;
-        if (is_of && is_marked_image(images[i].path))
-            return true;
-    }
-    return false;
+    size_t count = argus_trace_images(argus_graph_trace(search->finder->view->graph), &images);
+    for (size_t i = 0; i < count && !search->no_memory; i++)
+        if (is_marked_image(images[i].path))
+            search->no_memory = !idmap_put(&search->marked, images[i].pid, 1);
 }
 
 static bool look_up(struct search *search, uint64_t time_ns, uint32_t stack)
@@ -125,10 +123,11 @@ bool indicator_stack(struct finder *finder)
 {
     struct search search = {.finder = finder};
     const struct view *view = finder->view;
-    if (!finder->options->symbols || !has_image(finder, ARGUS_NONE))
+    if (!finder->options->symbols)
         return true;
-    for (uint32_t process = 0; process < view->process_count; process++) {
-        if (!has_image(finder, process))
+    find_marked(&search);
+    for (uint32_t process = 0; search.marked.count && process < view->process_count; process++) {
+        if (idmap_get(&search.marked, view->processes[process].pid) == IDMAP_NONE)
             continue;
         search.process = process;
         for (uint32_t thread = 0; thread < view->thread_count; thread++) {
@@ -138,6 +137,7 @@ bool indicator_stack(struct finder *finder)
                 look_at_vertex(&search, t->first_vertex + i);
         }
     }
+    idmap_deinit(&search.marked);
     idmap_deinit(&search.seen);
     return !search.no_memory;
 }

@@ -13,6 +13,7 @@
 #include "diagnose/hangs/habits.h"
 #include "diagnose/hangs/handed_on.h"
 #include "diagnose/suspects/disk_users.h"
+#include "diagnose/suspects/file_server.h"
 #include "diagnose/suspects/remotes.h"
 
 #define DEFAULT_MAX_DEPTH 16
@@ -235,6 +236,19 @@ static struct argus_error *explain_late(struct diagnoser *d, struct walk_positio
     return error;
 }
 
+/* Explains a wait for a file by the program that serves the file, if that is known, and it did not
+ * end the wait. */
+static struct argus_error *explain_file_server(struct diagnoser *d, struct walk_position *position,
+                                               bool *ret_done)
+{
+    uint32_t server;
+    struct argus_error *error =
+        file_server_find(&d->view, position->vertex, position->window, &server);
+    *ret_done = !error && server != ARGUS_NONE;
+    return *ret_done ? diagnoser_explain_missing_from(d, position, server, ARGUS_REASON_JUST_CAUSED)
+                     : error;
+}
+
 /* Walks from wait to wait until a root cause is found. `one_wait`: the first is a single wait, not
  * many short ones. */
 static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position *position,
@@ -246,7 +260,12 @@ static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position 
         bool goes_on = timeline_wait_end(&d->view, position->vertex) > position->window.end_ns;
         bool missing =
             was_not_ended(&d->view, position->vertex) || (goes_on && !ends_by_itself(wait));
-        if (missing && (i > 0 || one_wait))
+        bool is_one = i > 0 || one_wait, served = false;
+        if (is_one)
+            error = explain_file_server(d, position, &served);
+        if (error || served)
+            continue;
+        if (missing && is_one)
             error = diagnoser_explain_missing(d, position);
         else
             error = explain_late(d, position, false);

@@ -6,8 +6,8 @@
  * (osfmk/kperf/action.c: SAMPLE_META_THREAD_WAS_IDLE). There is one for each CPU, it is one of the
  * kernel's threads, and it is bound to its CPU (osfmk/kern/sched_prim.c: idle_thread_create()). So
  * the idle thread of a CPU is the kernel thread without a sample of its own that came on this CPU
- * and on no other, and that ran longest of these. It counts only if it ran for most of the time that such
- * threads ran there: otherwise all of them may be something else.
+ * and on no other, and that ran longest of these. It counts only if it ran for most of the time that
+ * such threads ran there: otherwise all of them may be something else.
  */
 #include <stdlib.h>
 
@@ -30,6 +30,8 @@ struct seen_thread {
 struct seen_cpu {
     uint64_t since, tid;
     bool known;
+    uint64_t all_ticks, most_ticks; /* of the threads that may be its idle thread */
+    size_t most;                    /* index of the one that ran for most_ticks */
 };
 
 struct idle_search {
@@ -74,7 +76,7 @@ static void take_switch(struct idle_search *search, const struct argus_record *r
     struct seen_thread *comes = cpu ? seen(search, record->arg[0]) : NULL;
     if (!comes)
         return;
-    *cpu = (struct seen_cpu){record->timestamp, record->arg[0], true};
+    *cpu = (struct seen_cpu){.since = record->timestamp, .tid = record->arg[0], .known = true};
     comes->elsewhere |= comes->turns && comes->cpu != record->cpu;
     comes->cpu = record->cpu;
     comes->kernel = record->arg[1] == 0;
@@ -135,39 +137,45 @@ static void read_all(struct idle_search *search)
     free(records);
 }
 
-static bool may_be_idle(const struct seen_thread *thread, uint32_t cpu)
+static bool may_be_idle(const struct seen_thread *thread)
 {
-    return thread->kernel && !thread->elsewhere && !thread->sampled && thread->cpu == cpu &&
-           thread->turns >= LEAST_TURNS;
+    return thread->kernel && !thread->elsewhere && !thread->sampled && thread->turns >= LEAST_TURNS;
 }
 
-/* Marks the idle thread of `cpu`, if there is no doubt. */
-static void mark(struct idle_search *search, uint32_t cpu)
+static void add_up(struct idle_search *search)
 {
-    uint64_t all_ticks = 0, most_ticks = 0;
-    size_t found = 0;
     for (size_t i = 0; i < search->threads.length; i++) {
         const struct seen_thread *thread = &search->threads.data[i];
-        if (!may_be_idle(thread, cpu))
+        if (!may_be_idle(thread))
             continue;
-        all_ticks += thread->run_ticks;
-        if (thread->run_ticks > most_ticks) {
-            most_ticks = thread->run_ticks;
-            found = i;
+        struct seen_cpu *cpu = &search->cpus.data[thread->cpu];
+        cpu->all_ticks += thread->run_ticks;
+        if (thread->run_ticks > cpu->most_ticks) {
+            cpu->most_ticks = thread->run_ticks;
+            cpu->most = i;
         }
     }
-    if (most_ticks > all_ticks / 2)
-        search->darwin->threads.data[found].idle = true;
+}
+
+/* Marks the idle threads of CPUs of which there is no doubt. */
+static void mark(struct idle_search *search)
+{
+    add_up(search);
+    for (size_t i = 0; i < search->cpus.length; i++) {
+        const struct seen_cpu *cpu = &search->cpus.data[i];
+        if (cpu->most_ticks > cpu->all_ticks / 2)
+            search->darwin->threads.data[cpu->most].idle = true;
+    }
+    for (size_t i = 0; i < search->threads.length; i++)
+        search->darwin->threads.data[i].idle |= search->threads.data[i].idle;
 }
 
 bool darwin_find_idle(struct darwin *darwin)
 {
     struct idle_search search = {.darwin = darwin};
     read_all(&search);
-    for (uint32_t i = 0; !search.has_scheduler && i < search.cpus.length; i++)
-        mark(&search, i);
-    for (size_t i = 0; !search.has_scheduler && i < search.threads.length; i++)
-        darwin->threads.data[i].idle |= search.threads.data[i].idle;
+    if (!search.has_scheduler && !search.no_memory)
+        mark(&search);
     vec_deinit(&search.threads);
     vec_deinit(&search.cpus);
     return !search.no_memory;

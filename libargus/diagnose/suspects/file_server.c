@@ -1,0 +1,108 @@
+/* Finds the server of a file for which a thread waits.
+ *
+ * A call for a file, or a page fault, looks the same whether the file is on a disk or in a file
+ * system in user space. But of the latter, the kernel hands the request to the server: the waiting
+ * thread wakes a thread of another process that reads a device (/dev/fuse), and it does so in the
+ * same call or fault in which it then waits. A disk's request wakes only threads of the kernel. A
+ * server that was busy is not woken, so it is not found.
+ */
+#include "diagnose/suspects/file_server.h"
+
+#include "diagnose/hangs/habits.h"
+#include "diagnose/suspects/chunk_records.h"
+#include "event/tracepoints.h"
+
+/* --- whether a system call of the thread began or ended in a window --- */
+
+struct call_search {
+    const struct argus_trace *trace;
+    uint64_t tid;
+    struct window window;
+    bool found;
+};
+
+static bool find_call(void *context, struct argus_record *records, size_t count)
+{
+    struct call_search *search = context;
+    for (size_t i = 0; i < count && !search->found; i++) {
+        if (records[i].tid != search->tid || !tracepoint_is_syscall(records[i].debugid))
+            continue;
+        uint64_t time_ns = argus_trace_ticks_to_ns(search->trace, records[i].timestamp);
+        search->found = time_ns > search->window.start_ns && time_ns <= search->window.end_ns;
+    }
+    return true;
+}
+
+/* Whether the wake-up of `edge` was in the call, or outside of any, in which its thread then
+ * waited. */
+static struct argus_error *is_of_wait(const struct view *view, const struct argus_edge *edge,
+                                      bool *ret)
+{
+    const struct argus_vertex *v = &view->vertices[edge->from];
+    struct call_search search = {.trace = argus_graph_trace(view->graph),
+                                 .tid = view->threads[v->thread].tid,
+                                 .window = {edge->from_ns, v->end_ns}};
+    struct argus_error *error =
+        chunk_records_read_window(search.trace, search.window, find_call, &search);
+    *ret = !error && !search.found;
+    return error;
+}
+
+/* --- the server --- */
+
+static bool is_for_file(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT;
+}
+
+/* Whether nothing ended the wait of `vertex` in `window`, or only a signal. */
+static bool is_owed(const struct view *view, uint32_t vertex, struct window window)
+{
+    return !view->vertices[vertex].wait.by_device &&
+           (timeline_next(view, vertex) == ARGUS_NONE ||
+            timeline_wait_end(view, vertex) > window.end_ns ||
+            timeline_was_cut_short(view, vertex));
+}
+
+/* Whether the edge ended another program's wait for requests from a device. */
+static bool wakes_server(const struct view *view, const struct argus_edge *edge)
+{
+    uint32_t before = argus_graph_previous(view->graph, edge->to);
+    return edge->kind == ARGUS_EDGE_WAKE && edge->strong && before != ARGUS_NONE &&
+           view->threads[view->vertices[edge->to].thread].process !=
+               view->threads[view->vertices[edge->from].thread].process &&
+           wait_reads_device(&view->vertices[before].wait);
+}
+
+/* The last edge by which `vertex` woke a program's thread; NULL: none. */
+static const struct argus_edge *last_wakeup(const struct view *view, uint32_t vertex)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    const struct argus_edge *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct argus_edge *edge = &view->edges[out[i]];
+        if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
+            timeline_is_kernel(view, edge->to))
+            continue;
+        last = !last || edge->from_ns >= last->from_ns ? edge : last;
+    }
+    return last;
+}
+
+struct argus_error *file_server_find(const struct view *view, uint32_t vertex, struct window window,
+                                     uint32_t *ret)
+{
+    *ret = ARGUS_NONE;
+    if (!is_for_file(&view->vertices[vertex].wait) || !is_owed(view, vertex, window) ||
+        timeline_is_kernel(view, vertex) || !argus_graph_trace(view->graph))
+        return NULL;
+    const struct argus_edge *edge = last_wakeup(view, vertex);
+    if (!edge || !wakes_server(view, edge))
+        return NULL;
+    bool is_server;
+    struct argus_error *error = is_of_wait(view, edge, &is_server);
+    if (is_server)
+        *ret = view->vertices[edge->to].thread;
+    return error;
+}
