@@ -168,6 +168,17 @@ static uint64_t add_folder(uint64_t hash, const char *path)
     return hash64(hash, &sum, sizeof(sum));
 }
 
+/* Another importer may read the same file in another way. */
+static uint64_t add_importer(uint64_t hash)
+{
+    struct stat status;
+    char *program = paths_find_importer();
+    if (program && stat(program, &status) == 0)
+        hash = add_status(hash, &status);
+    free(program);
+    return hash;
+}
+
 /* Where the imported trace is kept. NULL: there is no cache, or no such file. */
 static char *place_of(const char *path, const char *folder)
 {
