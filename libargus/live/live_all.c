@@ -148,10 +148,20 @@ static void keep_thread(struct around *around, uint32_t thread)
         around->live->no_memory = true;
 }
 
+/* A program in a container, or on another machine (ssh -X), tells the ID that it has there. Here, that
+ * may be another process, which then has no connection to a display. */
+static uint32_t owner_of(struct argus_live *live, const struct x11_window *window)
+{
+    uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
+    bool is_another = process != ARGUS_LIVE_NONE && !live->processes.data[process].denied &&
+                      display_of(live, process) == DISPLAY_NONE;
+    return is_another ? ARGUS_LIVE_NONE : process;
+}
+
 static void keep_window(struct around *around, const struct x11_window *window)
 {
     struct argus_live *live = around->live;
-    uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
+    uint32_t process = owner_of(live, window);
     struct argus_live_window kept = {.thread = process == ARGUS_LIVE_NONE
                                                    ? ARGUS_LIVE_NONE
                                                    : live->processes.data[process].first_thread,
