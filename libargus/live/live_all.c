@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/live_wait.h"
@@ -99,6 +100,22 @@ static bool find_variable(const char *text, size_t length, const char *name, cha
     return false;
 }
 
+/* The file with the cookie of another process's display. It is used only if it belongs to that process's
+ * user: else root could be made to send the cookie of somebody else to a server of that user. */
+static void find_authority(const struct argus_live *live, uint32_t process, const char *text,
+                           size_t length, char *ret)
+{
+    static const char name[] = "/.Xauthority";
+    char home[AUTHORITY_BYTES - sizeof(name)] = "";
+    struct stat status;
+    if (!find_variable(text, length, "XAUTHORITY", ret, AUTHORITY_BYTES)) {
+        find_variable(text, length, "HOME", home, sizeof(home));
+        snprintf(ret, AUTHORITY_BYTES, "%s%s", home, name);
+    }
+    if (stat(ret, &status) != 0 || status.st_uid != live->processes.data[process].uid)
+        snprintf(ret, AUTHORITY_BYTES, "/dev/null");
+}
+
 /* Of a login by ssh, say, which has no display: that of the first process which has one. */
 static bool find_display(struct argus_live *live, char *ret_display, char *ret_authority)
 {
@@ -109,11 +126,11 @@ static bool find_display(struct argus_live *live, char *ret_display, char *ret_a
     snprintf(ret_authority, AUTHORITY_BYTES, "%s", authority ? authority : "");
     for (uint32_t i = 0; text && !found && i < live->processes.length; i++) {
         ssize_t length = live_read(live->processes.data[i].pid, "environ", text, ENVIRONMENT_BYTES);
-        if (length <= 0)
+        if (length <= 0 || !live_load(live, i))
             continue;
         found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES);
         if (found)
-            find_variable(text, (size_t)length, "XAUTHORITY", ret_authority, AUTHORITY_BYTES);
+            find_authority(live, i, text, (size_t)length, ret_authority);
     }
     free(text);
     return found;
