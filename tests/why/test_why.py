@@ -196,7 +196,9 @@ class Why(unittest.TestCase):
         if end == "sleeps":
             self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
             self.assertEqual("again and again to lock a file that" in answer["summary"], bool(polled), answer["summary"])
-        self.assertIn(" ".join(answer["summary"].split()), " ".join(text.split()))
+        # of a thread that runs, the second look takes other samples, perhaps of another line
+        said = answer["summary"].partition(",")[0].rstrip(".") if end == "runs" else answer["summary"]
+        self.assertIn(" ".join(said.split()), " ".join(text.split()))
         return answer
 
     def test_stacks_are_whole_and_named(self):
