@@ -17,7 +17,8 @@
 #include "live/live_x11_cookie.h"
 
 enum {
-    SETUP_NS = 500000000, /* for the server itself */
+    SETUP_NS = 500000000, /* for each answer of the server itself */
+    MOST_SETUPS = 6,      /* so many times that, for all answers */
     MOST_BYTES = 1 << 20,
     MOST_WINDOWS = 256,
     MOST_DEPTH = 3, /* below the root, where window managers put their frames */
@@ -49,7 +50,8 @@ static const char *const atom_names[ATOMS] = {"WM_PROTOCOLS",     "_NET_WM_PING"
 
 struct x11 {
     int fd;
-    uint64_t end_ns;
+    uint64_t end_ns;  /* of the wait for the next answer */
+    uint64_t last_ns; /* of all questions about windows */
     uint32_t root;
     uint16_t sequence;
     uint32_t atoms[ATOMS];
@@ -208,9 +210,13 @@ static bool reply_of(struct x11 *x, const uint8_t *message, size_t bytes)
 {
     if (!request(x, message, bytes))
         return false;
-    while (next_packet(x))
-        if (x->packet[0] <= REPLY && u16_at(x->packet + 2) == x->sequence)
-            return x->packet[0] == REPLY;
+    while (next_packet(x)) {
+        if (x->packet[0] > REPLY || u16_at(x->packet + 2) != x->sequence)
+            continue;
+        uint64_t end = live_now_ns() + SETUP_NS;
+        x->end_ns = end < x->last_ns ? end : x->last_ns;
+        return x->packet[0] == REPLY;
+    }
     return false;
 }
 
@@ -363,7 +369,10 @@ static enum x11_answer ask(struct x11 *x, const char *display, const char *autho
     if (answer != X11_ANSWERED)
         return answer;
     find_windows(x);
-    if (live_now_ns() >= x->end_ns || !ping_all(x))
+    if (live_now_ns() >= x->end_ns && x->end_ns < x->last_ns)
+        return X11_SILENT;
+    x->end_ns = live_now_ns() + SETUP_NS;
+    if (!ping_all(x))
         return X11_SILENT;
     x->end_ns = live_now_ns() + patience_ns;
     while (is_missing(x->windows) && next_packet(x))
@@ -374,7 +383,11 @@ static enum x11_answer ask(struct x11 *x, const char *display, const char *autho
 enum x11_answer x11_ping(const char *display, const char *authority, uint64_t patience_ns,
                          x11_windows *ret)
 {
-    struct x11 x = {.fd = -1, .end_ns = live_now_ns() + SETUP_NS, .windows = ret};
+    uint64_t now = live_now_ns();
+    struct x11 x = {.fd = -1,
+                    .end_ns = now + SETUP_NS,
+                    .last_ns = now + MOST_SETUPS * (uint64_t)SETUP_NS,
+                    .windows = ret};
     x.packet = malloc(MOST_BYTES);
     enum x11_answer answer = x.packet ? ask(&x, display, authority, patience_ns) : X11_NO_SERVER;
     if (x.fd >= 0)
