@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -100,6 +101,22 @@ static bool find_variable(const char *text, size_t length, const char *name, cha
     return false;
 }
 
+/* The file with the cookie of another process's display. It is used only if it belongs to that process's
+ * user: else root could be made to send the cookie of somebody else to a server of that user. */
+static void find_authority(const struct argus_live *live, uint32_t process, const char *text,
+                           size_t length, char *ret)
+{
+    static const char name[] = "/.Xauthority";
+    char home[AUTHORITY_BYTES - sizeof(name)] = "";
+    struct stat status;
+    if (!find_variable(text, length, "XAUTHORITY", ret, AUTHORITY_BYTES)) {
+        find_variable(text, length, "HOME", home, sizeof(home));
+        snprintf(ret, AUTHORITY_BYTES, "%s%s", home, name);
+    }
+    if (stat(ret, &status) != 0 || status.st_uid != live->processes.data[process].uid)
+        snprintf(ret, AUTHORITY_BYTES, "/dev/null");
+}
+
 /* Of a login by ssh, say, which has no display: that of the first process which has one. */
 static bool find_display(struct argus_live *live, char *ret_display, char *ret_authority)
 {
@@ -110,11 +127,11 @@ static bool find_display(struct argus_live *live, char *ret_display, char *ret_a
     snprintf(ret_authority, AUTHORITY_BYTES, "%s", authority ? authority : "");
     for (uint32_t i = 0; text && !found && i < live->processes.length; i++) {
         ssize_t length = live_read(live->processes.data[i].pid, "environ", text, ENVIRONMENT_BYTES);
-        if (length <= 0)
+        if (length <= 0 || !live_load(live, i))
             continue;
         found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES);
         if (found)
-            find_variable(text, (size_t)length, "XAUTHORITY", ret_authority, AUTHORITY_BYTES);
+            find_authority(live, i, text, (size_t)length, ret_authority);
     }
     free(text);
     return found;
@@ -158,10 +175,20 @@ static uint32_t title_of(struct argus_live *live, const struct x11_window *windo
     return live_text(live, title);
 }
 
+/* A program in a container, or on another machine (ssh -X), tells the ID that it has there. Here, that
+ * may be another process, which then has no connection to a display. */
+static uint32_t owner_of(struct argus_live *live, const struct x11_window *window)
+{
+    uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
+    bool is_another = process != ARGUS_LIVE_NONE && !live->processes.data[process].denied &&
+                      display_of(live, process) == DISPLAY_NONE;
+    return is_another ? ARGUS_LIVE_NONE : process;
+}
+
 static void keep_window(struct around *around, const struct x11_window *window)
 {
     struct argus_live *live = around->live;
-    uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
+    uint32_t process = owner_of(live, window);
     struct argus_live_window kept = {.thread = process == ARGUS_LIVE_NONE
                                                    ? ARGUS_LIVE_NONE
                                                    : live->processes.data[process].first_thread,

@@ -46,9 +46,13 @@ struct bus {
 
 static bool wait_for(struct bus *bus, short events)
 {
-    uint64_t now = live_now_ns();
     struct pollfd polled = {bus->fd, events, 0};
-    return now < bus->end_ns && poll(&polled, 1, (int)((bus->end_ns - now) / 1000000) + 1) > 0;
+    int ready;
+    do {
+        uint64_t now = live_now_ns();
+        ready = now < bus->end_ns ? poll(&polled, 1, (int)((bus->end_ns - now) / 1000000) + 1) : 0;
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
 }
 
 static bool send_all(struct bus *bus, const void *bytes, size_t length)
@@ -213,7 +217,7 @@ static bool find_serial(const uint8_t *fields, size_t bytes, uint32_t *ret)
     while (at + 4 <= bytes) {
         uint8_t field = fields[at], type = fields[at + 2];
         size_t value = align(at + 4, type == 'g' ? 1 : 4), length;
-        if (fields[at + 1] != 1 || value + 4 > bytes)
+        if (fields[at + 1] != 1 || value + (type == 'g' ? 1 : 4) > bytes)
             return false;
         if (type == 'u') {
             if (field == REPLY_FIELD)

@@ -20,6 +20,7 @@ enum {
     MOST_OBJECTS = 1024, /* that are looked into */
     MOST_OWNERS = 32,
     LEAST_ADDRESS = 65536,
+    ADDRESS_BITS = 48, /* of a program's memory on arm64; x86-64 has 47 */
 };
 
 /* How the names of functions begin that wait for the answer to a call. To add one: a row. */
@@ -96,7 +97,7 @@ static void add_owner(struct search *search, const struct live_bus_name *name)
 static void look_for_name(struct search *search, uint64_t address)
 {
     char text[BUS_NAME_BYTES];
-    if (address < LEAST_ADDRESS || address >> 47 ||
+    if (address < LEAST_ADDRESS || address >> ADDRESS_BITS ||
         !live_memory_text(search->pid, address, text, sizeof(text)))
         return;
     if (!strchr(text, '.') || strcmp(text, "org.freedesktop.DBus") == 0)
@@ -111,7 +112,7 @@ static void look_for_name(struct search *search, uint64_t address)
 static void look_into_object(struct search *search, uint64_t address)
 {
     uint64_t words[OBJECT_WORDS];
-    if (address % sizeof(uint64_t) || address < LEAST_ADDRESS || address >> 47 ||
+    if (address % sizeof(uint64_t) || address < LEAST_ADDRESS || address >> ADDRESS_BITS ||
         search->objects == MOST_OBJECTS || !live_memory(search->pid, address, words, sizeof(words)))
         return;
     search->objects++;

@@ -225,8 +225,9 @@ static bool joins(const struct argus_live *live, const struct argus_live_wait *w
            live->threads.data[joiner].arg[2] == live->threads.data[thread].tid;
 }
 
-/* Nothing tells who would signal. A thread that waits for the end of the waiter would hardly. But if all other threads of the process have nothing to do, except
- * one and those for which it waits, it is likely that one. */
+/* Nothing tells which thread would signal. But if all other threads of the process have nothing to do,
+ * except one and those for which it waits, it is likely that one. A thread that waits for the end of
+ * the waiter is left out. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret)
 {

@@ -93,11 +93,10 @@ static uint32_t open_file(struct argus_live *live, const struct live_mapping *ma
     return (uint32_t)live->stacks.files.length - 1;
 }
 
-struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t address,
-                          uint64_t *ret_in_file)
+static struct live_elf *elf_of(struct argus_live *live, struct live_mapping *mapping,
+                               uint64_t address, uint64_t *ret_in_file)
 {
-    struct live_mapping *mapping = find_mapping(live, pid, address);
-    if (!mapping || !mapping->inode)
+    if (!mapping->inode)
         return NULL;
     if (!mapping->is_opened) {
         mapping->is_opened = true;
@@ -112,15 +111,22 @@ struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t addres
     return elf_file_address(file->elf, offset, ret_in_file) ? file : NULL;
 }
 
+struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t address,
+                          uint64_t *ret_in_file)
+{
+    struct live_mapping *mapping = find_mapping(live, pid, address);
+    return mapping ? elf_of(live, mapping, address, ret_in_file) : NULL;
+}
+
 struct live_elf *live_elf_at(struct argus_live *live, uint32_t pid, size_t index,
                              uint64_t *ret_bias)
 {
     uint64_t in_file;
     read_mappings(live, pid);
     for (size_t i = 0; i < live->stacks.mappings.length; i++) {
-        uint64_t start = live->stacks.mappings.data[i].start;
-        struct live_elf *file =
-            live->stacks.mappings.data[i].pid == pid ? live_elf(live, pid, start, &in_file) : NULL;
+        struct live_mapping *mapping = &live->stacks.mappings.data[i];
+        uint64_t start = mapping->start;
+        struct live_elf *file = mapping->pid == pid ? elf_of(live, mapping, start, &in_file) : NULL;
         if (!file || index--)
             continue;
         if (ret_bias)

@@ -121,10 +121,12 @@ static bool parse_sample(const struct perf_event_header *header, const uint8_t *
     return true;
 }
 
+/* Pages may be larger than PAGE: where the ring begins, and its size, the kernel says. */
 static void copy_out(const struct ring *ring, uint64_t from, void *ret, size_t bytes)
 {
-    const uint8_t *data = ring->data + PAGE;
-    size_t size = RING_PAGES * PAGE, at = from % size;
+    const struct perf_event_mmap_page *page = (const void *)ring->data;
+    const uint8_t *data = ring->data + page->data_offset;
+    size_t size = page->data_size, at = from % size;
     size_t first = bytes < size - at ? bytes : size - at;
     memcpy(ret, data + at, first);
     memcpy((uint8_t *)ret + first, data, bytes - first);

@@ -73,7 +73,7 @@ static uint32_t u32_at(const struct python *python, uint64_t address)
 
 static bool address_of(const struct live_elf *file, uint64_t bias, const char *name, uint64_t *ret)
 {
-    struct elf_export found;
+    struct elf_export found = {0};
     bool is_here = elf_export_find(file->elf, name, &found) && found.is_defined;
     *ret = found.address + bias;
     return is_here;

@@ -23,6 +23,7 @@ ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes)
     while (length + 1 < bytes && (got = read(fd, buffer + length, bytes - 1 - length)) != 0) {
         if (got < 0) {
             int saved = errno;
+            buffer[0] = '\0';
             close(fd);
             errno = saved;
             return -1;

@@ -105,7 +105,7 @@ static bool is_client(struct argus_live *live, const struct live_socket *own,
                       const struct live_socket *peer)
 {
     if (own->family == AF_UNIX)
-        return !own->path;
+        return !own->path && peer->path;
     return live_port_listens(live, peer->local_port) && !live_port_listens(live, own->local_port);
 }
 

@@ -17,7 +17,8 @@
 #include "live/live_x11_cookie.h"
 
 enum {
-    SETUP_NS = 500000000, /* for the server itself */
+    SETUP_NS = 500000000, /* for each answer of the server itself */
+    MOST_SETUPS = 6,      /* so many times that, for all answers */
     MOST_BYTES = 1 << 20,
     MOST_WINDOWS = 256,
     MOST_DEPTH = 3, /* below the root, where window managers put their frames */
@@ -38,6 +39,8 @@ enum {
     ANSWERS = 0x80000 | 0x20000,
     ATOM_STRING = 31,
     ATOM_WM_NAME = 39,
+    BYTES = 8, /* formats of properties */
+    WORDS = 32,
 };
 
 enum atom { PROTOCOLS, PING, PID, CLIENT_LIST, NAME, UTF8, ATOMS };
@@ -47,7 +50,8 @@ static const char *const atom_names[ATOMS] = {"WM_PROTOCOLS",     "_NET_WM_PING"
 
 struct x11 {
     int fd;
-    uint64_t end_ns;
+    uint64_t end_ns;  /* of the wait for the next answer */
+    uint64_t last_ns; /* of all questions about windows */
     uint32_t root;
     uint16_t sequence;
     uint32_t atoms[ATOMS];
@@ -74,9 +78,13 @@ static uint16_t u16_at(const uint8_t *at)
 
 static bool wait_for(struct x11 *x, short events)
 {
-    uint64_t now = live_now_ns();
     struct pollfd polled = {x->fd, events, 0};
-    return now < x->end_ns && poll(&polled, 1, (int)((x->end_ns - now) / 1000000) + 1) > 0;
+    int ready;
+    do {
+        uint64_t now = live_now_ns();
+        ready = now < x->end_ns ? poll(&polled, 1, (int)((x->end_ns - now) / 1000000) + 1) : 0;
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
 }
 
 static bool send_all(struct x11 *x, const void *bytes, size_t length)
@@ -202,9 +210,13 @@ static bool reply_of(struct x11 *x, const uint8_t *message, size_t bytes)
 {
     if (!request(x, message, bytes))
         return false;
-    while (next_packet(x))
-        if (x->packet[0] <= REPLY && u16_at(x->packet + 2) == x->sequence)
-            return x->packet[0] == REPLY;
+    while (next_packet(x)) {
+        if (x->packet[0] > REPLY || u16_at(x->packet + 2) != x->sequence)
+            continue;
+        uint64_t end = live_now_ns() + SETUP_NS;
+        x->end_ns = end < x->last_ns ? end : x->last_ns;
+        return x->packet[0] == REPLY;
+    }
     return false;
 }
 
@@ -226,8 +238,10 @@ static bool intern(struct x11 *x, enum atom atom)
     return true;
 }
 
-/* The property's items; `*ret` points into the packet. Returns their number. */
-static size_t property(struct x11 *x, uint32_t window, uint32_t name, const uint8_t **ret)
+/* The property's items, if they have the size of `format` in bits; `*ret` points into the packet. Returns
+ * their number. */
+static size_t property(struct x11 *x, uint32_t window, uint32_t name, uint8_t format,
+                       const uint8_t **ret)
 {
     uint8_t message[24] = {GET_PROPERTY, 0, 6};
     put_u32(message + 4, window);
@@ -235,9 +249,9 @@ static size_t property(struct x11 *x, uint32_t window, uint32_t name, const uint
     put_u32(message + 20, MOST_WINDOWS);
     if (!reply_of(x, message, sizeof(message)))
         return 0;
-    size_t count = u32_at(x->packet + 16), bytes = count * (x->packet[1] / 8u);
+    size_t count = u32_at(x->packet + 16), bytes = count * (format / 8u);
     *ret = x->packet + PACKET;
-    return bytes <= x->packet_bytes - PACKET ? count : 0;
+    return x->packet[1] == format && bytes <= x->packet_bytes - PACKET ? count : 0;
 }
 
 /* --- windows --- */
@@ -245,14 +259,14 @@ static size_t property(struct x11 *x, uint32_t window, uint32_t name, const uint
 static void read_window(struct x11 *x, struct x11_window *window)
 {
     const uint8_t *items;
-    size_t count = property(x, window->id, x->atoms[PROTOCOLS], &items);
+    size_t count = property(x, window->id, x->atoms[PROTOCOLS], WORDS, &items);
     for (size_t i = 0; i < count; i++)
         window->pings |= u32_at(items + 4 * i) == x->atoms[PING];
-    if (property(x, window->id, x->atoms[PID], &items))
+    if (property(x, window->id, x->atoms[PID], WORDS, &items))
         window->pid = u32_at(items);
-    count = property(x, window->id, x->atoms[NAME], &items);
+    count = property(x, window->id, x->atoms[NAME], BYTES, &items);
     if (!count)
-        count = property(x, window->id, ATOM_WM_NAME, &items);
+        count = property(x, window->id, ATOM_WM_NAME, BYTES, &items);
     if (count >= sizeof(window->title))
         count = sizeof(window->title) - 1;
     if (count)
@@ -281,7 +295,7 @@ static void search_tree(struct x11 *x, uint32_t parent, int depth)
         count = 0;
     memcpy(children, x->packet + PACKET, count * sizeof(children[0]));
     for (size_t i = 0; i < count; i++) {
-        if (property(x, children[i], x->atoms[PROTOCOLS], &items))
+        if (property(x, children[i], x->atoms[PROTOCOLS], WORDS, &items))
             add_window(x, children[i]);
         else if (depth < MOST_DEPTH)
             search_tree(x, children[i], depth + 1);
@@ -292,7 +306,7 @@ static void find_windows(struct x11 *x)
 {
     uint32_t ids[MOST_WINDOWS];
     const uint8_t *items;
-    size_t count = property(x, x->root, x->atoms[CLIENT_LIST], &items);
+    size_t count = property(x, x->root, x->atoms[CLIENT_LIST], WORDS, &items);
     if (count > MOST_WINDOWS)
         count = MOST_WINDOWS;
     if (count)
@@ -336,6 +350,13 @@ static bool is_missing(const x11_windows *windows)
     return false;
 }
 
+/* Windows can only be blamed if the server, which passes their answers on, is still there. */
+static enum x11_answer ask_again(struct x11 *x)
+{
+    x->end_ns = live_now_ns() + SETUP_NS;
+    return intern(x, PING) ? X11_ANSWERED : X11_SILENT;
+}
+
 static enum x11_answer ask(struct x11 *x, const char *display, const char *authority,
                            uint64_t patience_ns)
 {
@@ -348,18 +369,25 @@ static enum x11_answer ask(struct x11 *x, const char *display, const char *autho
     if (answer != X11_ANSWERED)
         return answer;
     find_windows(x);
-    if (live_now_ns() >= x->end_ns || !ping_all(x))
+    if (live_now_ns() >= x->end_ns && x->end_ns < x->last_ns)
+        return X11_SILENT;
+    x->end_ns = live_now_ns() + SETUP_NS;
+    if (!ping_all(x))
         return X11_SILENT;
     x->end_ns = live_now_ns() + patience_ns;
     while (is_missing(x->windows) && next_packet(x))
         continue;
-    return X11_ANSWERED;
+    return is_missing(x->windows) ? ask_again(x) : X11_ANSWERED;
 }
 
 enum x11_answer x11_ping(const char *display, const char *authority, uint64_t patience_ns,
                          x11_windows *ret)
 {
-    struct x11 x = {.fd = -1, .end_ns = live_now_ns() + SETUP_NS, .windows = ret};
+    uint64_t now = live_now_ns();
+    struct x11 x = {.fd = -1,
+                    .end_ns = now + SETUP_NS,
+                    .last_ns = now + MOST_SETUPS * (uint64_t)SETUP_NS,
+                    .windows = ret};
     x.packet = malloc(MOST_BYTES);
     enum x11_answer answer = x.packet ? ask(&x, display, authority, patience_ns) : X11_NO_SERVER;
     if (x.fd >= 0)

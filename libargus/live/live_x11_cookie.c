@@ -2,11 +2,20 @@
  * behind its length; numbers in network order (Xsecurity(7), libXau's AuRead.c). */
 #include "live/live_x11_cookie.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { FAMILY_LOCAL = 256, FAMILY_WILD = 65535, TEXT_BYTES = 256, TEXTS = 4 };
+enum {
+    FAMILY_LOCAL = 256,
+    FAMILY_WILD = 65535,
+    TEXT_BYTES = 256,
+    TEXTS = 4,
+    MOST_ENTRIES = 4096,
+};
 enum { ADDRESS, NUMBER, NAME, DATA };
 
 struct text {
@@ -36,7 +45,7 @@ static bool search(FILE *file, const char *number, size_t digits, struct x11_coo
 {
     struct text texts[TEXTS];
     unsigned family;
-    while (read_number(file, &family)) {
+    for (int entry = 0; entry < MOST_ENTRIES && read_number(file, &family); entry++) {
         for (int i = 0; i < TEXTS; i++)
             if (!read_text(file, &texts[i]))
                 return false;
@@ -51,12 +60,25 @@ static bool search(FILE *file, const char *number, size_t digits, struct x11_coo
     return false;
 }
 
+/* The path may come from the environment of any process: a pipe would block, a device has no end. */
+static FILE *open_file(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 bool x11_find_cookie(const char *authority, const char *display, struct x11_cookie *ret)
 {
     char path[512];
     const char *home = getenv("HOME"), *colon = strrchr(display, ':');
     snprintf(path, sizeof(path), "%s/.Xauthority", home ? home : "");
-    FILE *file = colon ? fopen(authority && authority[0] ? authority : path, "re") : NULL;
+    FILE *file = colon ? open_file(authority && authority[0] ? authority : path) : NULL;
     if (!file)
         return false;
     bool found = search(file, colon + 1, strspn(colon + 1, "0123456789"), ret);

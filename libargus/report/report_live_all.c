@@ -15,14 +15,19 @@ static const char *const displays[] = {
     [ARGUS_LIVE_DISPLAY_SILENT] = "the X server does not answer, so all its windows are frozen",
 };
 
+static const char *owner_text(const struct argus_live *live, const struct argus_live_window *window,
+                              char *buffer, size_t bytes)
+{
+    return window->thread != ARGUS_LIVE_NONE ? live_thread_text(live, window->thread, buffer, bytes)
+                                             : "a process that is not known";
+}
+
 static void print_window(const struct argus_sink *sink, const struct argus_live *live,
                          const struct argus_live_window *window)
 {
     char name[LIVE_TEXT_BYTES];
-    bool is_known = window->thread != ARGUS_LIVE_NONE;
     argus_sink_printf(sink, "  \"%s\" of %s %s\n", argus_live_text(live, window->title),
-                      is_known ? live_thread_text(live, window->thread, name, sizeof(name))
-                               : "a process that it does not name",
+                      owner_text(live, window, name, sizeof(name)),
                       !window->pings    ? "cannot be asked (_NET_WM_PING)"
                       : window->answers ? "answers"
                                         : "does not answer");
@@ -75,11 +80,11 @@ static void print_headline(const struct argus_sink *sink, const struct argus_liv
     char name[LIVE_TEXT_BYTES], text[2 * LIVE_TEXT_BYTES];
     for (size_t i = 0; i < overview->window_count; i++) {
         const struct argus_live_window *window = &overview->windows[i];
-        if (!window->pings || window->answers || window->thread == ARGUS_LIVE_NONE)
+        if (!window->pings || window->answers)
             continue;
         snprintf(text, sizeof(text), "The window \"%s\" of %s does not answer.",
                  argus_live_text(live, window->title),
-                 live_thread_text(live, window->thread, name, sizeof(name)));
+                 owner_text(live, window, name, sizeof(name)));
         report_wrapped(sink, 0, text);
         return;
     }

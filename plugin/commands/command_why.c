@@ -114,14 +114,15 @@ const struct command command_why = {
                "who can end that wait, what that thread waits for, and so on across processes:\n"
                "to a thread that runs, sleeps, or waits for a device or a person, or to a\n"
                "deadlock. A thread that runs is sampled for a second. Reads /proc, the\n"
-               "kernel's list of sockets, and the processes' memory; nothing is changed.\n"
-               "Processes of other users, and kernel.yama.ptrace_scope above 0, need sudo.\n"
-               "What cannot be known is said.\n"
+               "kernel's list of sockets, and the processes' memory, and asks D-Bus daemons\n"
+               "for names. No process is stopped, except a running thread for moments where\n"
+               "perf_event is not allowed. Processes of other users, and\n"
+               "kernel.yama.ptrace_scope above 0, need sudo. What cannot be known is said.\n"
                "Without an argument: the window that does not answer its window manager's ping\n"
                "(X11), else main threads that do not move and wait for something.\n"
                "Inside LLDB, the process is the debugger's if none is given, running or\n"
                "stopped.\n"
-               "JSON: docs/schema/why.json.",
+               "JSON: docs/schema/why.json; without an argument, docs/schema/why-all.json.",
     .example = "argus why\nargus why editor\nargus why 4711\nsudo argus why --json 4711",
     .options = options,
     .run = run,

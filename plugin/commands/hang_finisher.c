@@ -41,6 +41,8 @@ static struct argus_error *diagnose(const struct hang_finisher *finisher, const 
     finisher->session->no_cache = true;
     struct argus_error *error = hang_explain_file(finisher->session, finisher->wanted->arguments,
                                                   name, kept, ret_is_listed);
+    if (error)
+        *ret_is_listed = true; /* it is not known, so the file is kept */
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
 }
 

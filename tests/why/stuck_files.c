@@ -95,10 +95,10 @@ static void trace_and_sleep(void *data)
     (void)data;
     pid_t pid = getppid();
     int status;
+    say("tracer", getpid()); /* the parent may be stopped before it knows */
     ptrace(PTRACE_SEIZE, pid, 0, 0);
     ptrace(PTRACE_INTERRUPT, pid, 0, 0);
     waitpid(pid, &status, __WALL);
-    say("tracer", getpid());
     printf("ready\n");
     fflush(stdout);
     work_slowly();
@@ -107,7 +107,7 @@ static void trace_and_sleep(void *data)
 void traced(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    child_of(trace_and_sleep, NULL); /* it says its ID itself: this thread may be stopped already */
+    child_of(trace_and_sleep, NULL);
     sleep(LONG_S);
 }
 
