@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 
 #include "argus/trace.h"
+#include "base/hash64.h"
+#include "base/idmap.h"
 #include "base/memory_use.h"
 #include "base/parallel.h"
 
 /* Stacks and heaps of threads, and symbols of files that a trace names. */
 #define BESIDES_BYTES    (64ull << 20)
 #define PER_THREAD_BYTES (8ull << 20)
+/* A program's file, its debug information in a second file, and both uncompressed. */
+#define PER_IMAGE_BYTE 8u
 
 void memory_limit_for(const struct session *session, const char *path)
 {
@@ -26,6 +30,40 @@ void memory_limit_for(const struct session *session, const char *path)
         return;
     limit.rlim_cur = most;
     setrlimit(RLIMIT_DATA, &limit);
+}
+
+static void widen(const struct session *session, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (session->in_lldb || getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    limit.rlim_cur =
+        bytes < limit.rlim_max - limit.rlim_cur ? limit.rlim_cur + bytes : limit.rlim_max;
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
+void memory_limit_for_images(const struct session *session, const struct argus_trace *trace)
+{
+    const struct argus_image_entry *images;
+    size_t count = argus_trace_images(trace, &images);
+    struct idmap seen = {0};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+        uint64_t id = hash64(0, images[i].path, strlen(images[i].path));
+        if (idmap_get(&seen, id) != IDMAP_NONE || !idmap_put(&seen, id, 0))
+            continue;
+        if (images[i].path[0] == '/' && stat(images[i].path, &status) == 0 &&
+            S_ISREG(status.st_mode))
+            bytes += (uint64_t)status.st_size;
+    }
+    idmap_deinit(&seen);
+    widen(session, PER_IMAGE_BYTE * bytes);
+}
+
+void memory_limit_for_programs(const struct session *session)
+{
+    widen(session, memory_available_bytes() / 2);
 }
 
 const char *memory_limit_hint(const struct argus_error *error)

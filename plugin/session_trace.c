@@ -58,6 +58,8 @@ static struct argus_error *open_trace(struct session *session, const struct argu
     struct argus_error *error = open_file(session, arguments, trace->path, &trace->trace);
     if (!error)
         error = argus_property_lists_read(trace->trace);
+    if (!error)
+        memory_limit_for_images(session, trace->trace);
     if (!error) /* a killed recorder leaves stack snapshots that still have to be unwound */
         error = argus_unwind_trace(trace->trace, show_progress, session, NULL);
     if (error) {

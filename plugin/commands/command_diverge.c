@@ -37,6 +37,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = arguments_expect(arguments, 1, alone ? 1 : 2);
     for (size_t i = 0; !error && i < arguments_count(arguments); i++)
         memory_limit_for(session, arguments_word(arguments, i));
+    memory_limit_for_programs(session);
     if (!error && !alone)
         error = argus_steps_open(arguments_word(arguments, 0), &normal);
     if (!error)

@@ -37,6 +37,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct argus_error *error = arguments_expect(arguments, 1, 1);
     if (!error)
         memory_limit_for(session, arguments_word(arguments, 0));
+    memory_limit_for_programs(session);
     if (!error)
         error = argus_steps_open(arguments_word(arguments, 0), &steps);
     if (!error)
