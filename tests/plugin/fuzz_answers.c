@@ -39,10 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     close(fd);
     struct argus_error *error = answer_book_open(trace, &book);
-    if (!error) {
+    if (!error)
         look_at(&book);
-        answer_book_deinit(&book);
-    }
+    answer_book_deinit(&book); /* after an error, too */
     argus_error_destroy(error);
     unlink(path);
     rmdir(folder);
