@@ -157,10 +157,9 @@ json_t *json_samples(const struct argus_live *live, uint32_t thread,
                      const struct argus_live_samples *samples)
 {
     static const char *const samplers[] = {NULL, "perf_event", "stops"};
-    json_t *functions = json_array(), *stacks = json_array();
     if (!samples)
         return json_null();
-    json_t *object = json_object();
+    json_t *object = json_object(), *functions = json_array(), *stacks = json_array();
     for (size_t i = 0; i < samples->function_count; i++)
         json_add(functions, function_object(live, &samples->functions[i]));
     for (size_t i = 0; i < samples->stack_count; i++)
