@@ -333,6 +333,8 @@ class Why(unittest.TestCase):
         plugin = pathlib.Path(STUCK).parents[1] / "lib/libargus.so"
         if not found or not plugin.exists():
             self.skipTest("no LLDB, or built without its plugin")
+        if b"__asan_init" in plugin.read_bytes():
+            self.skipTest("a sanitizer's runtime cannot be loaded into LLDB")
         with Stuck("mutex") as stuck:
             done = subprocess.run([found[0], "--batch", "--no-lldbinit", "-o", f"plugin load {plugin}", "-p",
                                    str(stuck.ids["main"]), "-o", "argus why"], capture_output=True, text=True, timeout=200)
