@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/launch.h"
@@ -17,10 +16,6 @@
 #if defined(__linux__)
 #include "linux/host_header.h"
 #endif
-
-/* Another snapshot may be in progress, which --on-hang or another user has begun. */
-#define SNAPSHOT_TRIES          50
-#define SNAPSHOT_TRIES_A_SECOND 5
 
 struct recorder_client {
     int fd;
@@ -342,14 +337,7 @@ struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
                                       struct recorder_status *ret)
 {
     struct request request = make_request(REQUEST_SNAPSHOT);
-    const struct timespec pause = {.tv_nsec = 1000000000 / SNAPSHOT_TRIES_A_SECOND};
-    struct argus_error *error = ask(client, &request, fd, ret);
-    for (int i = 0; error && error->code == ARGUS_ERROR_BUSY && i < SNAPSHOT_TRIES; i++) {
-        argus_error_destroy(error);
-        nanosleep(&pause, NULL);
-        error = ask(client, &request, fd, ret);
-    }
-    return error;
+    return ask(client, &request, fd, ret);
 }
 
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret)
