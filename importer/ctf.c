@@ -24,7 +24,6 @@ struct reading {
     struct sink *sink;
     struct kernel_events *events;
     bt_message_iterator *messages; /* owned */
-    VEC(uint64_t) current;         /* by CPU: the thread that runs there */
     uint64_t strange_count;        /* events without time or CPU */
 };
 
@@ -129,16 +128,6 @@ static const struct foreign_fields fields = {number, text, argument};
 
 /* --- events --- */
 
-static uint64_t *current_of(struct reading *reading, uint32_t cpu)
-{
-    while (reading->current.length <= cpu && cpu < 65536)
-        if (!vec_push(&reading->current, 0)) {
-            sink_fail(reading->sink, argus_error_memory());
-            return NULL;
-        }
-    return cpu < reading->current.length ? &reading->current.data[cpu] : NULL;
-}
-
 static bool cpu_of(const bt_event *event, uint32_t *ret)
 {
     uint64_t cpu;
@@ -202,7 +191,7 @@ static void take_event(struct reading *reading, const bt_message *message)
                                   .source = source};
     uint64_t *current, next;
     if (!event.name || !time_of(message, &event.time_ns) || !cpu_of(source, &event.cpu) ||
-        !(current = current_of(reading, event.cpu))) {
+        !(current = kernel_events_current(reading->events, event.cpu))) {
         reading->strange_count++;
         return;
     }
@@ -418,7 +407,6 @@ static struct argus_error *read_folder(const char *path, struct sink *sink)
         sink_note(sink, "%" PRIu64 " events without a time or a CPU were left out",
                   reading.strange_count);
     bt_graph_put_ref(graph);
-    vec_deinit(&reading.current);
     kernel_events_destroy(reading.events);
     return error;
 }

@@ -11,6 +11,7 @@
 
 /* What is going on on a CPU. */
 struct cpu_state {
+    uint64_t thread;               /* for kernel_events_current() */
     uint32_t interrupts, softirqs; /* how many are nested */
 };
 
@@ -89,9 +90,27 @@ static struct cpu_state *cpu_state(struct kernel_events *events, uint32_t cpu)
     if (cpu >= 65536)
         return &none;
     while (events->cpus.length <= cpu)
-        if (!vec_push(&events->cpus, (struct cpu_state){0, 0}))
+        if (!vec_push(&events->cpus, (struct cpu_state){0}))
             return &none;
     return &events->cpus.data[cpu];
+}
+
+uint64_t *kernel_events_current(struct kernel_events *events, uint32_t cpu)
+{
+    struct cpu_state *state = cpu_state(events, cpu);
+    if (cpu < events->cpus.length)
+        return &state->thread;
+    if (cpu < 65536)
+        sink_fail(events->sink, argus_error_memory());
+    return NULL;
+}
+
+uint32_t kernel_events_context(uint32_t common_flags)
+{
+    enum { HARDIRQ = 0x08, SOFTIRQ = 0x10 };
+    return common_flags & HARDIRQ   ? ARGUS_CONTEXT_HARDIRQ
+           : common_flags & SOFTIRQ ? ARGUS_CONTEXT_SOFTIRQ
+                                    : ARGUS_CONTEXT_TASK;
 }
 
 /* From where a wake-up came. Without records of interrupts on this CPU, it is unknown. */
@@ -241,7 +260,7 @@ static void on_fork(struct kernel_events *events, const struct foreign_event *ev
     put_child(events, event, child, process, *name ? name : text(event, "comm"));
 }
 
-static const char *last_part(const char *path)
+const char *kernel_events_last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -251,7 +270,7 @@ static void on_exec(struct kernel_events *events, const struct foreign_event *ev
 {
     uint64_t process = sink_process(events->sink, event->tid);
     put(events, event, ARGUS_ID_EXEC, process ? process : event->tid, 0, 0, 0);
-    put_name(events, event, ARGUS_ID_NAME_EXEC, last_part(text(event, "filename")));
+    put_name(events, event, ARGUS_ID_NAME_EXEC, kernel_events_last_part(text(event, "filename")));
 }
 
 static void on_thread_exit(struct kernel_events *events, const struct foreign_event *event)

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/vec.h"
 #include "formats.h"
 #include "kernel_events.h"
 #include "perfetto_trace.pb-c.h"
@@ -22,7 +21,6 @@ enum { MOST_PACKET_BYTES = 256 << 20, PACKET_TAG = 0x0a, REALTIME = 1, BOOTTIME 
 struct reading {
     struct sink *sink;
     struct kernel_events *events;
-    VEC(uint64_t) current; /* by CPU: the thread that runs there */
 };
 
 /* --- fields of a message --- */
@@ -87,32 +85,15 @@ static const struct foreign_fields fields = {number, text, argument};
 
 /* --- events --- */
 
-static uint64_t *current_of(struct reading *reading, uint32_t cpu)
-{
-    while (reading->current.length <= cpu && cpu < 65536)
-        if (!vec_push(&reading->current, 0)) {
-            sink_fail(reading->sink, argus_error_memory());
-            return NULL;
-        }
-    return cpu < reading->current.length ? &reading->current.data[cpu] : NULL;
-}
-
-/* common_flags, as in tep_fields.c. */
-static uint32_t context_of(bool known, uint32_t flags)
-{
-    return !known         ? ARGUS_CONTEXT_UNKNOWN
-           : flags & 0x08 ? ARGUS_CONTEXT_HARDIRQ
-           : flags & 0x10 ? ARGUS_CONTEXT_SOFTIRQ
-                          : ARGUS_CONTEXT_TASK;
-}
-
 static void take_event(struct reading *reading, uint32_t cpu, const PerfettoPart__FtraceEvent *from)
 {
     const ProtobufCMessageDescriptor *descriptor = &perfetto_part__ftrace_event__descriptor;
     struct foreign_event event = {.time_ns = from->timestamp,
                                   .tid = from->pid,
                                   .cpu = cpu,
-                                  .context = context_of(from->has_common_flags, from->common_flags),
+                                  .context = from->has_common_flags
+                                                 ? kernel_events_context(from->common_flags)
+                                                 : ARGUS_CONTEXT_UNKNOWN,
                                   .fields = &fields};
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
@@ -123,7 +104,7 @@ static void take_event(struct reading *reading, uint32_t cpu, const PerfettoPart
         if (event.source)
             kernel_events_take(reading->events, &event);
     }
-    uint64_t *current = current_of(reading, cpu);
+    uint64_t *current = kernel_events_current(reading->events, cpu);
     if (current && from->sched_switch)
         *current = (uint64_t)(int64_t)from->sched_switch->next_pid;
 }
@@ -155,7 +136,7 @@ static void take_compact_switch(struct reading *reading, uint32_t cpu,
                                 const PerfettoPart__CompactSched *from, const struct column *column)
 {
     PerfettoPart__SchedSwitch as_event = PERFETTO_PART__SCHED_SWITCH__INIT;
-    uint64_t *current = current_of(reading, cpu);
+    uint64_t *current = kernel_events_current(reading->events, cpu);
     size_t at = column->at;
     if (!current || at >= from->n_switch_next_pid || at >= from->n_switch_prev_state)
         return;
@@ -182,7 +163,7 @@ static void take_compact_waking(struct reading *reading, uint32_t cpu,
                                 const PerfettoPart__CompactSched *from, const struct column *column)
 {
     PerfettoPart__SchedWakeup as_event = PERFETTO_PART__SCHED_WAKEUP__INIT;
-    const uint64_t *current = current_of(reading, cpu);
+    const uint64_t *current = kernel_events_current(reading->events, cpu);
     size_t at = column->at;
     bool has_flags = at < from->n_waking_common_flags;
     if (!current || at >= from->n_waking_pid)
@@ -197,7 +178,8 @@ static void take_compact_waking(struct reading *reading, uint32_t cpu,
         .time_ns = column->time_ns,
         .tid = *current,
         .cpu = cpu,
-        .context = context_of(has_flags, has_flags ? from->waking_common_flags[at] : 0),
+        .context = has_flags ? kernel_events_context(from->waking_common_flags[at])
+                             : ARGUS_CONTEXT_UNKNOWN,
         .fields = &fields,
         .source = &as_event};
     kernel_events_take(reading->events, &event);
@@ -241,19 +223,13 @@ static void take_bundle(struct reading *reading, const PerfettoPart__FtraceEvent
 
 /* --- tables --- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void take_tree(struct reading *reading, const PerfettoPart__ProcessTree *tree)
 {
     for (size_t i = 0; i < tree->n_processes; i++) {
         const PerfettoPart__Process *process = tree->processes[i];
         sink_thread(reading->sink, (uint64_t)process->pid, (uint64_t)process->pid,
                     (uint64_t)process->ppid,
-                    process->n_cmdline ? last_part(process->cmdline[0]) : NULL,
+                    process->n_cmdline ? kernel_events_last_part(process->cmdline[0]) : NULL,
                     process->has_is_kthread && process->is_kthread);
     }
     for (size_t i = 0; i < tree->n_threads; i++)
@@ -417,7 +393,6 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     if (!error)
         kernel_events_note_gaps(reading.events);
     free(bytes);
-    vec_deinit(&reading.current);
     kernel_events_destroy(reading.events);
     return error;
 }

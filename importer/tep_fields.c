@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "argus/record.h"
+#include "kernel_events.h"
 
 static bool lies_within(const struct tep_format_field *field, const struct tep_record *record)
 {
@@ -88,14 +89,6 @@ static bool argument(const struct foreign_event *event, unsigned index, uint64_t
 
 const struct foreign_fields tep_fields = {number, text, argument};
 
-/* common_flags (trace_flag_type in include/linux/trace_events.h). */
-static uint32_t context_of(int flags)
-{
-    return flags & TRACE_FLAG_HARDIRQ   ? ARGUS_CONTEXT_HARDIRQ
-           : flags & TRACE_FLAG_SOFTIRQ ? ARGUS_CONTEXT_SOFTIRQ
-                                        : ARGUS_CONTEXT_TASK;
-}
-
 bool tep_event_of(struct tep_handle *tep, struct tep_record *record, struct tep_source *ret_source,
                   struct foreign_event *ret)
 {
@@ -107,7 +100,8 @@ bool tep_event_of(struct tep_handle *tep, struct tep_record *record, struct tep_
                                   .time_ns = record->ts,
                                   .tid = (uint64_t)tep_data_pid(tep, record),
                                   .cpu = (uint32_t)record->cpu,
-                                  .context = context_of(tep_data_flags(tep, record)),
+                                  .context =
+                                      kernel_events_context((uint32_t)tep_data_flags(tep, record)),
                                   .fields = &tep_fields,
                                   .source = ret_source};
     return true;
