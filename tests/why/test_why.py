@@ -147,13 +147,25 @@ def why(word, *options):
     return done.stdout
 
 
-def settled(pid, is_there):
+def settled(pid, is_there=lambda path: True, end=None):
     """The answer once the programs are where they are going, on a loaded machine too; the last one after a minute."""
     until = time.monotonic() + 60
     while True:
         answer = json.loads(why(pid, "--json"))
-        if is_there(answer["path"]) or time.monotonic() > until:
+        if is_there(answer["path"]) and end in (None, answer["end"]) or time.monotonic() > until:
             return answer
+
+
+def settled_case(stuck, case):
+    """The answer about the main thread of a case, once its threads are in the waits of its row."""
+    kinds, names, end = CASES[case]
+    tids = [stuck.ids[name.rstrip("?")] for name in names]
+    return settled(stuck.ids["main"], lambda path: kinds_and_threads(path) == (kinds, tids) and
+                   not any(step["went_on"] for step in path), end)
+
+
+def kinds_and_threads(path):
+    return [step["wait"]["kind"] for step in path], [step["tid"] for step in path]
 
 
 def problems(value, schema, place="answer"):
@@ -187,12 +199,11 @@ class Why(unittest.TestCase):
     def check(self, case):
         kinds, names, end = CASES[case]
         with Stuck(case) as stuck:
-            answer = json.loads(why(stuck.ids["main"], "--json"))
+            tids = [stuck.ids[name.rstrip("?")] for name in names]
+            answer = settled_case(stuck, case)
             text = why(stuck.ids["main"])
         path = answer["path"]
-        self.assertEqual([step["wait"]["kind"] for step in path], kinds, answer["summary"])
-        self.assertEqual([step["tid"] for step in path], [stuck.ids[name.rstrip("?")] for name in names],
-                         answer["summary"])
+        self.assertEqual(kinds_and_threads(path), (kinds, tids), answer["summary"])
         self.assertEqual([False] + [step["guess"] for step in path[:-1]], [name.endswith("?") for name in names])
         self.assertEqual(answer["end"], end, answer["summary"])
         self.assertEqual(problems(answer, json.loads(pathlib.Path(SCHEMA).read_text())), [])
@@ -208,7 +219,7 @@ class Why(unittest.TestCase):
     def test_stacks_are_whole_and_named(self):
         """Also functions that address their frame by a frame pointer, which nobody tells."""
         with Stuck("mutex") as stuck:
-            path = json.loads(why(stuck.ids["main"], "--json"))["path"]
+            path = settled_case(stuck, "mutex")["path"]
         for step, function in zip(path, ("mutex", "work_slowly")):
             self.assertTrue(step["stack_complete"], step["stack"])
             begin = "main" if function == "mutex" else "hold_and_sleep"
@@ -220,7 +231,7 @@ class Why(unittest.TestCase):
 
     def test_running_thread_is_sampled(self):
         with Stuck("runs") as stuck:
-            answer = json.loads(why(stuck.ids["main"], "--json"))
+            answer = settled_case(stuck, "runs")
         samples = answer["samples"]
         if samples["by"] is None or not samples["samples"]:
             self.skipTest("no samples: the kernel allows none, or the thread got no CPU")
@@ -235,7 +246,7 @@ class Why(unittest.TestCase):
     def test_flag_of_a_loop(self):
         for case in ("spins", "polls_flag"):
             with Stuck(case) as stuck:
-                answer = json.loads(why(stuck.ids["main"], "--json"))
+                answer = settled_case(stuck, case)
             if case == "spins" and answer["samples"]["samples"] < 8:
                 continue
             self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0}])
@@ -244,7 +255,7 @@ class Why(unittest.TestCase):
 
     def test_siblings_that_may_hold_a_lock(self):
         with Stuck("backends") as stuck:
-            answer = json.loads(why(stuck.ids["main"], "--json"))
+            answer = settled_case(stuck, "backends")
             text = why(stuck.ids["main"])
         self.assertEqual([(candidate["pid"], candidate["client_tid"], candidate["link"]) for candidate in answer["candidates"]],
                          [(stuck.ids["other"], stuck.ids["client"], "shares")])
@@ -336,6 +347,7 @@ class Why(unittest.TestCase):
         if b"__asan_init" in plugin.read_bytes():
             self.skipTest("a sanitizer's runtime cannot be loaded into LLDB")
         with Stuck("mutex") as stuck:
+            settled_case(stuck, "mutex")
             done = subprocess.run([found[0], "--batch", "--no-lldbinit", "-o", f"plugin load {plugin}", "-p",
                                    str(stuck.ids["main"]), "-o", "argus why"], capture_output=True, text=True, timeout=200)
         if "attach failed" in done.stderr:
@@ -347,6 +359,7 @@ class Why(unittest.TestCase):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""
         with Stuck("loops") as stuck:
             pid = stuck.ids["main"]
+            settled_case(stuck, "loops")
             switches = [line for line in status(pid) if "ctxt_switches" in line]
             for _ in range(5):
                 why(pid)
@@ -361,11 +374,14 @@ class Why(unittest.TestCase):
                     time.sleep(number / 20)
                     argus.kill()
             before = cpu_ticks(pid)
-            time.sleep(0.5)
+            until = time.monotonic() + 60
+            while cpu_ticks(pid) == before and time.monotonic() < until:
+                time.sleep(0.1)
             self.assertIn("R (running)", " ".join(status(pid)).replace("\t", " "))
             self.assertNotEqual(cpu_ticks(pid), before)
         with Stuck("circle") as stuck:
             pid = stuck.ids["main"]
+            settled_case(stuck, "circle")
             switches = [line for line in status(pid) if "ctxt_switches" in line]
             for number in range(20):
                 with subprocess.Popen([ARGUS, "why", str(pid)], stdout=subprocess.DEVNULL) as argus:
@@ -376,6 +392,7 @@ class Why(unittest.TestCase):
 
     def test_by_name_and_by_thread(self):
         with Stuck("mutex") as stuck:
+            settled_case(stuck, "mutex")
             answer = json.loads(why(stuck.ids["holder"], "--json"))
             self.assertEqual([step["tid"] for step in answer["path"]], [stuck.ids["holder"]])
             self.assertEqual({thread["tid"] for thread in answer["threads"]}, {stuck.ids["main"], stuck.ids["holder"]})
