@@ -30,8 +30,8 @@ ROUND_S = 4.0
 
 Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[False])
 
-# The same with debug information. The compiler's library has members of its own inside.
-MEMBERS = {"job+0xc": "job.is_done", "job->0x10": "job->is_done", "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
+# The same with debug information: one name, or several. The compiler's library has members of its own inside.
+MEMBERS = {"job+0xc": "job.is_done", "job->0x10": ("job->is_done", "job._M_ptr->done", "job._M_t._M_t._M_head_impl->done"), "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
            "own->0x8": "own->is_done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
            "rust_loops::STATE+0x8": "rust_loops::STATE.done"}
 
@@ -42,6 +42,7 @@ C_SHAPES = [
     Shape("BUSY", "is_done", ["finish_work"], True),
     Shape("BOUNDED", "is_done", ["finish_work"]),
     Shape("DEADLINE", "is_done", ["finish_work"]),
+    Shape("SLOW", "is_done", ["finish_work"]),
     Shape("FUNCTION", "is_done", ["finish_work"]),
     Shape("CALLBACK", "is_done", ["finish_work"]),
     Shape("HANDLED", "is_done", ["finish_work"]),
@@ -292,7 +293,9 @@ def sentences_without_may(answer, place):
 
 def is_variable(name, wanted):
     """Libraries have members inside ("is_done._M_base._M_i"), and a compiler that splits a static numbers its parts."""
-    return any(name == text or name.startswith(text + ".") for text in (wanted, MEMBERS.get(wanted)) if text)
+    members = MEMBERS.get(wanted, ())
+    texts = (wanted, *((members,) if isinstance(members, str) else members))
+    return any(name == text or name.startswith(text + ".") for text in texts)
 
 
 class Verdict:

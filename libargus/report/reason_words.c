@@ -149,10 +149,11 @@ static void put_callers(struct wording *to)
                      to->view.vertices[vertex].wait.user_stack, text, sizeof(text)));
 }
 
-/* The call with which a loop polls. */
+/* The call with which a loop polls. A loop of sched_yield() is inside of its vertex. */
 static void put_poll(struct wording *to)
 {
-    if (to->view.vertices[to->reason->vertex].flags & ARGUS_VERTEX_YIELDS)
+    const struct argus_vertex *vertex = &to->view.vertices[to->reason->vertex];
+    if (vertex->flags & ARGUS_VERTEX_YIELDS || !vertex->yield_calls)
         put_wait(to);
     else
         put(to, "sched_yield");

@@ -60,6 +60,7 @@ static const struct shape {
     {"record_of_thread", false, "record+0x8"},
     {"deadline", false, "did_reconfigure"},
     {"seconds", false, "did_reconfigure"},
+    {"until_limit", false, "did_reconfigure"},
     {"dispatching", false, "did_reconfigure"},
     {"semaphore", false, "places_left"},
     {"predicate", true, "job+0x8"},

@@ -16,7 +16,8 @@
 
 #if defined(SHAPE_GLOBAL) || defined(SHAPE_YIELD) || defined(SHAPE_BUSY) ||                        \
     defined(SHAPE_BOUNDED) || defined(SHAPE_DEADLINE) || defined(SHAPE_FUNCTION) ||                \
-    defined(SHAPE_CALLBACK) || defined(SHAPE_HANDLED) || defined(SHAPE_CLOCK)
+    defined(SHAPE_CALLBACK) || defined(SHAPE_HANDLED) || defined(SHAPE_CLOCK) ||                   \
+    defined(SHAPE_SLOW)
 static volatile int is_done;
 
 void prepare(void)
@@ -57,6 +58,12 @@ void wait_until_done(void)
 {
     for (int i = 0; i < 20000 && !is_done; i++)
         SLEEP();
+}
+#elif defined(SHAPE_SLOW)
+void wait_until_done(void)
+{
+    while (!is_done)
+        usleep(200000);
 }
 #elif defined(SHAPE_DEADLINE)
 void wait_until_done(void)

@@ -153,8 +153,12 @@ static void consider_wait(const struct view *view, const struct habits *habits, 
 struct loop {
     const struct habit *habit; /* of its waits; NULL: no loop */
     uint64_t start_ns, turned_ns /* the end of its last wait */;
-    bool turns; /* at least one of its vertices was merged from several turns */
+    bool turns;      /* at least one of its vertices was merged from several turns */
+    uint32_t sleeps; /* vertices that were not */
 };
+
+/* So many sleeps in a row at the same place are a loop with long pauses. */
+#define FEWEST_SLEEPS 3
 
 /* Whether `vertex`, whose wait of `habit` ended at `end_ns`, belongs to the loop. If the loop is
  * over, a new one begins. Work before a loop's first wait is not part of it. */
@@ -184,8 +188,11 @@ static void consider_yields(const struct view *view, const struct habits *habits
         bool member = loop_goes_on(&loop, vertex, habits_of(habits, vertex), end_ns);
         loop.turns |= member && yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
         loop.turned_ns = member ? end_ns : loop.turned_ns;
+        loop.sleeps += member && vertex->wait.kind == ARGUS_WAIT_SLEEP;
         if (member && loop.turns)
             consider(best, thread, loop.start_ns, vertex->end_ns, ARGUS_NONE, weight);
+        else if (loop.sleeps >= FEWEST_SLEEPS && member)
+            consider(best, thread, loop.start_ns, end_ns, ARGUS_NONE, WEIGHT_ASKED_FOR);
         else if (yields)
             consider(best, thread, vertex->start_ns, vertex->end_ns, v, weight);
     }

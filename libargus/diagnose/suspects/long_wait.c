@@ -15,6 +15,7 @@
 #include "diagnose/suspects/disk_users.h"
 #include "diagnose/suspects/file_server.h"
 #include "diagnose/suspects/remotes.h"
+#include "diagnose/suspects/slow_loop.h"
 
 #define DEFAULT_MAX_DEPTH 16
 
@@ -186,9 +187,13 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (!diagnoser_add_late_path(d, account, late->link, late->vertex))
         return argus_error_memory();
     struct lock_tries tries;
-    if (late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
-                                                    late->part.end_ns, &tries)))
-        return diagnoser_explain_yielding(d, late->vertex, late->part);
+    bool polls =
+        late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
+                                                    late->part.end_ns, &tries));
+    struct argus_error *error =
+        polls || busy ? NULL : slow_loop_detect(d, late->vertex, late->part, &polls);
+    if (error || polls)
+        return error ? error : diagnoser_explain_yielding(d, late->vertex, late->part);
     if (file_lock_find_holder(&d->view, position->vertex) == v->thread &&
         diagnoser_is_unseen_holder(d, v->thread, position->window,
                                    late->run_ns + late->runnable_ns + late->wait_ns))
@@ -391,11 +396,15 @@ struct argus_error *diagnose_long_wait(struct diagnoser *d)
                                      .window = {d->hang.start_ns, d->hang.end_ns},
                                      .requester = ARGUS_NONE};
     struct window longest = wait_window(&d->view, d->hang.vertex, position.window);
-    bool one_wait = window_ns(longest) >= window_ns(position.window) / 2;
+    bool one_wait = window_ns(longest) >= window_ns(position.window) / 2, done = false;
+    struct argus_error *error = slow_loop_detect(d, d->hang.vertex, position.window, &done);
+    if (error || done) {
+        d->hang.type = ARGUS_TYPE_REPEATED_YIELD;
+        return error ? error : diagnose_repeated_yield(d);
+    }
     if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
-    bool done = false;
-    struct argus_error *error = explain_answer(d, &position, &done);
+    error = explain_answer(d, &position, &done);
     if (!error && !done)
         error = explain_handed_on(d, &position, &done);
     d->waits_explained = done;

@@ -20,6 +20,7 @@
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/suspects/slow_loop.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/suspects/turned_flag.h"
 
@@ -58,8 +59,9 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.start_ns + 1);
          v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v)) {
         const struct argus_vertex *piece = &view->vertices[v];
-        bool same = v == vertex || (is_yielding(view, v) &&
-                                    piece->wait.syscall == view->vertices[vertex].wait.syscall);
+        bool same =
+            v == vertex || is_same_pause(view, vertex, v) ||
+            (is_yielding(view, v) && piece->wait.syscall == view->vertices[vertex].wait.syscall);
         looks += !same                                ? 0
                  : piece->repeat > piece->yield_calls ? piece->repeat
                                                       : piece->yield_calls;
@@ -243,10 +245,12 @@ static struct window span_of_loop(const struct view *view, uint32_t vertex, stru
     for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, hang.start_ns + 1);
          v != ARGUS_NONE && view->vertices[v].start_ns < hang.end_ns; v = timeline_next(view, v)) {
         const struct argus_vertex *piece = &view->vertices[v];
-        if (!is_yielding(view, v))
+        bool pauses = is_same_pause(view, vertex, v);
+        uint64_t end_ns = pauses ? timeline_wait_end(view, v) : piece->end_ns;
+        if (!is_yielding(view, v) && !pauses)
             continue;
         span.start_ns = piece->start_ns < span.start_ns ? piece->start_ns : span.start_ns;
-        span.end_ns = piece->end_ns > span.end_ns ? piece->end_ns : span.end_ns;
+        span.end_ns = end_ns > span.end_ns ? end_ns : span.end_ns;
     }
     return (struct window){span.start_ns > hang.start_ns ? span.start_ns : hang.start_ns,
                            span.end_ns < hang.end_ns ? span.end_ns : hang.end_ns};

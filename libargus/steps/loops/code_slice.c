@@ -380,6 +380,30 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     }
 }
 
+/* The sources from `first` on are limits of the time. */
+static void keep_limits(struct code_slice *slice, uint32_t first)
+{
+    for (uint32_t i = first; i < slice->source_count && slice->limit_count < CODE_SOURCES_MAX; i++)
+        slice->limits[slice->limit_count++] = slice->sources[i];
+}
+
+static bool is_limit(const struct code_slice *slice, const struct code_path *path)
+{
+    for (uint32_t i = 0; i < slice->limit_count; i++)
+        if (code_path_is_same(&slice->limits[i], path))
+            return true;
+    return false;
+}
+
+void code_slice_drop_limits(struct code_slice *slice)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < slice->source_count; i++)
+        if (!is_limit(slice, &slice->sources[i]))
+            slice->sources[kept++] = slice->sources[i];
+    slice->source_count = kept;
+}
+
 /* Everything that was found for a comparison with a counter, or with the time, is its bound. */
 static void follow_comparison(struct code_slice *slice, const struct code_scope *scope,
                               uint32_t node)
@@ -388,6 +412,8 @@ static void follow_comparison(struct code_slice *slice, const struct code_scope 
     bool cycled = slice->cycled, is_unknown = slice->is_unknown, timed = slice->timed;
     slice->cycled = slice->timed = false;
     follow_operands(slice, scope, node);
+    if (slice->timed)
+        keep_limits(slice, before);
     if (slice->cycled || slice->timed) {
         slice->source_count = before;
         slice->is_unknown = is_unknown;

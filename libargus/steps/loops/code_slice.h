@@ -37,6 +37,8 @@ struct code_slice {
     const struct code_function *yield_function;
     struct code_path sources[CODE_SOURCES_MAX];
     uint32_t source_count;
+    struct code_path limits[CODE_SOURCES_MAX]; /* what the time was compared with */
+    uint32_t limit_count;
     bool found;          /* a source, perhaps one that was there already */
     bool counts;         /* a counter, or its bound, has a part in it */
     bool waits_for_time; /* the time has, or what it is compared with */
@@ -54,6 +56,10 @@ struct code_slice {
 void code_slice_branch(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
 /* … and what decides whether the instruction at `node` is reached in a turn of the loop. */
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+
+/* Removes the sources that are also compared with the time: `if (limit > 0 && now >= limit)` looks at
+ * a time-out, which no other thread is expected to change. */
+void code_slice_drop_limits(struct code_slice *slice);
 
 /* NULL without memory. The decoder is borrowed. */
 struct code_library *code_library_create(struct instruction_decoder *decoder);

@@ -84,6 +84,7 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     for (uint32_t i = 0; i < function->nodes.length; i++)
         if (is_exit(function, loop, i))
             code_slice_control(slice, scope, i);
+    code_slice_drop_limits(slice);
     if (slice->budget->left < function->nodes.length) /* not all was looked at */
         slice->is_unknown = true;
     return judge(slice, exits);

@@ -55,6 +55,19 @@ APART bool wait_seconds(void)
     return did_reconfigure;
 }
 
+/* 0: without a limit. */
+APART bool wait_until_limit(void)
+{
+    while (!did_reconfigure) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (seconds_most > 0 && now.tv_sec >= seconds_most)
+            return false;
+        usleep(1000);
+    }
+    return true;
+}
+
 /* The inner loop and the one around it begin with the same instruction. */
 APART void wait_dispatching(void)
 {
