@@ -16,29 +16,36 @@ static uint64_t clock_now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* The unit of times in proc(5). */
+static uint64_t tick_ns(void)
+{
+    return NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 /* Since boot, with the time in which the machine was suspended, in the unit of proc(5). */
 static uint64_t since_boot(unsigned long long ticks)
 {
     uint64_t running_ns = clock_now_ns(CLOCK_MONOTONIC); /* first: it is the smaller one */
     uint64_t suspended_ns = clock_now_ns(CLOCK_BOOTTIME) - running_ns;
-    uint64_t ns = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+    uint64_t ns = ticks * tick_ns();
     return ns > suspended_ns ? ns - suspended_ns : 0;
 }
 
-/* "tid (comm) state ppid pgrp session tty tpgid flags …"; field 22 is the time of its start. comm may
- * contain anything, also ')'. */
+/* "tid (comm) state ppid pgrp session tty tpgid flags …"; fields 14 and 15 are its cpu time, field 22
+ * is the time of its start. comm may contain anything, also ')'. */
 static bool parse(char *text, struct proc_stat *ret)
 {
     unsigned flags;
-    unsigned long long ticks = 0;
+    unsigned long long ticks = 0, user = 0, system = 0;
     char *open = strchr(text, '('), *close = strrchr(text, ')');
     if (!open || !close || close < open ||
         sscanf(close + 1,
-               " %c %d %d %d %*d %d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               " %c %d %d %d %*d %d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu",
                &ret->state, &ret->parent, &ret->group, &ret->session, &ret->terminal_group, &flags,
-               &ticks) < 6)
+               &user, &system, &ticks) < 6)
         return false;
     ret->started_ns = since_boot(ticks);
+    ret->ran_ns = (user + system) * tick_ns();
     *close = '\0';
     snprintf(ret->name, sizeof(ret->name), "%s", open + 1);
     ret->is_kernel = flags & PF_KTHREAD;

@@ -1,5 +1,6 @@
-/* Programs that took long to open their first window, for which the user waits. Whether a program only
- * had much to do, the analysis has to tell: these hangs are doubtful. */
+/* Programs that waited for long while they started, for which the user waits: until they had a
+ * connection to a display server, or until their main thread first rested in its loop. Whether a
+ * program only had much to do, the analysis has to tell: these hangs are doubtful. */
 #ifndef ARGUS_RECORDER_HANG_STARTS_H
 #define ARGUS_RECORDER_HANG_STARTS_H
 
@@ -15,10 +16,18 @@ typedef VEC(struct reply_hang) hang_reports;
 struct hang_start {
     uint64_t started_ns;
     uint64_t window_ns; /* the look that first found a window; 0: none yet */
+    uint64_t rested_ns; /* when the main thread began its first rest after that; 0: not yet */
+    uint64_t ran_ns;    /* the main thread's cpu time at the end of the start */
     uint32_t pid;
     bool seen; /* by the current look */
     bool done; /* nothing is to be reported any more */
 };
+
+/* Whether a thread waits in a poll that may take input from a display server. */
+bool hang_takes_input(const struct hang_system *system, const struct backend_poller *poller);
+/* The same, for any thread of the process. */
+bool hang_any_takes_input(const struct hang_system *system, const struct backend_poller *pollers,
+                          size_t count, uint32_t pid);
 
 struct hang_starts {
     uint64_t began_ns; /* the first look; earlier programs are ignored */
@@ -36,6 +45,8 @@ struct hang_start_wish {
 bool hang_starts_look(struct hang_starts *starts, const struct hang_start_wish *wish,
                       const struct hang_system *system, const struct backend_poller *pollers,
                       size_t count, uint64_t now_ns, hang_reports *ret);
+/* A hang of this process's main thread has been reported: its start is not reported as well. */
+void hang_starts_skip(struct hang_starts *starts, uint32_t pid);
 void hang_starts_deinit(struct hang_starts *starts);
 
 #endif

@@ -21,6 +21,7 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
     if (!proc_stat_read(pid, tid, &thread) || !proc_stat_read(pid, pid, &process))
         return false;
     *ret = (struct hang_sight){.started_ns = process.started_ns,
+                               .ran_ns = thread.ran_ns,
                                .excused = thread.state == 'T' || thread.state == 't' ||
                                           gave_terminal(pid, &process)};
     memcpy(ret->process, process.name, sizeof(process.name));

@@ -17,7 +17,6 @@
 #define SERVING      3  /* this many polls in a handler that found something are a nested loop */
 /* If this process did not run for this long, perhaps no process did. */
 #define LATE_LOOK_NS 1000000000ull
-#define RESTING_NS   250000000ull /* a longer wait in a poll is no wait for a reply */
 
 /* A loop that is back for so long only has not recovered: the hang goes on. */
 #define MOMENT_NS 300000000ull
@@ -94,6 +93,8 @@ static bool report(struct hang_watch *watch, struct away *away, uint64_t until_n
     memcpy(hang.process, away->process, sizeof(hang.process));
     *(is_doubt ? &away->doubt_reported : &away->reported) = true;
     watch->doubts += is_doubt;
+    if (away->tid == away->pid && !is_doubt)
+        hang_starts_skip(&watch->starts, away->pid);
     return vec_push(&watch->reports, hang);
 }
 
@@ -142,36 +143,23 @@ static bool is_unanswered(const struct hang_watch *watch, const struct backend_p
  * nested loop. */
 static bool polls_no_more(const struct backend_poller *poller, uint64_t now_ns)
 {
-    return !poller->polling_in_handler && poller->seen_ns && now_ns > poller->seen_ns + RESTING_NS;
+    return !poller->polling_in_handler && poller->seen_ns &&
+           now_ns > poller->seen_ns + HANG_RESTING_NS;
 }
 
 /* Whether a handler repeatedly polls for the end of a child: then it waits for a command, whatever
  * it polls in between. */
 static bool asks_for_child(const struct backend_poller *poller, uint64_t now_ns)
 {
-    return poller->asked_ns && now_ns < poller->asked_ns + RESTING_NS;
-}
-
-/* Whether the descriptors of the set are known. */
-static bool is_listed(const struct poll_set *set)
-{
-    return set->kind == POLL_SET_ARRAY || set->kind == POLL_SET_BITS;
+    return poller->asked_ns && now_ns < poller->asked_ns + HANG_RESTING_NS;
 }
 
 /* Whether a poll cannot take input, while a process to which this one has sent something reads
  * nothing. */
 static bool is_deaf(const struct hang_watch *watch, const struct poll_set *set, uint32_t pid)
 {
-    return is_listed(set) && !watch->system->has_display(set, pid) &&
+    return poll_set_is_listed(set) && !watch->system->has_display(set, pid) &&
            watch->system->has_untaken(pid);
-}
-
-/* Whether the thread waits in a poll that may take input from a display server. */
-static bool may_take_input(const struct hang_watch *watch, const struct backend_poller *poller)
-{
-    const struct poll_set *set = poller->polling ? &poller->loop_set : &poller->handler_set;
-    return (poller->polling || poller->polling_in_handler) &&
-           (!is_listed(set) || watch->system->has_display(set, poller->pid));
 }
 
 /* Whether a main thread with windows waits in a poll before it has reached its loop. In some
@@ -180,12 +168,10 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
                            size_t count, const struct backend_poller *poller)
 {
     if (!poller->polling || poller->tid != poller->pid || !poller->seen_ns ||
-        poller->rested_ns >= RESTING_NS)
+        poller->rested_ns >= HANG_RESTING_NS)
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (pollers[i].pid == poller->pid && may_take_input(watch, &pollers[i]))
-            return false;
-    return watch->system->has_window(poller->pid);
+    return !hang_any_takes_input(watch->system, pollers, count, poller->pid) &&
+           watch->system->has_window(poller->pid);
 }
 
 /* Whether a thread that has polled inside a handler may be working normally. */
@@ -210,7 +196,7 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
-    bool rests = sight->at_futex && poller->rested_ns < RESTING_NS;
+    bool rests = sight->at_futex && poller->rested_ns < HANG_RESTING_NS;
     bool unseen = !away->has_window && !watch->name[0];
     if (unseen && !watch->system->has_typed(poller->pid))
         return true;

@@ -42,7 +42,7 @@
  * - a main thread with windows is in a handler that polls, and none of the reasons above counts;
  * - a main thread without polls, which works for another process's windows, is away from its wait
  *   for a condition (linux/condition_loops.h);
- * - a program waited while it started (hang_starts.h).
+ * - a program waited, and hardly ran, while it started (hang_starts.h).
  */
 #ifndef ARGUS_RECORDER_HANG_WATCH_H
 #define ARGUS_RECORDER_HANG_WATCH_H
@@ -54,6 +54,7 @@
 #include "server/backend.h"
 
 #define HANG_REPORT_AFTER_NS 10000000000ull
+#define HANG_RESTING_NS      250000000ull /* a longer wait in a poll is no wait for a reply */
 
 struct hang_watch;
 
@@ -61,6 +62,7 @@ struct hang_watch;
 struct hang_sight {
     char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
     uint64_t started_ns;               /* when its process began; the trace clock; 0: unknown */
+    uint64_t ran_ns;                   /* its cpu time; 0: unknown */
     bool excused;            /* its process is stopped, or another process group has its terminal */
     bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
 };

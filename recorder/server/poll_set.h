@@ -23,6 +23,12 @@ struct poll_set {
     uint32_t kind;  /* enum poll_set_kind */
 };
 
+/* Whether the descriptors of the set are known. */
+static inline bool poll_set_is_listed(const struct poll_set *set)
+{
+    return set->kind == POLL_SET_ARRAY || set->kind == POLL_SET_BITS;
+}
+
 /* Whether a wait for `inner` also ends for every input that `outer` waits for. False if `outer` is
  * unknown. */
 bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer);

@@ -1,101 +1,5 @@
 /* Which absences count as a hang, with a simulated system and clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "recorder/server/hang_watch.h"
-
-#define MS        1000000ull
-#define THRESHOLD (2000 * MS)
-
-static bool gone, ready, untaken, windowless, unread, typed;
-static struct hang_sight sight;
-
-static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
-{
-    (void)pid;
-    (void)tid;
-    *ret = sight;
-    memcpy(ret->process, "editor", sizeof("editor"));
-    return !gone;
-}
-
-static bool is_ready(const struct poll_set *set, uint32_t pid)
-{
-    (void)set;
-    (void)pid;
-    return ready;
-}
-
-static bool is_untaken(const struct poll_set *set, uint32_t pid)
-{
-    (void)set;
-    (void)pid;
-    return untaken;
-}
-
-static bool has_window(uint32_t pid)
-{
-    (void)pid;
-    return !windowless;
-}
-
-static bool has_typed(uint32_t pid)
-{
-    (void)pid;
-    return typed;
-}
-
-/* The sets with this object have the display. */
-#define DISPLAY 7
-
-static bool has_display(const struct poll_set *set, uint32_t pid)
-{
-    (void)pid;
-    return set->object == DISPLAY;
-}
-
-static bool has_untaken(uint32_t pid)
-{
-    (void)pid;
-    return unread;
-}
-
-static const struct hang_system system_of_test = {.look = look,
-                                                  .is_ready = is_ready,
-                                                  .is_untaken = is_untaken,
-                                                  .has_window = has_window,
-                                                  .has_typed = has_typed,
-                                                  .has_display = has_display,
-                                                  .has_untaken = has_untaken};
-
-static int set_up(void **state)
-{
-    gone = ready = untaken = windowless = unread = typed = false;
-    sight = (struct hang_sight){.excused = false};
-    *state = hang_watch_create(THRESHOLD, "", &system_of_test);
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    hang_watch_destroy(*state);
-    return 0;
-}
-
-/* Looks every 200 ms from `from` to `to`. */
-static void look_between(struct hang_watch *watch, const struct backend_poller *pollers,
-                         size_t count, uint64_t from, uint64_t to)
-{
-    for (uint64_t now = from; now <= to; now += 200 * MS)
-        assert_true(hang_watch_look(watch, pollers, count, now));
-}
+#include "hang_scene.h"
 
 static struct backend_poller away_since(uint32_t tid, uint64_t returned_ns)
 {
@@ -508,31 +412,6 @@ static void a_loop_at_a_condition_is_doubtful(void **state)
     assert_int_equal(hang.ended, 1);
 }
 
-/* A program that waits for a service before it opens its window. */
-static void a_late_start_is_doubtful(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hang;
-    struct backend_poller loop = {.tid = 10,
-                                  .pid = 10,
-                                  .returns = 1,
-                                  .polling = true,
-                                  .returned_ns = 6000 * MS,
-                                  .first_ns = 6000 * MS};
-    sight.started_ns = 1000 * MS;
-    look_between(watch, &loop, 0, 500 * MS, 5900 * MS);
-    windowless = true;
-    look_between(watch, &loop, 1, 6100 * MS, 6500 * MS);
-    assert_false(hang_watch_next(watch, &hang));
-    windowless = false;
-    look_between(watch, &loop, 1, 6600 * MS, 20000 * MS);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_int_not_equal(hang.doubt, 0);
-    assert_int_equal(hang.start_ns, 1000 * MS);
-    assert_int_equal(hang.duration_ns, 5600 * MS);
-    assert_false(hang_watch_next(watch, &hang));
-}
-
 static void who_is_left_out_is_none(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
@@ -543,7 +422,6 @@ static void who_is_left_out_is_none(void **state)
 
 int main(void)
 {
-#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WATCH_TEST(a_hang_is_reported_when_it_ends),
         WATCH_TEST(a_hang_that_lasts_is_reported_once),
@@ -570,7 +448,6 @@ int main(void)
         WATCH_TEST(a_hang_is_over_after_a_rest),
         WATCH_TEST(a_nested_loop_is_doubtful),
         WATCH_TEST(a_loop_at_a_condition_is_doubtful),
-        WATCH_TEST(a_late_start_is_doubtful),
         WATCH_TEST(who_is_left_out_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

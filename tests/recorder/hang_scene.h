@@ -1,0 +1,106 @@
+/* A simulated system and clock for the tests of hang_watch.h. Each test may change what the system
+ * answers; set_up() resets that. */
+#ifndef ARGUS_TESTS_RECORDER_HANG_SCENE_H
+#define ARGUS_TESTS_RECORDER_HANG_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/server/hang_watch.h"
+
+#define MS        1000000ull
+#define THRESHOLD (2000 * MS)
+
+static bool gone, ready, untaken, windowless, unread, typed;
+static struct hang_sight sight;
+
+static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
+{
+    (void)pid;
+    (void)tid;
+    *ret = sight;
+    memcpy(ret->process, "editor", sizeof("editor"));
+    return !gone;
+}
+
+static bool is_ready(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return ready;
+}
+
+static bool is_untaken(const struct poll_set *set, uint32_t pid)
+{
+    (void)set;
+    (void)pid;
+    return untaken;
+}
+
+static bool has_window(uint32_t pid)
+{
+    (void)pid;
+    return !windowless;
+}
+
+static bool has_typed(uint32_t pid)
+{
+    (void)pid;
+    return typed;
+}
+
+/* The sets with this object have the display. */
+#define DISPLAY 7
+
+static bool has_display(const struct poll_set *set, uint32_t pid)
+{
+    (void)pid;
+    return set->object == DISPLAY;
+}
+
+static bool has_untaken(uint32_t pid)
+{
+    (void)pid;
+    return unread;
+}
+
+static const struct hang_system system_of_test = {.look = look,
+                                                  .is_ready = is_ready,
+                                                  .is_untaken = is_untaken,
+                                                  .has_window = has_window,
+                                                  .has_typed = has_typed,
+                                                  .has_display = has_display,
+                                                  .has_untaken = has_untaken};
+
+static int set_up(void **state)
+{
+    gone = ready = untaken = windowless = unread = typed = false;
+    sight = (struct hang_sight){.excused = false};
+    *state = hang_watch_create(THRESHOLD, "", &system_of_test);
+    return *state ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    hang_watch_destroy(*state);
+    return 0;
+}
+
+/* Looks every 200 ms from `from` to `to`. */
+static void look_between(struct hang_watch *watch, const struct backend_poller *pollers,
+                         size_t count, uint64_t from, uint64_t to)
+{
+    for (uint64_t now = from; now <= to; now += 200 * MS)
+        assert_true(hang_watch_look(watch, pollers, count, now));
+}
+
+#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+#endif
