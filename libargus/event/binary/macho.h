@@ -5,8 +5,7 @@
  * only. The file is not trusted: every length and offset is checked, and memory stays below the
  * file's size times a constant. Of a fat file, one slice is read; offsets are relative to the
  * slice. Only 64-bit little-endian files are supported: Apple has made no others since macOS 10.15.
- * Not read are lines (they are in a .dSYM), and functions of stripped files that are only in
- * LC_FUNCTION_STARTS or in the shared cache's own table.
+ * Lines are not read (they are in a .dSYM).
  */
 #ifndef ARGUS_EVENT_MACHO_H
 #define ARGUS_EVENT_MACHO_H
@@ -52,8 +51,13 @@ bool macho_read(const struct macho *macho, uint64_t offset_bytes, size_t bytes, 
 
 /* The symbols, sorted by address; borrowed. */
 const struct macho_symbol *macho_symbols(const struct macho *macho, size_t *ret_count);
-/* The function or variable that covers `address`: the last one before it in the same segment; NULL: none. */
+/* The function or variable that covers `address`: the last one before it in the same segment. NULL:
+ * none, or that of a stripped symbol (LC_FUNCTION_STARTS says that another function begins before
+ * `address`). */
 const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address,
                                       bool is_function);
+/* Where the function that covers `address` begins, whether or not it has a name. False: not
+ * known. */
+bool macho_function_start(const struct macho *macho, uint64_t address, uint64_t *ret);
 
 #endif

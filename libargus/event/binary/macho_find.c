@@ -76,6 +76,17 @@ static const struct macho_range *segment_of(const struct macho *macho, uint64_t 
     return NULL;
 }
 
+/* The last start of a function at or before `address` in `segment`; 0: none. */
+static uint64_t start_before(const struct macho *macho, const struct macho_range *segment,
+                             uint64_t address)
+{
+    size_t behind;
+    LOWER_BOUND(behind, macho->starts.length, macho->starts.data[behind] <= address);
+    return behind && macho->starts.data[behind - 1] >= segment->address
+               ? macho->starts.data[behind - 1]
+               : 0;
+}
+
 const struct macho_symbol *macho_find(const struct macho *macho, uint64_t address, bool is_function)
 {
     const struct macho_range *segment = segment_of(macho, address);
@@ -85,8 +96,19 @@ const struct macho_symbol *macho_find(const struct macho *macho, uint64_t addres
         const struct macho_symbol *symbol = &macho->symbols.data[behind - 1];
         if (symbol->address < segment->address)
             return NULL;
-        if (symbol->is_function == is_function)
-            return symbol;
+        if (symbol->is_function != is_function)
+            continue;
+        bool another = is_function && start_before(macho, segment, address) > symbol->address;
+        return another ? NULL : symbol;
     }
     return NULL;
+}
+
+bool macho_function_start(const struct macho *macho, uint64_t address, uint64_t *ret)
+{
+    const struct macho_range *segment = segment_of(macho, address);
+    const struct macho_symbol *symbol = macho_find(macho, address, true);
+    uint64_t start = segment ? start_before(macho, segment, address) : 0;
+    *ret = symbol && symbol->address > start ? symbol->address : start;
+    return *ret != 0;
 }

@@ -84,6 +84,8 @@ struct macho_data { /* of the link-edit segment */
     uint32_t command, bytes, offset, data_bytes;
 };
 
+#define MACHO_LINKEDIT "__LINKEDIT"
+
 #define MACHO_READ         1u
 #define MACHO_WRITE        2u
 #define MACHO_EXEC         4u

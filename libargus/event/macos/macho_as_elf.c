@@ -11,6 +11,7 @@
 
 #include "base/compat.h"
 #include "event/binary/macho.h"
+#include "event/macos/own_cache.h"
 
 /* Fat files have code for several CPU types. The UUID tells which one a process executes; without
  * it, this machine's own type is assumed. */
@@ -47,8 +48,19 @@ static struct macho *open_macho(const char *path, enum macho_cpu cpu, const uint
     return macho;
 }
 
-struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
-                               bool *ret_stale)
+/* The system's libraries are not files: they are in the shared cache. */
+static struct macho *open_cached(const struct elf_identity *identity)
+{
+    const struct dyld_cache *cache =
+        identity->build_id_bytes == MACHO_UUID_BYTES ? own_cache() : NULL;
+    struct macho *macho = NULL;
+    if (cache)
+        argus_error_destroy(dyld_cache_image(cache, identity->build_id, &macho));
+    return macho;
+}
+
+static struct macho *open_at_path(const char *path, const struct elf_identity *identity,
+                                  bool *ret_stale)
 {
     bool by_uuid = identity->build_id_bytes == MACHO_UUID_BYTES;
     int fd = elf_open_regular(path, by_uuid ? 0 : identity->unchanged_since_ns);
@@ -61,12 +73,22 @@ struct elf_file *elf_file_open(const char *path, const struct elf_identity *iden
     struct macho *any = macho ? NULL : open_macho(path, MACHO_CPU_ANY, NULL);
     *ret_stale = any != NULL;
     macho_close(any);
+    return macho;
+}
+
+struct elf_file *elf_file_open(const char *path, const struct elf_identity *identity,
+                               bool *ret_stale)
+{
+    struct macho *macho = open_at_path(path, identity, ret_stale);
+    if (!macho)
+        macho = open_cached(identity);
     struct elf_file *file = macho ? calloc(1, sizeof(*file)) : NULL;
     if (!file) {
         macho_close(macho);
         return NULL;
     }
     file->macho = macho;
+    *ret_stale = false;
     return file;
 }
 
@@ -157,9 +179,7 @@ bool elf_file_is_program(const struct elf_file *file)
 
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret)
 {
-    const struct macho_symbol *found = macho_find(file->macho, address, true);
-    *ret = found ? found->address : 0;
-    return found != NULL;
+    return macho_function_start(file->macho, address, ret);
 }
 
 unsigned elf_file_machine(const struct elf_file *file)
