@@ -54,7 +54,7 @@ struct command_option {
     const char *name; /* without the dashes */
     char short_name;  /* 0: none */
     /* Its argument's name in the help, e.g. "FILE"; NULL: a switch. Lower case and digits are
-     * literal values: "perfetto|dot", "all|none|RANGE". Shells complete them
+     * literal values: "trace-events|dot", "all|none|RANGE". Shells complete them
      * (completion_values.c). */
     const char *argument;
     const char *help; /* one line, no full stop */

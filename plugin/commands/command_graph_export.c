@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "plugin/export_hangs.h"
 #include "plugin/output_file.h"
 #include "plugin/vertex_filter.h"
 
@@ -11,38 +13,43 @@ enum { DEFAULT_HOPS = 3 };
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write to FILE, not to standard output"},
-    {"format", 0, "perfetto|dot", "perfetto (the default) or dot"},
+    {"format", 0, "trace-events|perfetto|dot", "the format [by FILE's suffix, else trace-events]"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
-    {"limit", 'n', "N", "write at most N vertices (200000; dot: 500)"},
+    {"threshold", 't', "DURATION", "perfetto: count as a hang what lasts DURATION or longer (2s)"},
+    {"limit", 'n', "N", "write at most N vertices (trace-events: 200000; dot: 500; else 1000000)"},
     COMMAND_OPTIONS_END,
 };
 
-/* The formats. To add one: a row, its writer in libargus/report, a sentence in argus/export.h. */
-static const struct format {
-    const char *name;
-    struct argus_error *(*write)(const struct argus_report_context *context,
-                                 const struct argus_export *part, uint64_t *ret_edges_cut);
-    uint64_t limit; /* number of vertices that its viewers can handle */
-    const char *viewer;
-} formats[] = {
-    {"perfetto", argus_export_perfetto, 200000, "ui.perfetto.dev or chrome://tracing"},
-    {"dot", argus_export_dot, 500, "Graphviz: dot -Tsvg"},
-};
-
-static struct argus_error *format_get(const struct arguments *arguments, const struct format **ret)
+/* Chosen by --format, else by the suffix of the file. */
+static struct argus_error *format_get(const struct arguments *arguments,
+                                      const struct argus_export_format **ret)
 {
     const char *name = arguments_option(arguments, "format");
-    *ret = &formats[0];
-    for (size_t i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (strcmp(name, formats[i].name) == 0) {
-            *ret = &formats[i];
-            return NULL;
-        }
-    return name ? argus_error_create(ARGUS_ERROR_USAGE, "--format: '%s' is none of perfetto, dot",
-                                     name)
-                : NULL;
+    const char *path = arguments_option(arguments, "output");
+    size_t count = argus_export_formats(ret);
+    const struct argus_export_format *all = *ret;
+    char names[256];
+    struct text text = {names, sizeof(names), 0};
+    if (name)
+        *ret = argus_export_format_named(name);
+    else if (path && argus_export_format_of(path))
+        *ret = argus_export_format_of(path);
+    for (size_t i = 0; i < count; i++)
+        text_add(&text, "%s%s", i ? ", " : "", all[i].name);
+    if (!*ret)
+        return argus_error_create(ARGUS_ERROR_USAGE, "--format: '%s' is none of %s", name, names);
+    if ((*ret)->lacks)
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "this build of argus cannot write the format %s: it was built "
+                                  "without %s",
+                                  (*ret)->name, (*ret)->lacks);
+    if ((*ret)->is_binary && !path)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "the format %s is not text: write it to a file, with -o FILE",
+                                  (*ret)->name);
+    return NULL;
 }
 
 /* The vertices around a given one, nearest first. */
@@ -113,19 +120,33 @@ static struct argus_error *collect_around(struct analysis *analysis, const char 
     return error;
 }
 
-/* Writes the first `limit` of the found vertices: the nearest ones to a vertex, or thread by
- * thread. */
-static struct argus_error *write_part(struct analysis *analysis, const struct format *format,
-                                      vertex_list *found, uint64_t limit)
+/* What is exported, and how. */
+struct export
 {
-    size_t count = found->length < limit ? found->length : (size_t)limit;
+    struct analysis analysis;
+    const struct argus_export_format *format;
+    struct vertex_filter filter;
+    vertex_list found;
+    size_t
+        count; /* of these, how many are written: the nearest ones to a vertex, or thread by thread */
+    struct export_hangs hangs;
+};
+
+static struct argus_error *write_part(struct export *export)
+{
+    struct analysis *analysis = &export->analysis;
     uint64_t edges_cut = 0;
-    argus_export_order(found->data, count);
-    struct argus_export part = {found->data, count};
-    struct argus_error *error = format->write(&analysis->report, &part, &edges_cut);
-    if (!error && count < found->length)
-        session_note(analysis->session, "%zu of %zu vertices written: --limit=N writes more", count,
-                     found->length);
+    argus_export_order(export->found.data, export->count);
+    struct argus_export part = {
+        .vertices = export->found.data,
+        .count = export->count,
+        .hangs = export->hangs.items,
+        .hang_count = export->hangs.count,
+    };
+    struct argus_error *error = export->format->write(&analysis->report, &part, &edges_cut);
+    if (!error && export->count < export->found.length)
+        session_note(analysis->session, "%zu of %zu vertices written: --limit=N writes more",
+                     export->count, export->found.length);
     if (!error && edges_cut)
         session_note(analysis->session, "%llu edges lead out of the part and were left out",
                      (unsigned long long)edges_cut);
@@ -134,72 +155,85 @@ static struct argus_error *write_part(struct analysis *analysis, const struct fo
     return error;
 }
 
-static struct argus_error *collect(struct analysis *analysis, uint64_t limit, vertex_list *ret)
+static struct argus_error *collect(struct export *export)
 {
+    struct analysis *analysis = &export->analysis;
     const char *around = arguments_option(analysis->arguments, "around");
-    struct vertex_filter filter;
-    struct argus_error *error = vertex_filter_get(analysis, &filter);
+    uint64_t limit = export->format->limit;
+    struct argus_error *error = arguments_number(analysis->arguments, "limit", &limit);
+    if (!error)
+        error = vertex_filter_get(analysis, &export->filter);
     if (error)
         return error;
     if (around)
-        return collect_around(analysis, around, &filter, limit, ret);
-    if (arguments_has(analysis->arguments, "hops"))
-        return argus_error_create(ARGUS_ERROR_USAGE, "--hops needs --around=V");
-    return vertex_filter_search(analysis, &filter, ret);
+        error = collect_around(analysis, around, &export->filter, limit, &export->found);
+    else if (arguments_has(analysis->arguments, "hops"))
+        error = argus_error_create(ARGUS_ERROR_USAGE, "--hops needs --around=V");
+    else
+        error = vertex_filter_search(analysis, &export->filter, &export->found);
+    export->count = export->found.length < limit ? export->found.length : (size_t)limit;
+    return error;
 }
 
 /* Writes to -o FILE or to the command's normal output. */
-static struct argus_error *write_somewhere(struct analysis *analysis, const struct format *format,
-                                           vertex_list *found, uint64_t limit)
+static struct argus_error *write_somewhere(struct export *export)
 {
+    struct analysis *analysis = &export->analysis;
     const char *path = arguments_option(analysis->arguments, "output");
     struct output_file file;
     if (!path)
-        return write_part(analysis, format, found, limit);
-    struct argus_error *error = output_file_open(path, &file);
+        return write_part(export);
+    struct argus_error *error = export->format->is_binary ? output_file_open_binary(path, &file)
+                                                          : output_file_open(path, &file);
     if (error)
         return error;
     analysis->report.sink = &file.sink;
-    error = write_part(analysis, format, found, limit);
+    error = write_part(export);
     analysis->report.sink = &analysis->sink;
     if (!error && session_interrupted(analysis->session))
         error = session_interrupt_error();
     error = output_file_close(&file, error);
     if (!error)
-        session_note(analysis->session, "%s: %zu vertices, for %s", path,
-                     found->length < limit ? found->length : (size_t)limit, format->viewer);
+        session_note(analysis->session, "%s: %zu vertices, for %s", path, export->count,
+                     export->format->viewer);
     return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
-    struct analysis analysis;
-    const struct format *format;
-    vertex_list found = {0};
-    struct argus_error *error = format_get(arguments, &format);
-    uint64_t limit = error ? 0 : format->limit;
+    struct export export = {.count = 0};
+    struct argus_error *error = format_get(arguments, &export.format);
     if (!error)
-        error = arguments_number(arguments, "limit", &limit);
+        error = analysis_begin(session, arguments, 0, 0, &export.analysis);
     if (!error)
-        error = analysis_begin(session, arguments, 0, 0, &analysis);
+        error = collect(&export);
+    if (!error && export.format->wants_hangs)
+        error = export_hangs_find(&export.analysis, &export.filter, &export.hangs);
     if (!error)
-        error = collect(&analysis, limit, &found);
-    if (!error)
-        error = write_somewhere(&analysis, format, &found, limit);
-    vec_deinit(&found);
+        error = write_somewhere(&export);
+    export_hangs_deinit(&export.hangs);
+    vec_deinit(&export.found);
     return error;
 }
 
 const struct command command_graph_export = {
     .name = "graph export",
-    .summary = "write a part of the graph for other viewers: Perfetto, Graphviz",
+    .summary = "write a part of the graph for other programs: Perfetto, Graphviz",
     .details = "All conditions have to hold; without one it is the whole graph. Edges are\n"
                "written where both ends are; those that lead out are counted.\n"
                "\n"
-               "  perfetto  a file for ui.perfetto.dev or chrome://tracing: threads as\n"
-               "            tracks, segments and waits as slices, edges as arrows\n"
-               "  dot       for Graphviz: threads as frames, weak edges dashed",
-    .example = "argus graph export --from=+2s --to=+6s freeze.argus -o freeze.json\n"
+               "  perfetto (.pftrace): Perfetto's own format, for ui.perfetto.dev and its\n"
+               "  trace_processor. What each CPU ran, states of threads, segments named after\n"
+               "  what ran (callback, function, system call), waits with their call stacks,\n"
+               "  CPU samples, edges as arrows, and a track with each hang and its root\n"
+               "  causes; with the time of day.\n"
+               "\n"
+               "  trace-events (.json): for ui.perfetto.dev or chrome://tracing. Threads as\n"
+               "  tracks, segments and waits as slices, edges as arrows.\n"
+               "\n"
+               "  dot (.dot): for Graphviz. Threads as frames, weak edges dashed.",
+    .example = "argus graph export -o freeze.pftrace freeze.argus\n"
+               "argus graph export --from=+2s --to=+6s freeze.argus -o freeze.json\n"
                "argus graph export --format=dot --around=v1234 freeze.argus | dot -Tsvg > v.svg",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

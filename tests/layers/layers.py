@@ -25,6 +25,8 @@ MAY_INCLUDE = {
                         "libargus/diagnose", "libargus/live"],
     "libargus/context": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                          "libargus/diagnose", "libargus/report"],
+    "libargus/export": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
+                        "libargus/diagnose", "libargus/report", "libargus/context"],
     "libargus/page": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
                       "libargus/diagnose", "libargus/report", "libargus/context"],
     # No decoder runs as root.
@@ -33,7 +35,7 @@ MAY_INCLUDE = {
     "importer": ["libargus/base", "libargus/trace", "libargus/event"],
     # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/page", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
+               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/export", "libargus/page", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
                "dylib-hooks/plan.h"],
     "dylib-hooks": ["libargus/base", "libargus/trace", "libargus/event"],
     "examples": [],
@@ -76,7 +78,7 @@ PUBLIC = {
     "diagnosis_reason.h": "libargus/diagnose",
     "hang_indicators.def": "libargus/diagnose",
     "report.h": "libargus/report",
-    "export.h": "libargus/report",
+    "export.h": "libargus/export",
     "contexts.h": "libargus/context",
     "page.h": "libargus/page",
 }

@@ -17,7 +17,7 @@ COMMANDS = (
     ["diagnose", "--auto"], ["diagnose", "--auto", "--json"], ["contexts"], ["contexts", "--every", "--json"],
     ["contexts", "--format=folded"], ["contexts", "--format=speedscope"], ["graph"], ["graph", "--json"],
     ["graph", "show", "v3"], ["graph", "find"], ["graph", "check"], ["graph", "check", "--json"], ["graph", "stats"],
-    ["graph", "export"], ["graph", "export", "--format=dot"], ["slice", "v9", "--auto"], ["slice", "v9", "--auto", "--json"],
+    ["graph", "export"], ["graph", "export", "--format=dot"], ["graph", "export", "--format=trace-events"], ["slice", "v9", "--auto"], ["slice", "v9", "--auto", "--json"],
     ["similar", "v9"], ["messages"], ["messages", "--json"], ["schema"], ["answers"],
     ["verify", "--json"], ["messages", "--pairs"], ["hangs", "--threshold=1ms"], ["diagnose", "1"], ["diagnose", "v9", "--auto"],
     ["graph", "show", "v3", "--json"], ["graph", "find", "--json"], ["graph", "stats", "--json"], ["slice", "v9"],

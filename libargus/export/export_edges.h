@@ -1,6 +1,6 @@
 /* The edges of a part of the graph, for all export formats. */
-#ifndef ARGUS_REPORT_EXPORT_EDGES_H
-#define ARGUS_REPORT_EXPORT_EDGES_H
+#ifndef ARGUS_EXPORT_EDGES_H
+#define ARGUS_EXPORT_EDGES_H
 
 #include "argus/export.h"
 

@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 #include "argus/hangs.h"
-#include "report/export_edges.h"
+#include "export/export_edges.h"
+#include "export/export_writers.h"
 #include "report/lines.h"
 #include "report/phrases.h"
 #include "slice/timeline.h"

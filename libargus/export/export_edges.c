@@ -1,4 +1,4 @@
-#include "report/export_edges.h"
+#include "export/export_edges.h"
 
 #include <stdlib.h>
 

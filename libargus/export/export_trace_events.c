@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "argus/hangs.h"
-#include "report/export_edges.h"
+#include "export/export_edges.h"
+#include "export/export_writers.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_callbacks.h"
 #include "slice/timeline.h"
 
-struct perfetto {
+struct trace_events {
     const struct argus_report_context *context;
     const struct argus_export *part;
     struct view view;
@@ -22,7 +23,7 @@ struct perfetto {
 };
 
 /* Writes `event` and frees it. */
-static void put_event(struct perfetto *out, json_t *event)
+static void put_event(struct trace_events *out, json_t *event)
 {
     char *text = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
     json_decref(event);
@@ -34,7 +35,7 @@ static void put_event(struct perfetto *out, json_t *event)
     free(text);
 }
 
-static bool stopped(const struct perfetto *out)
+static bool stopped(const struct trace_events *out)
 {
     return out->closed || out->failed;
 }
@@ -45,7 +46,7 @@ static json_t *microseconds(uint64_t ns)
 }
 
 /* An event on the track of a thread. */
-static json_t *event_on(const struct perfetto *out, uint32_t thread, const char *phase,
+static json_t *event_on(const struct trace_events *out, uint32_t thread, const char *phase,
                         const char *name)
 {
     const struct argus_thread *t = &out->view.threads[thread];
@@ -57,7 +58,7 @@ static json_t *event_on(const struct perfetto *out, uint32_t thread, const char 
     return event;
 }
 
-static json_t *event_at(const struct perfetto *out, uint32_t thread, const char *phase,
+static json_t *event_at(const struct trace_events *out, uint32_t thread, const char *phase,
                         const char *name, uint64_t ns)
 {
     json_t *event = event_on(out, thread, phase, name);
@@ -65,7 +66,7 @@ static json_t *event_at(const struct perfetto *out, uint32_t thread, const char 
     return event;
 }
 
-static void put_name(struct perfetto *out, uint32_t thread, const char *what, const char *name)
+static void put_name(struct trace_events *out, uint32_t thread, const char *what, const char *name)
 {
     json_t *event = event_on(out, thread, "M", what), *args = json_object();
     json_put(args, "name", json_text(name));
@@ -73,14 +74,14 @@ static void put_name(struct perfetto *out, uint32_t thread, const char *what, co
     put_event(out, event);
 }
 
-static void put_track(struct perfetto *out, uint32_t thread)
+static void put_track(struct trace_events *out, uint32_t thread)
 {
     const struct argus_thread *t = &out->view.threads[thread];
     put_name(out, thread, "process_name", out->view.processes[t->process].name);
     put_name(out, thread, "thread_name", t->name);
 }
 
-static void put_segment(struct perfetto *out, uint32_t vertex)
+static void put_segment(struct trace_events *out, uint32_t vertex)
 {
     const struct argus_vertex *v = &out->view.vertices[vertex];
     enum argus_vertex_type type = argus_vertex_type(v, ARGUS_HANG_THRESHOLD_NS);
@@ -100,7 +101,7 @@ static void put_segment(struct perfetto *out, uint32_t vertex)
     put_event(out, event);
 }
 
-static void put_wait(struct perfetto *out, uint32_t vertex)
+static void put_wait(struct trace_events *out, uint32_t vertex)
 {
     const struct argus_vertex *v = &out->view.vertices[vertex];
     char name[512];
@@ -117,7 +118,7 @@ static void put_wait(struct perfetto *out, uint32_t vertex)
     put_event(out, event);
 }
 
-static void put_samples(struct perfetto *out, uint32_t vertex)
+static void put_samples(struct trace_events *out, uint32_t vertex)
 {
     const struct argus_vertex *v = &out->view.vertices[vertex];
     const struct argus_sample *samples;
@@ -134,7 +135,7 @@ static void put_samples(struct perfetto *out, uint32_t vertex)
 }
 
 /* Writes the two ends of an edge. `number` is the same in both, and unique to the edge. */
-static void put_flow(struct perfetto *out, const struct argus_edge *edge, size_t number)
+static void put_flow(struct trace_events *out, const struct argus_edge *edge, size_t number)
 {
     const struct argus_vertex *vertices = out->view.vertices;
     char name[48];
@@ -150,7 +151,7 @@ static void put_flow(struct perfetto *out, const struct argus_edge *edge, size_t
     put_event(out, to);
 }
 
-static void put_flows(struct perfetto *out, uint32_t vertex)
+static void put_flows(struct trace_events *out, uint32_t vertex)
 {
     const struct argus_edge *in;
     size_t count = argus_graph_in_edges(out->context->graph, vertex, &in);
@@ -159,10 +160,11 @@ static void put_flows(struct perfetto *out, uint32_t vertex)
             put_flow(out, &in[i], (size_t)(&in[i] - out->view.edges));
 }
 
-struct argus_error *argus_export_perfetto(const struct argus_report_context *context,
-                                          const struct argus_export *part, uint64_t *ret_edges_cut)
+struct argus_error *argus_export_trace_events(const struct argus_report_context *context,
+                                              const struct argus_export *part,
+                                              uint64_t *ret_edges_cut)
 {
-    struct perfetto out = {
+    struct trace_events out = {
         .context = context,
         .part = part,
         .view = view_of(context->graph),
