@@ -24,13 +24,34 @@ static bool uses(struct argus_live *live, const struct argus_live_wait *waits,
     return socket && socket->peer == waits->object;
 }
 
-static enum rank rank_of(struct argus_live *live, const struct argus_live_wait *waits,
-                         uint32_t thread)
+/* Whether it waits for data that only the waiter's own process can send, or for a thread that does. */
+static bool leads_back(struct argus_live *live, uint32_t waiter, uint32_t thread,
+                       const struct argus_live_wait *wait)
+{
+    struct live_candidates theirs;
+    if (wait->kind == ARGUS_LIVE_JOIN) {
+        live_resolve(live, thread, wait, &theirs);
+        const struct argus_live_wait joined =
+            theirs.count ? live_wait(live, theirs.items[0].thread) : *wait;
+        return joined.kind != ARGUS_LIVE_JOIN &&
+               leads_back(live, waiter, theirs.items[0].thread, &joined);
+    }
+    if (wait->kind != ARGUS_LIVE_PIPE && wait->kind != ARGUS_LIVE_UNIX_SOCKET &&
+        wait->kind != ARGUS_LIVE_TCP)
+        return false;
+    live_resolve(live, thread, wait, &theirs);
+    return theirs.count == 1 && theirs.items[0].process == live->threads.data[waiter].process &&
+           theirs.items[0].process != live->threads.data[thread].process;
+}
+
+static enum rank rank_of(struct argus_live *live, uint32_t waiter,
+                         const struct argus_live_wait *waits, uint32_t thread)
 {
     const struct argus_live_wait theirs = live_wait(live, thread);
     if (uses(live, waits, &theirs))
         return RANK_USES;
-    if (live_is_idle(theirs.kind))
+    if (live_is_idle(theirs.kind) || live_awaits_request(live, &theirs) ||
+        leads_back(live, waiter, thread, &theirs))
         return RANK_IDLE;
     return theirs.kind == ARGUS_LIVE_SLEEP ? RANK_SLEEPS : RANK_BUSY;
 }
@@ -51,8 +72,14 @@ static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
     struct choice choice = {.thread = ARGUS_LIVE_NONE};
     for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
         if (i != waiter)
-            consider(&choice, i, rank_of(live, wait, i));
+            consider(&choice, i, rank_of(live, waiter, wait, i));
     return choice;
+}
+
+static bool is_served(const struct argus_live_wait *wait)
+{
+    return wait->kind == ARGUS_LIVE_UNIX_SOCKET || wait->kind == ARGUS_LIVE_TCP ||
+           wait->kind == ARGUS_LIVE_EVENTS;
 }
 
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
@@ -73,8 +100,12 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
         if (choice.thread == ARGUS_LIVE_NONE)
             continue;
         threads += live->processes.data[process].thread_count;
-        if (choice.rank == RANK_IDLE)
+        if (choice.rank == RANK_IDLE) {
+            uint32_t serving =
+                is_served(wait) ? live_serving_thread(live, process) : ARGUS_LIVE_NONE;
             choice.count = 1; /* the first one, which is the main thread */
+            choice.thread = serving != ARGUS_LIVE_NONE ? serving : choice.thread;
+        }
         consider(&best, choice.thread, choice.rank);
         if (best.thread == choice.thread)
             best.count = choice.count;

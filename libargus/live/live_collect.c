@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -55,6 +56,27 @@ static void parse_call(const char *text, struct argus_live_thread *thread)
     }
 }
 
+/* A call with a time-out that a signal or a debugger interrupted goes on as restart_syscall(), with the old
+ * arguments: the kernel's function tells which call it was. Only poll(), futex() and sleeps are restarted
+ * so (restart_block in the kernel); that of a sleep has no name of its own in wchan. */
+static void see_through_restart(struct argus_live_thread *thread)
+{
+    static const struct {
+        const char *function;
+        uint32_t call;
+    } rows[] = {
+#if defined(SYS_poll)
+        {"poll_schedule_timeout", SYS_poll},
+#endif
+        {"futex", SYS_futex},
+        {"", SYS_clock_nanosleep},
+    };
+    bool is_restarted = thread->has_call && thread->call == SYS_restart_syscall && thread->wchan[0];
+    for (size_t i = 0; is_restarted && thread->call == SYS_restart_syscall; i++)
+        if (strncmp(thread->wchan, rows[i].function, strlen(rows[i].function)) == 0)
+            thread->call = rows[i].call;
+}
+
 static bool read_thread(struct argus_live_process *process, uint32_t tid,
                         struct argus_live_thread *ret)
 {
@@ -78,6 +100,7 @@ static bool read_thread(struct argus_live_process *process, uint32_t tid,
             process->uid != geteuid() ? ARGUS_LIVE_DENIED_OWNER : ARGUS_LIVE_DENIED_PTRACE;
     else
         parse_call(text, ret);
+    see_through_restart(ret);
 #if defined(__x86_64__)
     if (ret->sp && ret->sp <= UINT32_MAX && ret->pc <= UINT32_MAX)
         process->denied = ARGUS_LIVE_DENIED_32_BIT;

@@ -38,8 +38,11 @@ struct live_socket {
     uint32_t path;   /* its name; string; 0: none */
     uint8_t family;
     bool is_listening;
-    bool is_remote; /* connected with another machine, or not connected */
-    /* of TCP; ports in host order, addresses as in the kernel's message */
+    bool is_remote;    /* connected with another machine, or not connected */
+    bool is_connected; /* of TCP and UDP: with that remote address */
+    bool is_datagram;  /* UDP */
+    bool sent_last;    /* of a TCP connection: it has sent data, and received none since */
+    /* of TCP and UDP; ports in host order, addresses as in the kernel's message */
     uint32_t local[4], remote[4];
     uint16_t local_port, remote_port;
 };
@@ -132,5 +135,9 @@ uint64_t live_path_key(const char *path);
 const struct live_socket *live_socket(struct argus_live *live, uint64_t inode);
 /* Whether a TCP socket listens at the port. */
 bool live_port_listens(struct argus_live *live, uint16_t port);
+/* Whether the process of this socket has accepted the connection, so that it is the server of it. */
+bool live_is_accepted(struct argus_live *live, const struct live_socket *socket);
+/* "127.0.0.1:80", the address to which a TCP or UDP socket is connected; string; 0: to none. */
+uint32_t live_remote_address(struct argus_live *live, const struct live_socket *socket);
 
 #endif

@@ -37,13 +37,33 @@ static const struct {
     {"mtx_lock", ARGUS_LIVE_MUTEX},
 };
 
+/* Of C++ and Rust, by a part of their names: the type, and what it does. Their locks have no owner. */
+static const struct {
+    const char *type, *function;
+    enum argus_live_kind kind;
+} methods[] = {
+    {"Mutex", "::lock", ARGUS_LIVE_MUTEX},       {"RwLock", "::read", ARGUS_LIVE_RWLOCK},
+    {"RwLock", "::write", ARGUS_LIVE_RWLOCK},    {"RwLock", "::lock", ARGUS_LIVE_RWLOCK},
+    {"Condvar", "::wait", ARGUS_LIVE_CONDITION},
+};
+
+static enum argus_live_kind kind_of_method(const char *name)
+{
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        const char *type = strstr(name, methods[i].type);
+        if (type && strstr(type, methods[i].function))
+            return methods[i].kind;
+    }
+    return ARGUS_LIVE_FUTEX;
+}
+
 static enum argus_live_kind kind_of_function(const char *name)
 {
     name += strspn(name, "_");
     for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
         if (strncmp(name, waiting[i].name, strlen(waiting[i].name)) == 0)
             return waiting[i].kind;
-    return ARGUS_LIVE_FUTEX;
+    return kind_of_method(name);
 }
 
 /* FUTEX if no frame tells. */
@@ -60,6 +80,22 @@ static enum argus_live_kind kind_by_stack(struct argus_live *live, uint32_t thre
             return kind;
     }
     return ARGUS_LIVE_FUTEX;
+}
+
+/* Whether the innermost functions are those of glibc that lock a pthread_mutex_t. */
+static bool stack_names_mutex(struct argus_live *live, uint32_t thread)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        const char *name = strtab_get(live->texts, frame.function);
+        if (strncmp(name + strspn(name, "_"), "pthread_mutex_lock", 18) == 0)
+            return true;
+    }
+    return false;
 }
 
 static uint32_t word_at(struct argus_live *live, uint32_t thread, uint64_t address)
@@ -102,7 +138,7 @@ static bool is_owner_word(const struct argus_live_thread *of, uint32_t word)
     return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 || word & FUTEX_WAITERS;
 }
 
-static uint32_t mutex_owner(struct argus_live *live, uint32_t thread)
+uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
     uint32_t word = word_at(live, thread, of.arg[0]);
@@ -121,6 +157,18 @@ static bool is_join(struct argus_live *live, uint32_t thread)
            live_thread_in(live, of.process, tid) != ARGUS_LIVE_NONE;
 }
 
+/* The owner in a normal mutex that is held, if no thread of the process has this ID. 0: another lock. */
+static uint32_t lost_owner(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t word = word_at(live, thread, of.arg[0]);
+    if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR ||
+        !is_private(&of) || !stack_names_mutex(live, thread))
+        return 0;
+    uint32_t tid = word_at(live, thread, of.arg[0] + MUTEX_OWNER);
+    return live_thread_in(live, of.process, tid) == ARGUS_LIVE_NONE ? tid : 0;
+}
+
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
 {
     const struct argus_live_thread of = live->threads.data[thread];
@@ -130,8 +178,10 @@ void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_l
     if (wait->kind == ARGUS_LIVE_JOIN && !is_join(live, thread))
         wait->kind = ARGUS_LIVE_FUTEX;
     if (wait->kind == ARGUS_LIVE_FUTEX && is_owner_word(&of, word_at(live, thread, of.arg[0])) &&
-        mutex_owner(live, thread) != ARGUS_LIVE_NONE)
+        live_mutex_owner(live, thread) != ARGUS_LIVE_NONE)
         wait->kind = ARGUS_LIVE_MUTEX;
+    if (wait->kind == ARGUS_LIVE_MUTEX)
+        wait->lost_owner = lost_owner(live, thread);
 }
 
 static void found(struct argus_live *live, uint32_t thread, enum argus_live_link link,
@@ -143,11 +193,19 @@ static void found(struct argus_live *live, uint32_t thread, enum argus_live_link
         live_candidate(ret, live->threads.data[thread].process, thread);
 }
 
+/* Of a lock without an owner in memory (Rust's), nothing is known but who is busy. */
 void live_by_mutex(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                    struct live_candidates *ret)
 {
-    (void)wait;
-    found(live, mutex_owner(live, thread), ARGUS_LIVE_LINK_HOLDS, ret);
+    uint32_t holder = live_mutex_owner(live, thread);
+    found(live, holder, ARGUS_LIVE_LINK_HOLDS, ret);
+    if (holder != ARGUS_LIVE_NONE)
+        return;
+    if (wait->lost_owner)
+        ret->end = ARGUS_LIVE_END_LOST;
+    else
+        live_by_condition(live, thread, wait, ret);
+    ret->link = ARGUS_LIVE_LINK_HOLDS;
 }
 
 /* Readers are only counted. */
@@ -162,6 +220,9 @@ void live_by_rwlock(struct argus_live *live, uint32_t thread, const struct argus
             writer = owner(live, thread, word_at(live, thread, lock + RWLOCK_WRITER));
     }
     found(live, writer, ARGUS_LIVE_LINK_HOLDS, ret);
+    if (writer == ARGUS_LIVE_NONE)
+        live_by_condition(live, thread, wait, ret);
+    ret->link = ARGUS_LIVE_LINK_HOLDS;
 }
 
 void live_by_join(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
@@ -170,79 +231,4 @@ void live_by_join(struct argus_live *live, uint32_t thread, const struct argus_l
     const struct argus_live_thread of = live->threads.data[thread];
     (void)wait;
     found(live, live_thread_in(live, of.process, (uint32_t)of.arg[2]), ARGUS_LIVE_LINK_JOINED, ret);
-}
-
-/* Whether the end of its wait is in the hands of `other`, by a rule that is no guess. */
-static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
-{
-    const struct argus_live_wait wait = live_wait(live, thread);
-    if (wait.kind == ARGUS_LIVE_MUTEX)
-        return mutex_owner(live, thread) == other;
-    return wait.kind == ARGUS_LIVE_JOIN &&
-           live->threads.data[thread].arg[2] == live->threads.data[other].tid;
-}
-
-/* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway. */
-static bool is_behind_another(struct argus_live *live, const struct argus_live_process *of,
-                              uint32_t waiter, uint32_t thread)
-{
-    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++)
-        if (i != waiter && i != thread && depends_on(live, i, thread))
-            return true;
-    return false;
-}
-
-/* Functions of a runtime whose program's locks and waits are its own: which of the program's threads
- * ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
-static bool is_of_runtime(const char *function)
-{
-    static const char *const beginnings[] = {
-        "ObjectMonitor::", "ObjectSynchronizer::", "Unsafe_Park", "Parker::park"};
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    return false;
-}
-
-static bool waits_in_runtime(struct argus_live *live, uint32_t thread)
-{
-    uint64_t addresses[LIVE_STACK_FRAMES];
-    bool is_cut;
-    size_t count = live_stack(live, thread, addresses, &is_cut);
-    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
-        struct argus_live_frame frame;
-        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
-        if (is_of_runtime(strtab_get(live->texts, frame.function)))
-            return true;
-    }
-    return false;
-}
-
-static bool joins(const struct argus_live *live, const struct argus_live_wait *wait,
-                  uint32_t joiner, uint32_t thread)
-{
-    return wait->kind == ARGUS_LIVE_JOIN &&
-           live->threads.data[joiner].arg[2] == live->threads.data[thread].tid;
-}
-
-/* Nothing tells which thread would signal. But if all other threads of the process have nothing to do,
- * except one and those for which it waits, it is likely that one. A thread that waits for the end of
- * the waiter is left out. */
-void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
-                       struct live_candidates *ret)
-{
-    uint32_t process = live->threads.data[thread].process;
-    const struct argus_live_process of = live->processes.data[process];
-    (void)wait;
-    ret->link = ARGUS_LIVE_LINK_SIGNALS;
-    ret->end = ARGUS_LIVE_END_UNKNOWN;
-    ret->is_guess = true;
-    if (waits_in_runtime(live, thread))
-        return;
-    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
-        const struct argus_live_wait theirs = live_wait(live, i);
-        if (i != thread && !live_is_idle(theirs.kind) && !joins(live, &theirs, i, thread) &&
-            !is_behind_another(live, &of, thread, i))
-            live_candidate(ret, process, i);
-    }
 }

@@ -18,6 +18,7 @@ static const char *const ends[] = {
     [ARGUS_LIVE_END_NOBODY] = "nobody",   [ARGUS_LIVE_END_SEVERAL] = "several",
     [ARGUS_LIVE_END_UNKNOWN] = "unknown", [ARGUS_LIVE_END_DENIED] = "denied",
     [ARGUS_LIVE_END_MUTUAL] = "mutual",   [ARGUS_LIVE_END_LONG] = "long",
+    [ARGUS_LIVE_END_STUCK] = "stuck",     [ARGUS_LIVE_END_LOST] = "lost",
 };
 
 static const char *const links[] = {
@@ -28,7 +29,8 @@ static const char *const links[] = {
     [ARGUS_LIVE_LINK_TRACES] = "traces",   [ARGUS_LIVE_LINK_SERVES] = "serves",
     [ARGUS_LIVE_LINK_BUS] = "bus",         [ARGUS_LIVE_LINK_UNREAD] = "unread",
     [ARGUS_LIVE_LINK_SHARES] = "shares",   [ARGUS_LIVE_LINK_TERMINAL] = "terminal",
-    [ARGUS_LIVE_LINK_SIGNALS] = "signals",
+    [ARGUS_LIVE_LINK_SIGNALS] = "signals", [ARGUS_LIVE_LINK_CAUSES] = "causes",
+    [ARGUS_LIVE_LINK_ANSWERS] = "answers",
 };
 
 const char *argus_live_kind_id(enum argus_live_kind kind)

@@ -25,17 +25,18 @@ static live_rule *const rules[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_EVENTFD] = live_by_eventfd,     [ARGUS_LIVE_TERMINAL] = live_by_terminal,
     [ARGUS_LIVE_FILE_LOCK] = live_by_file_lock, [ARGUS_LIVE_CHILD] = live_by_child,
     [ARGUS_LIVE_TRACED] = live_by_tracer,       [ARGUS_LIVE_FUSE] = live_by_fuse,
-    [ARGUS_LIVE_EVENTS] = live_by_events,
+    [ARGUS_LIVE_EVENTS] = live_by_events,       [ARGUS_LIVE_FUTEX] = live_by_condition,
+    [ARGUS_LIVE_UDP] = live_by_socket,
 };
 
 /* Why a walk ends at the kinds without a rule. */
 static const enum argus_live_end ends[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_RUNS] = ARGUS_LIVE_END_RUNS,      [ARGUS_LIVE_STOPPED] = ARGUS_LIVE_END_STOPPED,
-    [ARGUS_LIVE_ZOMBIE] = ARGUS_LIVE_END_ZOMBIE,  [ARGUS_LIVE_FUTEX] = ARGUS_LIVE_END_UNKNOWN,
+    [ARGUS_LIVE_ZOMBIE] = ARGUS_LIVE_END_ZOMBIE,  [ARGUS_LIVE_UNREADABLE] = ARGUS_LIVE_END_DENIED,
     [ARGUS_LIVE_SOCKET] = ARGUS_LIVE_END_UNKNOWN, [ARGUS_LIVE_ACCEPT] = ARGUS_LIVE_END_IDLE,
     [ARGUS_LIVE_SIGNAL] = ARGUS_LIVE_END_SIGNAL,  [ARGUS_LIVE_SLEEP] = ARGUS_LIVE_END_SLEEPS,
     [ARGUS_LIVE_DISK] = ARGUS_LIVE_END_DEVICE,    [ARGUS_LIVE_DEVICE] = ARGUS_LIVE_END_DEVICE,
-    [ARGUS_LIVE_OTHER] = ARGUS_LIVE_END_UNKNOWN,  [ARGUS_LIVE_UNREADABLE] = ARGUS_LIVE_END_DENIED,
+    [ARGUS_LIVE_OTHER] = ARGUS_LIVE_END_UNKNOWN,  [ARGUS_LIVE_IO] = ARGUS_LIVE_END_IDLE,
 };
 
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,

@@ -124,22 +124,60 @@ static uint64_t unread_by_server(struct argus_live *live, uint32_t process, uint
     return peer && !peer->is_listening && is_client(live, &own, peer) ? peer->unread : 0;
 }
 
+/* Whether the process sent a request on this TCP connection, and has received nothing since. Connections
+ * that only wait for the next request have received last: the answer. */
+static bool awaits_answer(struct argus_live *live, uint32_t process, uint32_t number,
+                          uint64_t *ret_inode)
+{
+    struct live_fd fd;
+    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+        return false;
+    const struct live_socket *socket = live_socket(live, fd.key);
+    if (!socket || socket->family != AF_INET || !socket->is_connected || socket->is_datagram ||
+        socket->unread || live_is_accepted(live, socket))
+        return false;
+    *ret_inode = socket->inode;
+    return socket->sent_last;
+}
+
+typedef bool live_polled_test(struct argus_live *live, uint32_t process, uint32_t number,
+                              uint64_t *ret_inode);
+
+static bool is_unread(struct argus_live *live, uint32_t process, uint32_t number,
+                      uint64_t *ret_inode)
+{
+    return unread_by_server(live, process, number, ret_inode) > 0;
+}
+
+/* Those at the other end of each polled connection that passes the test. */
+static void add_servers(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
+                        uint32_t count, live_polled_test *test, struct live_candidates *ret)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct argus_live_wait one = {.kind = ARGUS_LIVE_EVENTS, .fd = polled[i].fd};
+        if (test(live, live->threads.data[thread].process, polled[i].fd, &one.object))
+            live_by_socket(live, thread, &one, ret);
+    }
+}
+
 void live_by_events(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                     struct live_candidates *ret)
 {
+    static const struct {
+        live_polled_test *test;
+        enum argus_live_link link;
+    } tests[] = {{is_unread, ARGUS_LIVE_LINK_UNREAD}, {awaits_answer, ARGUS_LIVE_LINK_ANSWERS}};
     struct live_polled polled[LIVE_POLLED];
     uint32_t count = live_set_of(live, thread, polled);
-    struct argus_live_wait one = *wait;
+    (void)wait;
     ret->end = ARGUS_LIVE_END_IDLE;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t inode;
-        if (!unread_by_server(live, live->threads.data[thread].process, polled[i].fd, &inode))
-            continue;
-        one.object = inode;
-        live_by_socket(live, thread, &one, ret);
+    for (size_t i = 0; i < 2 && !ret->count && ret->end == ARGUS_LIVE_END_IDLE; i++) {
+        add_servers(live, thread, polled, count, tests[i].test, ret);
+        ret->link = tests[i].link;
     }
+    if (!ret->count && ret->end == ARGUS_LIVE_END_IDLE)
+        live_polled_children(live, thread, polled, count, ret);
     ret->is_guess = true;
-    ret->link = ARGUS_LIVE_LINK_UNREAD;
-    if (!ret->count)
+    if (!ret->count && ret->end != ARGUS_LIVE_END_REMOTE)
         ret->end = ARGUS_LIVE_END_IDLE;
 }

@@ -15,4 +15,10 @@ struct live_polled {
  * such call, or its set is empty or not readable. */
 uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret);
 
+/* If nothing but processes that this one has started can cause any of these events (a program that waits
+ * for the output of its child): adds these. */
+void live_polled_children(struct argus_live *live, uint32_t thread,
+                          const struct live_polled *polled, uint32_t count,
+                          struct live_candidates *ret);
+
 #endif

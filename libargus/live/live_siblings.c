@@ -23,16 +23,14 @@ static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t
 
 /* Whether this process has accepted the connection; `*ret`: a thread of the process at its other end, or
  * ARGUS_LIVE_NONE if that is on another machine or may not be seen. */
-static bool is_accepted(struct argus_live *live, const struct live_fd *fd, uint32_t *ret)
+static bool serves_client(struct argus_live *live, const struct live_fd *fd, uint32_t *ret)
 {
     const struct live_socket *found = live_socket(live, fd->key);
     const struct live_fd *fds;
     *ret = ARGUS_LIVE_NONE;
-    if (!found || found->is_listening || (found->family == AF_UNIX && !found->peer))
+    if (!found || !live_is_accepted(live, found))
         return false;
     const struct live_socket own = *found;
-    if (own.family == AF_UNIX ? !own.path : !live_port_listens(live, own.local_port))
-        return false;
     size_t count = own.peer ? live_fds_of(live, LIVE_FILE_SOCKET, own.peer, &fds) : 0;
     for (size_t i = 0; i < count && *ret == ARGUS_LIVE_NONE; i++)
         if (fds[i].process != fd->process && live_load(live, fds[i].process))
@@ -45,7 +43,7 @@ static bool find_client(struct argus_live *live, uint32_t process, uint32_t *ret
     live_fds(live);
     for (size_t i = 0; i < live->fds.length; i++) {
         const struct live_fd fd = live->fds.data[i];
-        if (fd.process == process && fd.type == LIVE_FILE_SOCKET && is_accepted(live, &fd, ret))
+        if (fd.process == process && fd.type == LIVE_FILE_SOCKET && serves_client(live, &fd, ret))
             return true;
     }
     return false;

@@ -10,6 +10,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <linux/tcp.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 #include "live/live_data.h"
 
-enum { ANSWER_BYTES = 32768, TCP_LISTEN_STATE = 10, ALL_STATES = -1 };
+enum { ANSWER_BYTES = 32768, TCP_CONNECTED_STATE = 1, TCP_LISTEN_STATE = 10, ALL_STATES = -1 };
 
 typedef void take_message(struct argus_live *live, const struct nlmsghdr *message);
 
@@ -118,19 +119,53 @@ static void copy_address(uint32_t ret[4], const uint32_t address[4], uint8_t fam
     ret[3] = address[0];
 }
 
-static void take_tcp(struct argus_live *live, const struct nlmsghdr *message)
+static bool read_inet(const struct nlmsghdr *message, struct live_socket *ret)
 {
     const struct inet_diag_msg *answer = NLMSG_DATA(message);
     if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*answer)))
+        return false;
+    *ret = (struct live_socket){.family = AF_INET,
+                                .inode = answer->idiag_inode,
+                                .unread = answer->idiag_rqueue,
+                                .is_listening = answer->idiag_state == TCP_LISTEN_STATE,
+                                .is_connected = answer->idiag_state == TCP_CONNECTED_STATE,
+                                .local_port = ntohs(answer->id.idiag_sport),
+                                .remote_port = ntohs(answer->id.idiag_dport)};
+    copy_address(ret->local, answer->id.idiag_src, answer->idiag_family);
+    copy_address(ret->remote, answer->id.idiag_dst, answer->idiag_family);
+    return true;
+}
+
+/* The times are those of the kernel's ticks; if they are equal, nothing is known unless no data ever came. */
+static bool has_sent_last(const struct rtattr *attribute)
+{
+    struct tcp_info info = {0};
+    size_t length = RTA_PAYLOAD(attribute);
+    memcpy(&info, RTA_DATA(attribute), length < sizeof(info) ? length : sizeof(info));
+    return info.tcpi_last_data_sent < info.tcpi_last_data_recv ||
+           (info.tcpi_data_segs_out && !info.tcpi_data_segs_in);
+}
+
+static void take_tcp(struct argus_live *live, const struct nlmsghdr *message)
+{
+    const struct inet_diag_msg *answer = NLMSG_DATA(message);
+    struct live_socket socket;
+    if (!read_inet(message, &socket))
         return;
-    struct live_socket socket = {.family = AF_INET,
-                                 .inode = answer->idiag_inode,
-                                 .unread = answer->idiag_rqueue,
-                                 .is_listening = answer->idiag_state == TCP_LISTEN_STATE,
-                                 .local_port = ntohs(answer->id.idiag_sport),
-                                 .remote_port = ntohs(answer->id.idiag_dport)};
-    copy_address(socket.local, answer->id.idiag_src, answer->idiag_family);
-    copy_address(socket.remote, answer->id.idiag_dst, answer->idiag_family);
+    size_t length = message->nlmsg_len - NLMSG_LENGTH(sizeof(*answer));
+    for (const struct rtattr *attribute = (const struct rtattr *)(answer + 1);
+         RTA_OK(attribute, length); attribute = RTA_NEXT(attribute, length))
+        if (attribute->rta_type == INET_DIAG_INFO)
+            socket.sent_last = has_sent_last(attribute);
+    add_socket(live, &socket);
+}
+
+static void take_udp(struct argus_live *live, const struct nlmsghdr *message)
+{
+    struct live_socket socket;
+    if (!read_inet(message, &socket))
+        return;
+    socket.is_datagram = true;
     add_socket(live, &socket);
 }
 
@@ -179,12 +214,16 @@ static void ask_unix(struct argus_live *live)
     ask(live, &request, sizeof(request), take_unix);
 }
 
-static void ask_tcp(struct argus_live *live, uint8_t family)
+static void ask_inet(struct argus_live *live, uint8_t family)
 {
-    const struct inet_diag_req_v2 request = {.sdiag_family = family,
-                                             .sdiag_protocol = IPPROTO_TCP,
-                                             .idiag_states = (uint32_t)ALL_STATES};
+    struct inet_diag_req_v2 request = {.sdiag_family = family,
+                                       .sdiag_protocol = IPPROTO_TCP,
+                                       .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+                                       .idiag_states = (uint32_t)ALL_STATES};
     ask(live, &request, sizeof(request), take_tcp);
+    request.sdiag_protocol = IPPROTO_UDP;
+    request.idiag_ext = 0;
+    ask(live, &request, sizeof(request), take_udp);
 }
 
 static void join_waiting(struct argus_live *live)
@@ -202,12 +241,13 @@ static bool is_same(const uint32_t a[4], const uint32_t b[4])
     return memcmp(a, b, 4 * sizeof(*a)) == 0;
 }
 
-static bool listens_for(const struct live_socket *listener, const struct live_socket *socket)
+/* Whether what is sent to the socket's remote address arrives there. */
+static bool has_address(const struct live_socket *listener, const struct live_socket *socket)
 {
     static const uint32_t any[4];
     uint32_t any_of_4[4];
     copy_address(any_of_4, any, AF_INET);
-    return listener->is_listening && listener->local_port == socket->remote_port &&
+    return listener->local_port == socket->remote_port &&
            (is_same(listener->local, socket->remote) || is_same(listener->local, any) ||
             is_same(listener->local, any_of_4));
 }
@@ -219,9 +259,9 @@ static void join_tcp(struct argus_live *live, struct live_socket *socket)
     bool is_here = false;
     for (size_t i = 0; i < live->sockets.length; i++) {
         const struct live_socket *other = &live->sockets.data[i];
-        if (other->family != AF_INET)
+        if (other->family != AF_INET || other->is_datagram)
             continue;
-        if (listens_for(other, socket))
+        if (other->is_listening && has_address(other, socket))
             listener = other->inode;
         if (other->local_port != socket->remote_port || other->remote_port != socket->local_port ||
             !is_same(other->local, socket->remote) || !is_same(other->remote, socket->local))
@@ -234,19 +274,66 @@ static void join_tcp(struct argus_live *live, struct live_socket *socket)
     socket->is_remote = !is_here;
 }
 
+/* The socket that is connected back to this one, or else one that takes datagrams of anybody. */
+static void join_udp(struct argus_live *live, struct live_socket *socket)
+{
+    socket->is_remote = socket->is_connected;
+    for (size_t i = 0; socket->is_connected && i < live->sockets.length; i++) {
+        const struct live_socket *other = &live->sockets.data[i];
+        if (!other->is_datagram || other == socket || !has_address(other, socket))
+            continue;
+        bool is_back = other->is_connected && other->remote_port == socket->local_port;
+        if (is_back || (!other->is_connected && !socket->peer))
+            socket->peer = other->inode;
+        socket->is_remote = false;
+    }
+}
+
+static void find_peer(struct argus_live *live, struct live_socket *socket)
+{
+    if (socket->family != AF_INET || socket->is_listening || socket->peer)
+        return;
+    if (socket->is_datagram)
+        join_udp(live, socket);
+    else
+        join_tcp(live, socket);
+}
+
 const struct live_socket *live_socket(struct argus_live *live, uint64_t inode)
 {
     if (!live->has_sockets) {
         live->has_sockets = true;
         ask_unix(live);
-        ask_tcp(live, AF_INET);
-        ask_tcp(live, AF_INET6);
+        ask_inet(live, AF_INET);
+        ask_inet(live, AF_INET6);
         join_waiting(live);
     }
     struct live_socket *socket = find_socket(live, inode);
-    if (socket && socket->family == AF_INET && !socket->is_listening && !socket->peer)
-        join_tcp(live, socket);
+    if (socket)
+        find_peer(live, socket);
     return socket;
+}
+
+bool live_is_accepted(struct argus_live *live, const struct live_socket *socket)
+{
+    if (socket->is_listening || socket->is_datagram)
+        return false;
+    if (socket->family == AF_UNIX)
+        return socket->path && socket->peer;
+    return live_port_listens(live, socket->local_port);
+}
+
+uint32_t live_remote_address(struct argus_live *live, const struct live_socket *socket)
+{
+    static const uint32_t any[4];
+    char address[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+    bool is_4 = !socket->remote[0] && !socket->remote[1] && socket->remote[2] == htonl(0xffff);
+    if (socket->family != AF_INET || !socket->remote_port || is_same(socket->remote, any))
+        return 0;
+    inet_ntop(is_4 ? AF_INET : AF_INET6, is_4 ? &socket->remote[3] : socket->remote, address,
+              sizeof(address));
+    snprintf(text, sizeof(text), is_4 ? "%s:%u" : "[%s]:%u", address, socket->remote_port);
+    return live_text(live, text);
 }
 
 bool live_port_listens(struct argus_live *live, uint16_t port)

@@ -100,6 +100,12 @@ static void in_signal(const struct call *call)
     call->wait->kind = ARGUS_LIVE_SIGNAL;
 }
 
+/* io_uring and the older asynchronous I/O: any of the requests that the process has made. */
+static void in_io(const struct call *call)
+{
+    call->wait->kind = ARGUS_LIVE_IO;
+}
+
 static void in_wait4(const struct call *call)
 {
     int32_t pid = (int32_t)call->of->arg[0];
@@ -209,6 +215,8 @@ static const struct {
     {"epoll_pwait", in_epoll},
     {"epoll_pwait2", in_epoll_2},
     {"futex", in_futex},
+    {"io_uring_enter", in_io},
+    {"io_getevents", in_io},
     {"nanosleep", in_sleep},
     {"clock_nanosleep", in_sleep},
     {"pause", in_signal},
@@ -320,6 +328,8 @@ bool live_is_idle(enum argus_live_kind kind)
     case ARGUS_LIVE_EVENTFD:
     case ARGUS_LIVE_SIGNAL:
     case ARGUS_LIVE_ZOMBIE:
+    case ARGUS_LIVE_IO:
+    case ARGUS_LIVE_OTHER:
         return true;
     default:
         return false;

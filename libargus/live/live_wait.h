@@ -31,6 +31,9 @@ void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_liv
 /* The row of the thread's system call: what its wait is for. NULL: another call. */
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
+/* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is known. */
+uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
+
 /* Fills `ret` with those who could end `wait` of `thread`, by the rule of its kind. */
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
@@ -44,6 +47,15 @@ void live_polled_locks(struct argus_live *live, uint32_t process, struct live_ca
  * of the client's process (ARGUS_LIVE_NONE: another machine's). */
 typedef void live_sibling(void *context, uint32_t thread, uint32_t client);
 void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take, void *context);
+
+/* Whether this wait of a server's thread is for the next request of some client. */
+bool live_awaits_request(struct argus_live *live, const struct argus_live_wait *wait);
+/* The only thread of a server with a thread for each connection that serves one now, though all seem
+ * idle; ARGUS_LIVE_NONE: there is none, or there are several. */
+uint32_t live_serving_thread(struct argus_live *live, uint32_t process);
+/* Like live_siblings(), for threads: those that run the same code as `thread`, and wait for their
+ * client, which may hold a lock of theirs. */
+void live_sessions(struct argus_live *live, uint32_t thread, live_sibling *take, void *context);
 
 /* The thread of the candidates that has to act. `*ret_guess`: it is only likely. ARGUS_LIVE_NONE:
  * nothing tells which. */

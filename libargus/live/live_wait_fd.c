@@ -18,8 +18,11 @@ static void for_socket(struct argus_live *live, const struct live_fd *fd,
     const struct live_socket found = *socket, *peer = live_socket(live, found.peer);
     wait->kind = found.is_listening        ? ARGUS_LIVE_ACCEPT
                  : found.family == AF_UNIX ? ARGUS_LIVE_UNIX_SOCKET
+                 : found.is_datagram       ? ARGUS_LIVE_UDP
                                            : ARGUS_LIVE_TCP;
     wait->text = found.path ? found.path : peer ? peer->path : 0;
+    if (!wait->text)
+        wait->text = live_remote_address(live, &found);
     wait->unread_here = found.unread;
     wait->unread_there = peer && !peer->is_listening ? peer->unread : 0;
 }

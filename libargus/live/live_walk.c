@@ -131,6 +131,18 @@ static void keep_sibling(void *context, uint32_t thread, uint32_t client)
         path->live->no_memory = true;
 }
 
+/* Those that do the same work as the last thread, and may hold what it waits for. */
+static void add_siblings(struct path *path)
+{
+    if (!path->steps.length)
+        return;
+    uint32_t last = path->steps.data[path->steps.length - 1].thread;
+    if (path->end == ARGUS_LIVE_END_IDLE)
+        live_siblings(path->live, path->live->threads.data[last].process, keep_sibling, path);
+    else if (path->end == ARGUS_LIVE_END_UNKNOWN)
+        live_sessions(path->live, last, keep_sibling, path);
+}
+
 static void close_circle(struct path *path, uint32_t at)
 {
     path->circle = at;
@@ -164,10 +176,7 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
         at = take_step(&path, at);
     }
     look_again(&path);
-    if (path.end == ARGUS_LIVE_END_IDLE && path.steps.length)
-        live_siblings(live,
-                      live->threads.data[path.steps.data[path.steps.length - 1].thread].process,
-                      keep_sibling, &path);
+    add_siblings(&path);
     *ret = (struct argus_live_answer){
         .steps = path.steps.data,
         .step_count = path.steps.length,

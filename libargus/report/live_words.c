@@ -54,12 +54,14 @@ static const struct {
     [ARGUS_LIVE_UNIX_SOCKET] = {"waits for data from a unix socket",
                                 "waits for room in a unix socket", DETAIL_PATH},
     [ARGUS_LIVE_TCP] = {"waits for data from a TCP connection",
-                        "waits for a TCP connection to take data", DETAIL_NONE},
+                        "waits for a TCP connection to take data", DETAIL_PATH},
+    [ARGUS_LIVE_UDP] = {"waits for a UDP packet", "waits to send a UDP packet", DETAIL_PATH},
     [ARGUS_LIVE_SOCKET] = {"waits for data from a socket", "waits for room in a socket",
                            DETAIL_NONE},
     [ARGUS_LIVE_DBUS] = {"waits for the answer to a D-Bus call", NULL, DETAIL_PATH},
     [ARGUS_LIVE_ACCEPT] = {"waits for a connection", NULL, DETAIL_PATH},
     [ARGUS_LIVE_EVENTFD] = {"waits for an eventfd", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_IO] = {"waits for asynchronous I/O (io_uring or the like)", NULL, DETAIL_NONE},
     [ARGUS_LIVE_EVENTS] = {"waits for events of descriptors:", NULL, DETAIL_COUNT},
     [ARGUS_LIVE_TERMINAL] = {"waits for input at the terminal",
                              "waits for room in the output of the terminal", DETAIL_PATH},
@@ -141,6 +143,8 @@ static const struct {
     [ARGUS_LIVE_LINK_UNREAD] = {"; ", " has not read what it sent"},
     [ARGUS_LIVE_LINK_SHARES] = {"", ""},
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
+    [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
+    [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
 };
 
 static uint32_t next_of(const struct argus_live_answer *answer, size_t step)
@@ -246,6 +250,9 @@ static const char *const ends[] = {
     [ARGUS_LIVE_END_DENIED] = "it is not known who should end this wait, because this user may "
                               "not see it",
     [ARGUS_LIVE_END_MUTUAL] = "",
+    [ARGUS_LIVE_END_STUCK] = "all threads of its process wait for conditions, locks or each other, "
+                             "so none of them can go on",
+    [ARGUS_LIVE_END_LOST] = "",
     [ARGUS_LIVE_END_LONG] = "the chain goes on",
 };
 
@@ -283,8 +290,17 @@ static void add_end(struct text *text, const struct argus_live *live,
                     const struct argus_live_answer *answer)
 {
     char name[NAME_BYTES];
-    if (answer->end == ARGUS_LIVE_END_IDLE && answer->candidate_count) {
-        text_add(text, "; processes that share its memory may hold what it waits for: see below.");
+    bool shares = answer->candidate_count && answer->candidates[0].link == ARGUS_LIVE_LINK_SHARES;
+    if (shares) {
+        text_add(text, "; %s that share its memory may hold what it waits for: see below.",
+                 answer->end == ARGUS_LIVE_END_IDLE ? "processes" : "threads");
+        return;
+    }
+    if (answer->end == ARGUS_LIVE_END_LOST) {
+        text_add(text,
+                 "; thread %u holds it, which the process does not have: it has ended without "
+                 "unlocking, or held it when fork() copied the process. Nobody will unlock it.",
+                 answer->steps[answer->step_count - 1].wait.lost_owner);
         return;
     }
     if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
@@ -355,10 +371,18 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
             : step->link == ARGUS_LIVE_LINK_BUS
                 ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
                   "messages, and who is busy"
-            : step->is_shared ? "several processes have what %s waits for; the next step is the "
-                                "only one that is not idle"
-                              : "nothing proves that the next thread should end the wait of %s; "
-                                "it is the only one there that is not idle",
+            : step->link == ARGUS_LIVE_LINK_ANSWERS
+                ? "%s polls several descriptors; that it waits for an answer is only likely: it "
+                  "sent "
+                  "data on that connection, and has received nothing since"
+            : step->link == ARGUS_LIVE_LINK_CAUSES
+                ? "all descriptors that %s polls lead to processes that it started; the next step "
+                  "is the only one that is not idle"
+            : step->is_shared
+                ? "several processes have what %s waits for; the next step is the "
+                  "only one that is not idle"
+                : "nothing proves that the next thread should end the wait of %s; "
+                  "it is the only one there that is not idle, or that works for a client",
             name);
         return step->is_guess;
     case 2:

@@ -30,6 +30,7 @@ static json_t *wait_object(const struct argus_live *live, const struct argus_liv
     json_put(object, "object", json_integer((json_int_t)wait->object));
     json_put(object, "path",
              wait->text ? json_text(argus_live_text(live, wait->text)) : json_null());
+    json_put(object, "holder_tid", wait->lost_owner ? json_integer(wait->lost_owner) : json_null());
     json_put(object, "unread_here", json_integer((json_int_t)wait->unread_here));
     json_put(object, "unread_there", json_integer((json_int_t)wait->unread_there));
     return object;

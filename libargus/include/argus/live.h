@@ -53,7 +53,9 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_BUS,      /* it has to answer the D-Bus call */
     ARGUS_LIVE_LINK_UNREAD,   /* it has not read what the waiting process sent to it */
     ARGUS_LIVE_LINK_SHARES,   /* a candidate only: it shares memory, in which it may have a lock */
-    ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
+    ARGUS_LIVE_LINK_CAUSES, /* it is a child of the waiter, and only children can cause the events */
+    ARGUS_LIVE_LINK_ANSWERS, /* a guess: on this connection, the waiter sent last */
+    ARGUS_LIVE_LINK_SIGNALS, /* a guess: the only other thread of its process that is busy */
 };
 
 /* Why a path ends. */
@@ -73,7 +75,9 @@ enum argus_live_end {
     ARGUS_LIVE_END_UNKNOWN, /* the kind of wait does not tell who can end it */
     ARGUS_LIVE_END_DENIED,  /* this user may not look */
     ARGUS_LIVE_END_MUTUAL,  /* both ends of a connection wait for the other one to send */
-    ARGUS_LIVE_END_LONG,    /* the path has too many steps */
+    ARGUS_LIVE_END_STUCK, /* all threads of the process wait so that none can end another's wait */
+    ARGUS_LIVE_END_LOST,  /* the mutex was taken by a thread that is not in the process any more */
+    ARGUS_LIVE_END_LONG,  /* the path has too many steps */
 };
 
 /* Why something could not be read. */
@@ -109,10 +113,11 @@ struct argus_live_thread {
 /* What a thread waits for. What does not apply is 0. */
 struct argus_live_wait {
     enum argus_live_kind kind;
-    bool is_write;     /* for room or a receiver, rather than for data */
-    bool has_timeout;  /* the call ends by itself at some time */
-    uint32_t fd;       /* ARGUS_LIVE_NONE: no descriptor */
-    uint32_t fd_count; /* of EVENTS: how many descriptors are polled */
+    bool is_write;       /* for room or a receiver, rather than for data */
+    bool has_timeout;    /* the call ends by itself at some time */
+    uint32_t fd;         /* ARGUS_LIVE_NONE: no descriptor */
+    uint32_t lost_owner; /* of MUTEX: the thread ID in it, of which the process has no thread */
+    uint32_t fd_count;   /* of EVENTS: how many descriptors are polled */
     /* address of the lock, inode of the file or socket, process ID of the child, … */
     uint64_t object;
     /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
@@ -210,7 +215,7 @@ struct argus_live_answer {
     uint32_t circle; /* of END_CIRCLE: the step to which the last one leads */
     /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
      * the sleeping process has open, which it may try to take again and again. END_IDLE: those that
-     * share memory with the process and serve clients as it does */
+     * share memory with the process and serve clients as it does. END_UNKNOWN: the same for threads */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
     /* of argus_live_look_closer(), about the last step */

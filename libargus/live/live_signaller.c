@@ -1,0 +1,117 @@
+/* Waits inside a process of which no lock tells the end: conditions, semaphores, locks without an owner.
+ *
+ * Which thread would signal, nothing tells. But if all other threads of the process have nothing to do,
+ * except one, it is likely that one. And if all threads of the process wait in this way, with no
+ * time-out, for words that no other process maps, then none of them can end the wait of another. */
+#include <linux/futex.h>
+#include <string.h>
+
+#include "live/live_wait.h"
+
+enum { LOOKED_AT = 8 /* frames */ };
+
+/* Whether the end of its wait is in the hands of `other`, by a rule that is no guess. */
+static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
+{
+    const struct argus_live_wait wait = live_wait(live, thread);
+    if (wait.kind == ARGUS_LIVE_MUTEX)
+        return live_mutex_owner(live, thread) == other;
+    return wait.kind == ARGUS_LIVE_JOIN &&
+           live->threads.data[thread].arg[2] == live->threads.data[other].tid;
+}
+
+/* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway. */
+static bool is_behind_another(struct argus_live *live, const struct argus_live_process *of,
+                              uint32_t waiter, uint32_t thread)
+{
+    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++)
+        if (i != waiter && i != thread && depends_on(live, i, thread))
+            return true;
+    return false;
+}
+
+/* Functions of a runtime whose program's locks and waits are its own: which of the program's threads
+ * ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
+static bool is_of_runtime(const char *function)
+{
+    static const char *const beginnings[] = {
+        "ObjectMonitor::", "ObjectSynchronizer::", "Unsafe_Park",
+        "Parker::park",    "runtime.futex",        "runtime.futexsleep"};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool waits_in_runtime(struct argus_live *live, uint32_t thread)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        if (is_of_runtime(strtab_get(live->texts, frame.function)))
+            return true;
+    }
+    return false;
+}
+
+static bool joins(const struct argus_live *live, const struct argus_live_wait *wait,
+                  uint32_t joiner, uint32_t thread)
+{
+    return wait->kind == ARGUS_LIVE_JOIN &&
+           live->threads.data[joiner].arg[2] == live->threads.data[thread].tid;
+}
+
+/* Whether only a thread of the same process can end the wait. */
+static bool is_inside(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    struct live_memory_id id;
+    switch (wait->kind) {
+    case ARGUS_LIVE_JOIN:
+        return !wait->has_timeout;
+    case ARGUS_LIVE_MUTEX:
+    case ARGUS_LIVE_RWLOCK:
+    case ARGUS_LIVE_CONDITION:
+    case ARGUS_LIVE_FUTEX:
+        return !wait->has_timeout &&
+               (of.arg[1] & FUTEX_PRIVATE_FLAG ||
+                !live_shared_memory(live_pid_of(live, thread), of.arg[0], &id));
+    default:
+        return false;
+    }
+}
+
+static bool all_are_inside(struct argus_live *live, const struct argus_live_process *of)
+{
+    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++) {
+        const struct argus_live_wait wait = live_wait(live, i);
+        if (!is_inside(live, i, &wait) || waits_in_runtime(live, i))
+            return false;
+    }
+    return true;
+}
+
+/* A thread that waits for the end of the waiter is left out, and those for which the busy one waits. */
+void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                       struct live_candidates *ret)
+{
+    uint32_t process = live->threads.data[thread].process;
+    const struct argus_live_process of = live->processes.data[process];
+    (void)wait;
+    ret->link = ARGUS_LIVE_LINK_SIGNALS;
+    ret->end = ARGUS_LIVE_END_UNKNOWN;
+    ret->is_guess = true;
+    if (waits_in_runtime(live, thread))
+        return;
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
+        const struct argus_live_wait theirs = live_wait(live, i);
+        if (i != thread && !live_is_idle(theirs.kind) && !live_awaits_request(live, &theirs) &&
+            !joins(live, &theirs, i, thread) && !is_behind_another(live, &of, thread, i))
+            live_candidate(ret, process, i);
+    }
+    if (!ret->count && all_are_inside(live, &of))
+        ret->end = ARGUS_LIVE_END_STUCK;
+}

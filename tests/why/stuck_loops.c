@@ -1,0 +1,253 @@
+/* Programs that look idle: pools, programs that read their child's output, proxies, servers with a thread for
+ * each connection. */
+#include "stuck.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex_of_pool = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+static sem_t never;
+static int pipes[2][2];
+
+static void wait_for_result(void)
+{
+    pthread_mutex_lock(&mutex_of_pool);
+    pthread_cond_wait(&done, &mutex_of_pool);
+}
+
+/* The pool's only worker waits for a task that only it could do. */
+static void *wait_for_own_task(void *data)
+{
+    (void)data;
+    sem_post(&locked);
+    wait_for_result();
+    return NULL;
+}
+
+void own_pool(void)
+{
+    begin(wait_for_own_task, NULL);
+    soon_ready();
+    wait_for_result();
+}
+
+void semaphore(void)
+{
+    begin(sleep_thread, NULL);
+    sem_init(&never, 0, 0);
+    soon_ready();
+    sem_wait(&never);
+}
+
+static void *hold(void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&mutex_of_pool);
+    sem_post(&locked);
+    work_slowly();
+    return NULL;
+}
+
+static void lock_pool(void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&mutex_of_pool);
+}
+
+/* A mutex that another thread holds while the process is copied. */
+void copied_mutex(void)
+{
+    begin(hold, NULL);
+    say("child", child_of(lock_pool, NULL));
+    soon_ready();
+    wait(NULL);
+}
+
+static void write_nothing(void *data)
+{
+    (void)data;
+    close(pipes[0][0]);
+    close(pipes[1][0]);
+    work_slowly();
+}
+
+/* As subprocess functions of all languages: output and errors of a child. */
+void child_output(void)
+{
+    if (pipe(pipes[0]) != 0 || pipe(pipes[1]) != 0)
+        return;
+    say("child", child_of(write_nothing, NULL));
+    close(pipes[0][1]);
+    close(pipes[1][1]);
+    soon_ready();
+    struct pollfd polled[] = {{pipes[0][0], POLLIN, 0}, {pipes[1][0], POLLIN, 0}};
+    poll(polled, 2, -1);
+}
+
+static int inet_socket(int type, struct sockaddr_in *ret)
+{
+    socklen_t length = sizeof(*ret);
+    int fd = socket(AF_INET, type, 0);
+    *ret = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    bind(fd, (struct sockaddr *)ret, sizeof(*ret));
+    getsockname(fd, (struct sockaddr *)ret, &length);
+    return fd;
+}
+
+static int connect_to(int type, const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, type, 0);
+    connect(fd, (const struct sockaddr *)address, sizeof(*address));
+    return fd;
+}
+
+static void ask(int fd)
+{
+    char byte;
+    (void)!write(fd, "question", 8);
+    soon_ready();
+    (void)!read(fd, &byte, 1);
+}
+
+void udp(void)
+{
+    struct sockaddr_in address;
+    int server = inet_socket(SOCK_DGRAM, &address);
+    say("server", child_of(sleep_long, NULL));
+    close(server);
+    ask(connect_to(SOCK_DGRAM, &address));
+}
+
+static int server_fd, proxy_fd;
+static struct sockaddr_in server_address;
+
+static void read_and_sleep(void *data)
+{
+    char text[64];
+    (void)data;
+    (void)!read(accept(server_fd, NULL, NULL), text, sizeof(text));
+    work_slowly();
+}
+
+/* An event loop that has passed the request on. */
+static void pass_on(void *data)
+{
+    char text[64];
+    (void)data;
+    close(server_fd);
+    int client = accept(proxy_fd, NULL, NULL);
+    int server = connect_to(SOCK_STREAM, &server_address);
+    (void)!write(server, text, (size_t)read(client, text, sizeof(text)));
+    struct pollfd polled[] = {{proxy_fd, POLLIN, 0},
+                              {client, POLLIN, 0},
+                              {server, POLLIN, 0},
+                              {eventfd(0, 0), POLLIN, 0}};
+    poll(polled, 4, -1);
+}
+
+void proxy(void)
+{
+    struct sockaddr_in address;
+    server_fd = inet_socket(SOCK_STREAM, &server_address);
+    proxy_fd = inet_socket(SOCK_STREAM, &address);
+    listen(server_fd, 5);
+    listen(proxy_fd, 5);
+    say("server", child_of(read_and_sleep, NULL));
+    say("proxy", child_of(pass_on, NULL));
+    close(server_fd);
+    close(proxy_fd);
+    ask(connect_to(SOCK_STREAM, &address));
+}
+
+/* --- a thread for each connection --- */
+
+static struct sockaddr_un name = {.sun_family = AF_UNIX};
+static int accepted, reports[2];
+
+static void tell(const char *which, int id)
+{
+    char line[64];
+    int length = snprintf(line, sizeof(line), "%s %d\n", which, id);
+    (void)!write(reports[1], line, (size_t)length);
+}
+
+/* The first request waits for what the other session has; that one waits for its client. */
+__attribute__((noinline)) static void handle(int fd, int number)
+{
+    char text[64];
+    if (number == 0) {
+        tell("session", gettid());
+        (void)!read(fd, text, sizeof(text));
+    } else {
+        (void)!read(fd, text, sizeof(text));
+        tell("worker", gettid());
+        wait_for_result();
+    }
+    __asm__ volatile("");
+}
+
+static void *serve_connection(void *data)
+{
+    (void)data;
+    int number = accepted++;
+    sem_post(&locked);
+    handle(accept(server_fd, NULL, NULL), number);
+    return NULL;
+}
+
+static void serve_connections(void *data)
+{
+    (void)data;
+    begin(serve_connection, NULL);
+    usleep(SETTLE_US);
+    begin(serve_connection, NULL);
+    accept(proxy_fd, NULL, NULL);
+}
+
+static void connect_and_wait(void *data)
+{
+    (void)data;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    connect(fd, (struct sockaddr *)&name, sizeof(name));
+    work_slowly();
+}
+
+void sessions(void)
+{
+    struct sockaddr_in other;
+    char text[128];
+    server_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "argus-why-sessions-%d", getpid());
+    bind(server_fd, (struct sockaddr *)&name, sizeof(name));
+    listen(server_fd, 5);
+    proxy_fd = inet_socket(SOCK_STREAM, &other);
+    listen(proxy_fd, 5);
+    if (pipe(reports) != 0)
+        return;
+    say("client", child_of(connect_and_wait, NULL));
+    usleep(SETTLE_US);
+    child_of(serve_connections, NULL);
+    usleep(2 * SETTLE_US);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    connect(fd, (struct sockaddr *)&name, sizeof(name));
+    (void)!write(fd, "question", 8);
+    for (int lines = 0; lines < 2;) {
+        ssize_t got = read(reports[0], text, sizeof(text));
+        for (ssize_t i = 0; i < got; i++)
+            lines += text[i] == '\n';
+        fwrite(text, 1, got > 0 ? (size_t)got : 0, stdout);
+    }
+    fflush(stdout);
+    close(server_fd);
+    close(proxy_fd);
+    soon_ready();
+    (void)!read(fd, text, 1);
+}
