@@ -73,6 +73,8 @@ static bool add_moment(struct moments *moments, struct moment_thread *thread, ui
     thread->has_moments = true;
     life_known(&thread->life, moments->now_ns);
     note_offs(moments, thread, node);
+    if (kind == ARGUS_MOMENT_SAMPLE && !thread->stretch.runs && thread->call == NOT_IN_A_CALL)
+        sampled_begin(&thread->stretch, node, moments->now_ns);
     sampled_moment(&moments->sampled, &moments->paths->tree, &thread->stretch,
                    (struct sampled_point){.node = node}, moments->now_ns,
                    kind == ARGUS_MOMENT_SAMPLE);
@@ -170,7 +172,7 @@ static void end_all(struct moments *moments, struct moment_thread *thread, enum 
 {
     life_unknown(&thread->life, thread->inference.last_ns, why);
     inference_end(&thread->inference, &moments->paths->tree);
-    sampled_drop(&thread->stretch);
+    sampled_end(&moments->sampled, &moments->paths->tree, &thread->stretch);
     thread->offs.length = 0;
 }
 

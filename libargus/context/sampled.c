@@ -12,6 +12,9 @@
  * inferred times do not change, nor does the paper's own order, `--rank mean`. Pools without a
  * sample are left unchanged.
  *
+ * A stretch also begins with a sample of a thread that was not in one, and ends with its last sample
+ * before the thread ends or records are missing: a program that only computes has no other moments.
+ *
  * A thread may leave its CPU without a recorded stack, e.g. if it is preempted and there is no
  * --call-stacks. That time is no function's work. It stays with the function that continued, and
  * waits_note() notes it as a wait there.
@@ -117,6 +120,16 @@ void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_s
         return;
     }
     pool_stretch(sampled, tree, stretch, &moment);
+    sampled_drop(stretch);
+}
+
+void sampled_end(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch)
+{
+    size_t count = stretch->samples.length;
+    if (stretch->runs && count) {
+        struct sampled_point last = {.node = stretch->samples.data[count - 1].node};
+        pool_stretch(sampled, tree, stretch, &last);
+    }
     sampled_drop(stretch);
 }
 

@@ -42,7 +42,8 @@ struct sampled {
     bool no_memory;      /* sticky */
 };
 
-/* The thread begins a stretch: a system call has returned, or a wait outside of any has ended. */
+/* The thread begins a stretch: a system call has returned, a wait outside of any has ended, or there
+ * is a sample of a thread that is in no stretch. */
 void sampled_begin(struct sampled_stretch *stretch, uint32_t node, uint64_t time_ns);
 /* A moment of the thread. Unless it is a sample, it ends the stretch. */
 void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch,
@@ -50,6 +51,8 @@ void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_s
 /* The thread left its CPU; it got one again. */
 void sampled_out(struct sampled_stretch *stretch, uint64_t time_ns);
 void sampled_in(struct sampled_stretch *stretch, uint64_t time_ns);
+/* Ends the stretch with its last sample: what the thread did after that is unknown. */
+void sampled_end(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch);
 /* Drops the stretch, because it is unknown whether it continued. */
 void sampled_drop(struct sampled_stretch *stretch);
 

@@ -112,8 +112,11 @@ class Shares:
     def __init__(self, trace):
         self.added, self.pools = {}, {}
         for moments, kinds in zip(trace.known, trace.kinds):
-            stretch = None  # begins when the thread returns to its own code, and ends with the next stack that is no sample
+            # begins when the thread returns to its own code, or with a sample; ends with the next stack that is no sample, or the last sample
+            stretch = None
             for moment, kind in zip(moments, kinds):
+                if not stretch and kind == "sample":
+                    stretch = [moment]
                 if stretch:
                     stretch.append(moment)
                 if kind == "user":
@@ -121,6 +124,8 @@ class Shares:
                 elif kind != "sample" and stretch:
                     self.pool(stretch)
                     stretch = None
+            if stretch and len(stretch) > 1:
+                self.pool([*stretch, stretch[-1]])
         for path, (ran, unseen, hits) in self.pools.items():
             if hits:
                 self.add(path, -unseen)
