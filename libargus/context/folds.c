@@ -9,14 +9,19 @@
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
  * chance. So up to four samples are never beyond it. Waits for disks are measured, not sampled, but
- * differ from run to run: their variance is that of the base (sleeps.c). */
+ * differ from run to run: their variance is that of the base (sleeps.c). All other times are measured,
+ * too. But with a base, less than a thousandth of the run's time may be chance, because no two runs
+ * are more alike. What is beyond chance only together with other functions is added after that
+ * (spread.c). */
 #include <math.h>
 #include <stdlib.h>
 
 #include "context/charges.h"
 #include "context/rank.h"
+#include "context/spread.h"
 
-#define CHANCE 2.0 /* in standard deviations */
+#define CHANCE     2.0  /* in standard deviations */
+#define MINOR_PART 1000 /* of the run's time */
 
 struct folds {
     const struct argus_contexts *contexts, *base;
@@ -28,6 +33,8 @@ struct folds {
     uint32_t *first, *last; /* owned; by state: 1 + path */
     uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
     uint32_t *stamps;       /* owned; by node: the last sum that has its cost */
+    bool *is_counted;       /* owned; by node: its cost is in an entry beyond chance */
+    double minor_ns;        /* a lower cost may be chance; 0 without a base */
     uint32_t sum_count;
     bool no_memory;
 };
@@ -119,7 +126,21 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     entry.ways += !entry.ways;
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
     entry.chance_of_waits = variance.waits > variance.samples;
-    entry.by_chance = entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns;
+    entry.is_minor = entry.cost_ns > 0 && entry.cost_ns < folds->minor_ns;
+    entry.by_chance = entry.is_minor || (entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns);
+    return entry;
+}
+
+/* Makes an entry of the path `first` and those after it, of which no other entry is made. */
+static struct argus_ranked_path final_entry(struct folds *folds, uint32_t first)
+{
+    struct argus_ranked_path entry = entry_of(folds, first);
+    if (entry.by_chance || entry.cost_ns <= 0)
+        return entry;
+    for (uint32_t i = first + 1; i; i = folds->next[i - 1])
+        for (uint32_t at = folds->ranking->paths[i - 1].node;
+             folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH; at = folds->nodes[at].parent)
+            folds->is_counted[at] = true;
     return entry;
 }
 
@@ -174,10 +195,10 @@ static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *
         uint32_t next = folds->next[at] - 1;
         rest -= bottleneck_cost(folds, at);
         folds->next[at] = 0;
-        entries[count++] = entry_of(folds, at);
+        entries[count++] = final_entry(folds, at);
         at = next;
     }
-    entries[count++] = entry_of(folds, at);
+    entries[count++] = final_entry(folds, at);
     return count;
 }
 
@@ -209,6 +230,30 @@ static void make_entries(struct folds *folds, bool every)
     ranking->count = count;
 }
 
+/* How long a run took: from its first program's beginning to the last one's end. */
+static double run_ns(const struct argus_contexts *contexts)
+{
+    const struct argus_context_program *programs;
+    size_t count = argus_contexts_programs(contexts, &programs);
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        first = programs[i].first_ns < first ? programs[i].first_ns : first;
+        last = programs[i].last_ns > last ? programs[i].last_ns : last;
+    }
+    return last > first ? (double)(last - first) : 0;
+}
+
+static struct argus_error *add_spread(struct folds *folds,
+                                      const struct argus_ranking_options *options)
+{
+    struct spread_options spread = {options->estimate, folds->is_counted, folds->minor_ns};
+    if (folds->no_memory)
+        return argus_error_memory();
+    if (!folds->base || options->every || options->rank != ARGUS_RANK_BLAME)
+        return NULL;
+    return spread_add(folds->contexts, folds->base, &spread, folds->ranking);
+}
+
 struct argus_error *folds_make(const struct argus_contexts *contexts,
                                const struct argus_contexts *base,
                                const struct argus_ranking_options *options,
@@ -222,15 +267,20 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
     folds.last = calloc(states + 1, sizeof(uint32_t));
     folds.next = calloc(ranking->count + 1, sizeof(uint32_t));
     folds.stamps = calloc(node_count + 1, sizeof(uint32_t));
-    folds.no_memory = !folds.first || !folds.last || !folds.next || !folds.stamps;
+    folds.is_counted = calloc(node_count + 1, sizeof(bool));
+    folds.minor_ns = base ? fmax(run_ns(contexts), run_ns(base)) / MINOR_PART : 0;
+    folds.no_memory =
+        !folds.first || !folds.last || !folds.next || !folds.stamps || !folds.is_counted;
     if (!folds.no_memory)
         link_paths(&folds, options->every);
     if (!folds.no_memory)
         make_entries(&folds, options->every);
+    struct argus_error *error = add_spread(&folds, options);
     free(folds.first);
     free(folds.last);
     free(folds.next);
     free(folds.stamps);
+    free(folds.is_counted);
     idmap_deinit(&folds.states);
-    return folds.no_memory ? argus_error_memory() : NULL;
+    return error;
 }

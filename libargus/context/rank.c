@@ -90,8 +90,9 @@ double rank_total(const struct argus_contexts_report *report)
 
 const char *rank_chance_reason(const struct argus_ranked_path *path)
 {
-    return path->chance_of_waits ? "waits for disks, pages or stops differ as much in the base"
-                                 : "too few CPU samples";
+    return path->is_minor          ? "less than a thousandth of the run's time"
+           : path->chance_of_waits ? "waits for disks, pages or stops differ as much in the base"
+                                   : "too few CPU samples";
 }
 
 static double blame(struct sleeper now, struct sleeper base)

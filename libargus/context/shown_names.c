@@ -53,18 +53,24 @@ static void show_callers(struct frames *frames, const struct argus_contexts *con
     }
 }
 
-static void show_wakers(struct frames *frames, const struct argus_contexts_report *report)
+static struct argus_error *show_wakers(struct frames *frames,
+                                       const struct argus_contexts_report *report)
 {
     const struct argus_context_program *programs;
     struct waker_row rows[WAKERS_SHOWN];
     size_t count = argus_contexts_programs(report->contexts, &programs);
     for (size_t i = 0; report->top && i < count; i++) {
-        size_t row_count = wakers_longest(report, programs[i].node, rows, WAKERS_SHOWN);
+        size_t row_count;
+        struct argus_error *error =
+            wakers_longest(report, programs[i].node, rows, WAKERS_SHOWN, &row_count);
+        if (error)
+            return error;
         for (size_t k = 0; k < row_count; k++) {
             show_callers(frames, report->contexts, rows[k].node);
             show_callers(frames, report->contexts, rows[k].waker);
         }
     }
+    return NULL;
 }
 
 struct argus_error *argus_contexts_name_shown(struct argus_contexts *contexts,
@@ -72,8 +78,9 @@ struct argus_error *argus_contexts_name_shown(struct argus_contexts *contexts,
 {
     struct frames *frames = &contexts->paths.frames;
     show_paths(frames, report, json);
-    show_wakers(frames, report);
-    struct argus_error *error = show_functions(frames, report, json);
+    struct argus_error *error = show_wakers(frames, report);
+    if (!error)
+        error = show_functions(frames, report, json);
     if (error)
         return error;
     return frames->no_memory ? argus_error_memory() : NULL;

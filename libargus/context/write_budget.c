@@ -73,13 +73,16 @@ static void write_callers(const struct argus_sink *sink, const struct argus_cont
 }
 
 /* "  waits for others: +2.0 s in lock_cache, ended in flush_cache (waits: 40)" */
-static void write_wakers(const struct argus_sink *sink, const struct argus_contexts_report *report,
-                         const struct budget *budget)
+static struct argus_error *write_wakers(const struct argus_sink *sink,
+                                        const struct argus_contexts_report *report,
+                                        const struct budget *budget)
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
     struct waker_row rows[WAKERS_SHOWN];
-    size_t count = budget->node ? wakers_longest(report, budget->node, rows, WAKERS_SHOWN) : 0;
+    size_t count = 0;
+    struct argus_error *error =
+        budget->node ? wakers_longest(report, budget->node, rows, WAKERS_SHOWN, &count) : NULL;
     char text[40];
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
@@ -98,6 +101,7 @@ static void write_wakers(const struct argus_sink *sink, const struct argus_conte
             argus_sink_printf(sink, " of %s", functions[nodes[program].function].name);
         argus_sink_printf(sink, " (waits: %llu)\n", (unsigned long long)rows[i].count);
     }
+    return error;
 }
 
 static double sum_of(const struct budget *budget, int first, int end)
@@ -151,10 +155,10 @@ struct argus_error *budgets_write(const struct argus_sink *sink,
     char text[40];
     if (error)
         return error;
-    for (size_t i = 0; i < budgets.count; i++)
+    for (size_t i = 0; !error && i < budgets.count; i++)
         if (i < PROGRAMS_SHOWN) {
             write_program(sink, report, &budgets.items[i]);
-            write_wakers(sink, report, &budgets.items[i]);
+            error = write_wakers(sink, report, &budgets.items[i]);
         } else {
             rest += budgets.items[i].thread_ns;
         }
@@ -162,5 +166,5 @@ struct argus_error *budgets_write(const struct argus_sink *sink,
         argus_sink_printf(sink, "%zu more programs: %s\n", budgets.count - PROGRAMS_SHOWN,
                           time_text(report, rest, text, sizeof(text)));
     budgets_deinit(&budgets);
-    return NULL;
+    return error;
 }

@@ -134,6 +134,7 @@ static json_t *path_json(const struct argus_contexts_report *report,
     json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
     json_put(json, "more_paths", number(path->others));
     json_put(json, "ways", number(path->ways));
+    json_put(json, "spread", number(path->spread));
     json_put(json, "chance_ns", cost(path->chance_ns));
     json_put(json, "by_chance", json_boolean(path->by_chance));
     json_put(json, "functions", frames_json(report, &route, path->bottleneck));
@@ -259,12 +260,15 @@ static struct argus_error *put_functions(const struct argus_contexts_report *rep
 #define MOST_PEERS  16
 #define MOST_WAKERS 16
 
-static json_t *wakers_json(const struct argus_contexts_report *report, uint32_t program)
+static struct argus_error *put_wakers(const struct argus_contexts_report *report, uint32_t program,
+                                      json_t *json)
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
     struct waker_row rows[MOST_WAKERS];
-    size_t count = program ? wakers_longest(report, program, rows, MOST_WAKERS) : 0;
+    size_t count = 0;
+    struct argus_error *error =
+        program ? wakers_longest(report, program, rows, MOST_WAKERS, &count) : NULL;
     json_t *array = json_array();
     argus_contexts_nodes(report->contexts, &nodes);
     argus_contexts_functions(report->contexts, &functions);
@@ -282,10 +286,12 @@ static json_t *wakers_json(const struct argus_contexts_report *report, uint32_t 
         json_put(item, "count", number(rows[i].count));
         json_add(array, item);
     }
-    return array;
+    json_put(json, "wakers", array);
+    return error;
 }
 
-static json_t *budget_json(const struct argus_contexts_report *report, const struct budget *budget)
+static struct argus_error *add_budget(const struct argus_contexts_report *report,
+                                      const struct budget *budget, json_t *array)
 {
     const struct argus_context_node *nodes;
     const struct argus_context_function *functions;
@@ -310,8 +316,9 @@ static json_t *budget_json(const struct argus_contexts_report *report, const str
         json_add(whom, peer);
     }
     json_put(json, "others", whom);
-    json_put(json, "wakers", wakers_json(report, budget->node));
-    return json;
+    struct argus_error *error = put_wakers(report, budget->node, json);
+    json_add(array, json);
+    return error;
 }
 
 static struct argus_error *put_budgets(const struct argus_contexts_report *report, json_t *json)
@@ -319,10 +326,11 @@ static struct argus_error *put_budgets(const struct argus_contexts_report *repor
     struct budgets budgets;
     json_t *array = json_array();
     struct argus_error *error = budgets_create(report, &budgets);
+    bool is_made = error == NULL;
     for (size_t i = 0; !error && i < budgets.count; i++)
-        json_add(array, budget_json(report, &budgets.items[i]));
+        error = add_budget(report, &budgets.items[i], array);
     json_put(json, "programs", array);
-    if (!error)
+    if (is_made)
         budgets_deinit(&budgets);
     return error;
 }

@@ -243,6 +243,10 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
         argus_sink_printf(sink, "; %u more paths through it", path->others);
     if (path->ways > 1)
         argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->spread)
+        argus_sink_printf(sink,
+                          "; with what it calls: %u functions, none of them alone beyond chance",
+                          path->spread);
     if (path->by_chance)
         argus_sink_printf(sink, "; may be chance: %s", rank_chance_reason(path));
     argus_sink_printf(
@@ -348,6 +352,9 @@ static struct argus_error *write_text(const struct argus_sink *sink,
     if (error)
         return error;
     const struct argus_ranking *ranking = report->ranking;
+    if (ranking->count && ranking->paths[0].by_chance)
+        argus_sink_printf(sink, "\nno entry is %sbeyond chance\n",
+                          report->base ? "slower than in the base " : "");
     for (size_t i = 0; i < ranking->count && i < report->top && ranking->paths[i].cost_ns > 0; i++)
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)

@@ -303,6 +303,10 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
         argus_sink_printf(sink, "; %u more paths through it", path->others);
     if (path->ways > 1)
         argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->spread)
+        argus_sink_printf(sink,
+                          "; with what it calls: %u functions, none of them alone beyond chance",
+                          path->spread);
     if (path->by_chance)
         argus_sink_printf(sink, "; may be chance: %s", rank_chance_reason(path));
     argus_sink_printf(sink, "</summary>\n");

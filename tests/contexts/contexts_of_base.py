@@ -96,6 +96,48 @@ def test_ways_that_are_beyond_chance_only_together_are_one_entry(setup):
     equal("both ways", (names(first)[-1], first["ways"], first["cost_ns"], first["by_chance"]), (hex(LOAD), 2, 80_000_000, False))
 
 
+def samples(*stacks):
+    """A thread that only computes, with one sample every 10 ms, and its exit."""
+    scene = Scene()
+    for turn, stack in enumerate(stacks):
+        scene.at(10 * turn, f"sample user={scene.stack(*stack)} pc=0x5503")
+    scene.at(10 * len(stacks), "thread_exit")
+    return scene
+
+
+def test_a_thread_without_a_wait_is_shared_out_by_samples(setup):
+    answer = setup.json("--tree", setup.make(samples(*[(MAIN, LOAD), (MAIN, SAVE)] * 5)))
+    own = {node["function"]: node["own_ns"]["conservative"] for node in answer["tree"]}
+    equal("halves", [own[hex(function)] for function in (MAIN, LOAD, SAVE)], [0, 45_000_000, 45_000_000])
+
+
+def callees(first, count):
+    return [(MAIN, PARSE, 0x5600 + first + i) for i in range(count)]
+
+
+def test_callees_that_are_beyond_chance_only_together_are_one_entry(setup):
+    """Which callees the samples hit is chance: in the base, they are others."""
+    work = [(MAIN, LOAD)] * 20
+    base = setup.make(samples(*work, *callees(0x40, 4), *work))
+    first, *rest = setup.json(f"--base={base}", setup.make(samples(*work, *callees(0, 20), *work)))["contexts"]
+    bottleneck = next(function for function in first["functions"] if function["node"] == first["bottleneck"])
+    equal("caller", (bottleneck["function"], first["spread"], first["by_chance"]), (hex(PARSE), 20, False))
+    assert 140_000_000 < first["cost_ns"] < 180_000_000, first["cost_ns"]
+    assert not any(hex(PARSE) in names(path) for path in rest), [names(path) for path in rest]
+    base = setup.make(samples(*work, *callees(0x40, 20), *work))
+    same = setup.json("--top=100", f"--base={base}", setup.make(samples(*work, *callees(0, 20), *work)))["contexts"]
+    equal("other callees, as long", [path["by_chance"] for path in same if path["cost_ns"] > 0], [True] * 20)
+
+
+def test_a_thousandth_of_the_run_may_be_chance(setup):
+    base = setup.make(Scene().calls(1000, MAIN, PARSE).calls(5, MAIN, LOAD))
+    done = setup.run(f"--base={base}", setup.make(Scene().calls(1000, MAIN, PARSE).calls(5.5, MAIN, LOAD))).stdout
+    assert "may be chance: less than a thousandth of the run's time" in done, done
+    assert "no entry is slower than in the base beyond chance" in done, done
+    done = setup.run(f"--base={base}", setup.make(Scene().calls(1000, MAIN, PARSE).calls(9, MAIN, LOAD))).stdout
+    assert "chance" not in done, done
+
+
 def test_a_base_of_another_program_is_said(setup):
     other = setup.make(Scene("other", 300).calls(1, MAIN))
     done = setup.run(f"--base={other}", setup.make(usual()))

@@ -186,6 +186,21 @@ def test_a_wait_shows_the_context_of_who_ended_it(setup):
     assert "  waits for others: 40.0 ms in 0x5503 < 0x5501, ended in 0x6603 < 0x6601 of beta (waits: 1)\n" in setup.run(trace).stdout
 
 
+def test_waits_that_a_line_shows_alike_are_one_line(setup):
+    """Two contexts that differ only in the fourth caller, of which the line says nothing."""
+    def wait(start, stack):
+        return "".join(f"{start + time}ms {text}\n" for time, text in (
+            (1, "cpu0 t100 syscall_start nr=read arg1=5"), (1, "cpu0 t100 switch state=S next=0"), (1, f"cpu0 t100 stack user={stack} why=block"),
+            (41, "cpu1 t200 make_runnable thread=100 context=task"), (41, "cpu1 t200 stack user=2 why=wake"),
+            (42, "cpu0 t0 switch state=R next=100"), (42, "cpu0 t100 syscall_end nr=read result=1 pid=100")))
+    head = [line for line in WAIT.splitlines() if line.startswith(("cpus", "thread", "stack 2"))]
+    stacks = ["stack 1 0x5503 0x5502 0x5501 0x5510", "stack 3 0x5503 0x5502 0x5501 0x5511"]
+    start = ["0 cpu0 t0 switch state=R next=100", "0 cpu1 t0 switch state=R next=200"]
+    trace = setup.make("\n".join(head + stacks + start) + "\n" + wait(0, 1) + wait(50, 3))
+    lines = [line for line in setup.run(trace).stdout.splitlines() if "waits for others: " in line and "ended in" in line]
+    equal("lines", lines, ["  waits for others: 80.0 ms in 0x5503 < 0x5502 < 0x5501, ended in 0x6603 < 0x6601 of beta (waits: 2)"])
+
+
 def test_what_the_kernel_does_after_a_threads_exit_is_no_part_of_its_life(setup):
     scene = Scene()
     scene.at(0, "switch state=R next=100", tid=0)

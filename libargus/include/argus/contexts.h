@@ -256,10 +256,16 @@ struct argus_ranked_path {
     uint32_t ways;
     bool is_new;    /* the base has no such path */
     bool by_chance; /* the cost is not beyond chance_ns */
-    /* twice the standard deviation of the cost, by the number of CPU samples, and by the base's waits
-     * for devices */
+    /* twice (with `spread`: three times) the standard deviation of the cost, by the number of CPU
+     * samples, and by the base's waits for devices */
     double chance_ns;
     bool chance_of_waits; /* more by the waits than by the samples */
+    /* with a base: by_chance because it is less than a thousandth of the run's time, which differs
+     * by more from run to run */
+    bool is_minor;
+    /* > 0: the cost is the CPU time of the bottleneck and its callees, so many functions, of which
+     * none alone is beyond chance */
+    uint32_t spread;
 };
 
 struct argus_ranking {
