@@ -1,12 +1,13 @@
-/* argus step inside LLDB: SBThread::StepInstruction(), one to three thousand steps a second. During
- * that, the debugger is synchronous, so that it prints nothing by itself and each call returns when
- * the process has stopped again. */
+/* argus step inside LLDB: by packets (packet_steps.h), or by SBThread::StepInstruction() where these
+ * cannot be used. During that, the debugger is synchronous, so that it prints nothing by itself and each
+ * call returns when the process has stopped again. */
 #include "plugin/lldb/lldb_stepper.h"
 
 #include <cstdio>
 #include <cstring>
 
 #include "plugin/lldb/host.h"
+#include "plugin/lldb/packet_steps.h"
 #include "plugin/steps/host_registers.h"
 #include "plugin/steps/host_stepper.h"
 
@@ -15,11 +16,14 @@ namespace
 
 /* The thread that is stepped. */
 struct stepped {
+    struct host_call *call;
     lldb::SBTarget target;
     lldb::SBProcess process;
     lldb::SBThread thread;
     int places[STEP_REGISTERS_MOST]; /* index of each register in LLDB's set */
     bool mapped;                     /* `places` is valid */
+    uint64_t awaited;                /* where the last breakpoint is */
+    struct packet_steps packets;
 };
 
 stepped *of(void *data)
@@ -44,9 +48,32 @@ void map_registers(stepped *now, lldb::SBValue &general)
     now->mapped = true;
 }
 
+/* LLDB executes one instruction, where it believes the thread to be. */
+void step_by_lldb(stepped *now)
+{
+    now->thread.StepInstruction(false);
+}
+
+/* Makes LLDB know where the thread is, for which the thread executes one more instruction: only when the
+ * process has run, LLDB reads everything again. */
+void catch_up(stepped *now)
+{
+    if (!now->packets.is_ahead)
+        return;
+    now->thread.GetFrameAtIndex(0).SetPC(host_pc(now->packets.registers));
+    step_by_lldb(now);
+    now->packets.is_ahead = false;
+}
+
 bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
 {
     stepped *now = of(data);
+    if (now->packets.has_ended)
+        return false;
+    if (now->packets.is_ahead) {
+        memcpy(ret, now->packets.registers, sizeof(now->packets.registers));
+        return true;
+    }
     if (now->process.GetState() != lldb::eStateStopped || !now->thread.IsValid())
         return false;
     lldb::SBValue general = now->thread.GetFrameAtIndex(0).GetRegisters().GetValueAtIndex(0);
@@ -61,17 +88,32 @@ bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
 
 void write_end(void *data, char *ret, size_t room)
 {
-    snprintf(ret, room, "the process ended (exit status %d)", of(data)->process.GetExitStatus());
+    stepped *now = of(data);
+    if (now->packets.has_ended)
+        snprintf(ret, room, "%s", now->packets.end);
+    else
+        snprintf(ret, room, "the process ended (exit status %d)", now->process.GetExitStatus());
 }
 
-void step_instruction(void *data)
+void step_instruction(void *data, bool is_plain)
 {
-    of(data)->thread.StepInstruction(false);
+    stepped *now = of(data);
+    uint64_t registers[STEP_REGISTERS_MOST];
+    bool by_packet = now->packets.is_usable && is_plain && read_registers(data, registers);
+    if (by_packet && packet_steps_step(&now->packets, registers))
+        return;
+    if (now->packets.has_ended)
+        return;
+    if (now->packets.is_ahead)
+        catch_up(now);
+    else
+        step_by_lldb(now);
 }
 
 int set_breakpoint(void *data, uint64_t address)
 {
     lldb::SBBreakpoint breakpoint = of(data)->target.BreakpointCreateByAddress(address);
+    of(data)->awaited = address;
     breakpoint.SetThreadID(of(data)->thread.GetThreadID());
     return breakpoint.GetID();
 }
@@ -85,6 +127,10 @@ enum host_stop go(void *data)
 {
     stepped *now = of(data);
     lldb::tid_t tid = now->thread.GetThreadID();
+    bool was_ahead = now->packets.is_ahead;
+    catch_up(now);
+    if (was_ahead && now->thread.GetFrameAtIndex(0).GetPC() == now->awaited)
+        return HOST_STOP_BREAKPOINT; /* that step led there */
     lldb::SBError error = now->process.Continue();
     now->thread = now->process.GetThreadByID(tid);
     if (error.Fail())
@@ -96,6 +142,8 @@ enum host_stop go(void *data)
 size_t read_memory(void *data, uint64_t address, void *ret, size_t bytes)
 {
     lldb::SBError error;
+    if (of(data)->packets.is_ahead)
+        return packet_steps_read(&of(data)->packets, address, ret, bytes);
     return of(data)->process.ReadMemory(address, ret, bytes, error);
 }
 
@@ -122,6 +170,7 @@ bool is_executable(void *data, uint64_t address)
 
 uint64_t frame_pc(void *data, uint32_t number)
 {
+    catch_up(of(data));
     if (number >= of(data)->thread.GetNumFrames())
         return 0;
     uint64_t pc = of(data)->thread.GetFrameAtIndex(number).GetPC();
@@ -248,6 +297,18 @@ struct argus_error *arrive(stepped *now, const struct step_request *request, con
                               "the process stopped or ended before a thread came to that place");
 }
 
+struct argus_error *run(stepped *now, const struct step_debugger *debugger,
+                        const struct step_request *request, const struct step_listener *listener)
+{
+    packet_steps_begin(&now->packets, now->call->debugger, now->target, now->thread);
+    struct argus_error *error = host_stepper_run(debugger, request, listener);
+    if (now->packets.has_ended)
+        now->process.Destroy(); /* LLDB has not seen the end */
+    else
+        catch_up(now);
+    return error;
+}
+
 } // namespace
 
 struct argus_error *lldb_step(void *data, const struct step_request *request, const char *function,
@@ -255,6 +316,7 @@ struct argus_error *lldb_step(void *data, const struct step_request *request, co
 {
     auto *call = static_cast<struct host_call *>(data);
     stepped now = {};
+    now.call = call;
     now.target = call->debugger.GetSelectedTarget();
     now.process = now.target.GetProcess();
     now.thread = now.process.GetSelectedThread();
@@ -268,7 +330,7 @@ struct argus_error *lldb_step(void *data, const struct step_request *request, co
     const struct step_debugger debugger = debugger_of(&now);
     struct argus_error *error = arrive(&now, request, function);
     if (!error)
-        error = host_stepper_run(&debugger, request, listener);
+        error = run(&now, &debugger, request, listener);
     call->debugger.SetAsync(was_async);
     return error;
 }

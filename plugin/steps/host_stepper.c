@@ -280,11 +280,17 @@ static bool leave_handler(struct run *run)
     return false;
 }
 
+static bool is_plain(const struct step_instruction *instruction)
+{
+    return instruction->kind == STEP_PLAIN || instruction->kind == STEP_IS_CALL ||
+           instruction->kind == STEP_IS_RETURN;
+}
+
 /* False: the run is over, or the instruction was not executed. */
-static bool step_one(struct run *run)
+static bool step_one(struct run *run, const struct step_instruction *instruction)
 {
     uint64_t pc = host_pc(run->registers), stack_pointer = host_stack_pointer(run->registers);
-    run->debugger->step_instruction(run->debugger->data);
+    run->debugger->step_instruction(run->debugger->data, is_plain(instruction));
     if (!read_registers(run))
         return false;
     if (!is_in_handler(run, pc, stack_pointer))
@@ -297,7 +303,7 @@ static void advance(struct run *run)
     struct step_instruction instruction = instruction_here(run);
     bool is_run = instruction.kind == STEP_IS_REPEATED;
     uint64_t next = host_pc(run->registers) + instruction.length;
-    if (!(is_run ? run_to(run, next, 0) : step_one(run)))
+    if (!(is_run ? run_to(run, next, 0) : step_one(run, &instruction)))
         return;
     if (instruction.kind == STEP_IS_CALL)
         after_call(run);

@@ -34,8 +34,9 @@ struct step_debugger {
     bool (*read_registers)(void *data, uint64_t ret[STEP_REGISTERS_MOST]);
     /* Why read_registers() returned false, as a sentence. */
     void (*write_end)(void *data, char *ret, size_t room);
-    /* The thread executes one instruction, the others none. */
-    void (*step_instruction)(void *data);
+    /* The thread executes one instruction, the others none. `is_plain`: it neither waits in the kernel
+     * nor needs care when it is stepped. */
+    void (*step_instruction)(void *data, bool is_plain);
     /* A breakpoint for this thread alone. */
     int (*set_breakpoint)(void *data, uint64_t address);
     void (*delete_breakpoint)(void *data, int breakpoint);

@@ -64,8 +64,9 @@ static void write_end(void *data, char *ret, size_t room)
     snprintf(ret, room, "the process ended");
 }
 
-static void step_instruction(void *data)
+static void step_instruction(void *data, bool is_plain)
 {
+    (void)is_plain;
     of(data)->at++;
 }
 

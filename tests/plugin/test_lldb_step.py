@@ -30,6 +30,21 @@ def test_a_function(setup):
     expect_in("value=0x2d0", shown)
 
 
+def test_both_ways(setup):
+    """Steps by packets are those of LLDB, which makes them itself while it watches something; and a breakpoint changes nothing."""
+    shown = []
+    quiet = [f"process handle {name} --stop false --notify false --pass false" for name in ("SIGALRM", "SIGUSR1")]
+    for way in ([], ["breakpoint set --name factorial"], ["watchpoint set expression --watch write -- $rsp-40960"]):
+        path = setup.folder / f"way{len(shown)}.steps"
+        text = setup.run_lldb(*begin(setup, "rounds"), *quiet, *way, f"argus step --function factorial -o {path}",
+                              "register read rip rsp", "kill")
+        expect_in("ended     the function returned", text)
+        shown.append([line.split(" arg2=")[0] for line in steps_of(setup, path).splitlines()  # that argument is the process id
+                      if line.startswith(("step ", "call ", "return ", "skip "))])
+    expect_equal("steps past a breakpoint", shown[1], shown[0])
+    expect_equal("steps by LLDB itself", shown[2], shown[0])
+
+
 def test_where_it_is(setup):
     path = setup.folder / "here.steps"
     text = setup.run_lldb(*begin(setup, "nap"), f"argus step --max 120 -o {path}", "kill")

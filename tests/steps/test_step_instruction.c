@@ -18,6 +18,10 @@ struct example {
 
 static const struct example x86_64[] = {
     {"nop", {0x90}, 1, STEP_PLAIN, 0},
+    {"syscall", {0x0f, 0x05}, 2, STEP_IS_CALL_OF_KERNEL, 0},
+    {"int $0x80", {0xcd, 0x80}, 2, STEP_IS_CALL_OF_KERNEL, 0},
+    {"int $0x29", {0xcd, 0x29}, 2, STEP_PLAIN, 0},
+    {"movaps", {0x0f, 0x28, 0xc1}, 3, STEP_PLAIN, 0},
     {"call rel32", {0xe8, 1, 2, 3, 4}, 5, STEP_IS_CALL, 0},
     {"call *%rax", {0xff, 0xd0}, 2, STEP_IS_CALL, 0},
     {"call *%r11", {0x41, 0xff, 0xd3}, 3, STEP_IS_CALL, 0},
@@ -56,6 +60,7 @@ static const struct example aarch64[] = {
     {"br x16", {0x00, 0x02, 0x1f, 0xd6}, 4, STEP_PLAIN, 0},
     {"ret", {0xc0, 0x03, 0x5f, 0xd6}, 4, STEP_IS_RETURN, 0},
     {"retaa", {0xff, 0x0b, 0x5f, 0xd6}, 4, STEP_IS_RETURN, 0},
+    {"svc", {0x01, 0x00, 0x00, 0xd4}, 4, STEP_IS_CALL_OF_KERNEL, 0},
     {"retab", {0xff, 0x0f, 0x5f, 0xd6}, 4, STEP_IS_RETURN, 0},
     {"brk #0", {0x00, 0x00, 0x20, 0xd4}, 4, STEP_IS_TRAP, 0},
     {"ldxr w0, [x1]; add w0, w0, #1; stxr w2, w0, [x1]; cbnz",

@@ -54,6 +54,9 @@ struct step_instruction step_instruction_x86_64(const uint8_t *code, size_t byte
         result.kind = STEP_IS_IRET;
     else if (opcode == 0xcc)
         result.kind = STEP_IS_TRAP;
+    else if ((opcode == 0x0f && (modrm == 0x05 || modrm == 0x34)) ||
+             (opcode == 0xcd && modrm == 0x80)) /* syscall, sysenter, int 0x80 */
+        result.kind = STEP_IS_CALL_OF_KERNEL;
     else if (repeats && is_string_opcode(opcode))
         result = (struct step_instruction){STEP_IS_REPEATED, (uint8_t)(at + 1)};
     return result;
@@ -98,6 +101,8 @@ struct step_instruction step_instruction_aarch64(const uint8_t *code, size_t byt
         result.kind = STEP_IS_RETURN; /* ret, retaa, retab */
     else if ((word & 0xffe0001fu) == 0xd4200000u)
         result.kind = STEP_IS_TRAP; /* brk */
+    else if ((word & 0xffe0001fu) == 0xd4000001u)
+        result.kind = STEP_IS_CALL_OF_KERNEL; /* svc */
     else if (is_exclusive(word, true)) {
         uint8_t length = exclusive_bytes(code, bytes);
         if (length)

@@ -21,8 +21,9 @@ enum step_instruction_kind {
      * for the thread's own from then on, and leaves it set (arch/x86/kernel/step.c,
      * is_setting_trap_flag()). */
     STEP_IS_POPF,
-    STEP_IS_IRET, /* … and continues at the address on the stack */
-    STEP_IS_TRAP, /* int3, brk: makes a SIGTRAP of its own */
+    STEP_IS_IRET,           /* … and continues at the address on the stack */
+    STEP_IS_CALL_OF_KERNEL, /* syscall, svc: may wait for any length of time */
+    STEP_IS_TRAP,           /* int3, brk: makes a SIGTRAP of its own */
     /* arm64: begins a load/store-exclusive sequence, in which a trap would make the store fail
      * every time. */
     STEP_IS_EXCLUSIVE,

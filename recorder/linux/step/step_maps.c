@@ -80,6 +80,15 @@ const struct step_map *step_maps_find(const struct step_maps *maps, uint64_t add
     return covers ? &maps->maps.data[first] : NULL;
 }
 
+bool step_maps_is_probe(const struct step_maps *maps, uint64_t address)
+{
+    struct step_maps now = {.pid = maps->pid, .request = maps->request};
+    const struct step_map *map = step_maps_read(&now) ? step_maps_find(&now, address) : NULL;
+    bool is_probe = map && strcmp(map->path, "[uprobes]") == 0;
+    step_maps_deinit(&now);
+    return is_probe;
+}
+
 bool step_maps_resolve(const struct step_maps *maps, const struct step_place *place, uint64_t *ret)
 {
     if (!place->path[0]) {

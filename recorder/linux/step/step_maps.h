@@ -22,6 +22,9 @@ bool step_maps_read(struct step_maps *maps);
 void step_maps_deinit(struct step_maps *maps);
 /* The map that contains `address`; NULL: none. */
 const struct step_map *step_maps_find(const struct step_maps *maps, uint64_t address);
+/* Whether `address` is in the page to which the kernel lets a function return that a return probe
+ * watches. Looked up anew, because the page is made with the first probe. */
+bool step_maps_is_probe(const struct step_maps *maps, uint64_t address);
 /* The address of a place. False: its file, or that part of it, is not mapped. */
 bool step_maps_resolve(const struct step_maps *maps, const struct step_place *place, uint64_t *ret);
 /* Writes all maps as items. */

@@ -214,7 +214,7 @@ bool step_call_is_left(const struct stepper *stepper)
     return stepper->over.stack_pointer &&
            step_memory_read(stepper->memory_fd, stepper->over.stack_pointer, &word, sizeof(word)) ==
                sizeof(word) &&
-           word != stepper->over.return_address;
+           word != stepper->over.return_address && !step_maps_is_probe(&stepper->maps, word);
 }
 
 /* Why the thread was stopped: to look whether the call was left. */

@@ -68,7 +68,8 @@ struct stepper {
     struct step_breakpoint way_out;
     VEC(struct step_call) calls; /* of application code that have not returned */
     /* x86-64: where on the stack the call that is stepped over has its return address; 0: not known. Another
-     * word there means that the call was left by an exception or longjmp(). */
+     * word there means that the call was left by an exception or longjmp(), if it is not the kernel's for a
+     * return probe. */
     struct step_call over;
     bool is_over_left;
     VEC(struct step_page) pages;
