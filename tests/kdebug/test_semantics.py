@@ -85,7 +85,9 @@ class Semantics(unittest.TestCase):
             answer = json.loads(argus("diagnose", "--auto", "--json", Graph(f"network{number}", scene).trace))
             cause = answer["root_causes"][0]
             self.assertEqual((cause["tid"], cause["type"]), (scene.loader, "LongWait"))
-            self.assertIn(f"it waited for {what}, and thread {names[-1]} of kernel_task ended the wait", cause["why"])
+            thread = f"thread {names[-1]} of kernel_task"
+            self.assertIn(f"{thread} ended its wait for the disk" if call == waits.READ else f"it waited for {what}, and {thread} ended the wait",
+                          cause["why"])
             self.assertIn("Mail's main thread was frozen", answer["summary"])
             self.assertIn(f"because it waited for its thread loader, which waited for {what}", answer["summary"])
 

@@ -12,6 +12,7 @@
 #include "argus/record.h"
 #include "base/idmap.h"
 #include "diagnose/suspects/chunk_records.h"
+#include "event/darwin/darwin_disk.h"
 
 #define LOOK_BACK_NS   2000000000ull
 #define MOST_RECORDS   1000000
@@ -37,8 +38,12 @@ struct reader {
 
 /* --- the records --- */
 
-static bool is_of_disk(uint32_t debugid)
+/* Darwin's records are translated in place. */
+static bool is_of_disk(const struct argus_trace *trace, struct argus_record *record)
 {
+    uint32_t debugid = record->debugid;
+    if (argus_trace_header(trace)->os == ARGUS_OS_DARWIN)
+        return darwin_disk_record(record);
     return debugid == ARGUS_ID_BLOCK_QUEUED || debugid == ARGUS_ID_BLOCK_ISSUED ||
            debugid == ARGUS_ID_BLOCK_COMPLETED || debugid == ARGUS_ID_BLOCK_FILE;
 }
@@ -47,7 +52,7 @@ static bool keep(void *context, struct argus_record *records, size_t count)
 {
     struct reader *reader = context;
     for (size_t i = 0; i < count && reader->records.length < MOST_RECORDS; i++) {
-        if (!is_of_disk(records[i].debugid))
+        if (!is_of_disk(reader->trace, &records[i]))
             continue;
         struct argus_record record = records[i];
         record.timestamp = argus_trace_ticks_to_ns(reader->trace, record.timestamp);

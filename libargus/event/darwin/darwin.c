@@ -144,10 +144,11 @@ void darwin_destroy(struct darwin *darwin)
 {
     if (!darwin)
         return;
-    struct idmap *maps[] = {
-        &darwin->thread_by_tid,       &darwin->cpu_by_number,     &darwin->known_pids,
-        &darwin->receiver_by_port,    &darwin->size_by_message,   &darwin->holder_by_turnstile,
-        &darwin->waiter_by_turnstile, &darwin->origin_by_voucher, &darwin->rows};
+    struct idmap *maps[] = {&darwin->thread_by_tid,       &darwin->cpu_by_number,
+                            &darwin->known_pids,          &darwin->receiver_by_port,
+                            &darwin->size_by_message,     &darwin->holder_by_turnstile,
+                            &darwin->waiter_by_turnstile, &darwin->origin_by_voucher,
+                            &darwin->bytes_by_request,    &darwin->rows};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         idmap_deinit(maps[i]);
     vec_deinit(&darwin->threads);
@@ -186,6 +187,8 @@ static darwin_translator translator_of(const struct darwin *darwin, uint32_t deb
         return darwin_on_bsd_call;
     if (debugid >> 16 == DARWIN_ID_TRAP(0) >> 16)
         return darwin_on_trap;
+    if (debugid >> 16 == DARWIN_ID_DISK >> 16)
+        return darwin_on_disk;
     uint32_t row = row_of(darwin, debugid);
     return row == IDMAP_NONE ? NULL : darwin_rows[row].translate;
 }

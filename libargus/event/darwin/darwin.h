@@ -66,6 +66,7 @@ enum { DARWIN_MSC_MACH_MSG = 31, DARWIN_MSC_MACH_MSG_OVERWRITE = 32, DARWIN_MSC_
 #define DARWIN_ID_BLOCK               0x0140003cu
 #define DARWIN_ID_DISPATCH            0x01400080u
 #define DARWIN_ID_TRAP(n)             ARGUS_DEBUGID(0x01, 0x0c, n)
+#define DARWIN_ID_DISK                0x03020000u /* and its flags */
 #define DARWIN_ID_VOUCHER_SET         0x01200008u
 #define DARWIN_ID_MSG_SEND            0x0120000cu
 #define DARWIN_ID_VOUCHER_CREATE      0x0120001cu
@@ -180,6 +181,7 @@ struct darwin {
     struct idmap size_by_message;                          /* ID of a kernel message → bytes */
     struct idmap holder_by_turnstile, waiter_by_turnstile; /* → index of a thread */
     struct idmap origin_by_voucher;                        /* → process that the voucher is for */
+    struct idmap bytes_by_request;                         /* disk requests that are not done */
     VEC(struct darwin_recipe) recipes;
     struct kdebug_stacks stacks;
     struct kdebug_strings strings; /* paths */
@@ -252,6 +254,8 @@ bool darwin_find_idle(struct darwin *darwin);
 /* darwin_calls.c */
 void darwin_on_bsd_call(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_trap(struct darwin *, struct darwin_cpu *, const struct argus_record *);
+/* darwin_disk.c */
+void darwin_on_disk(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 /* darwin_messages.c */
 void darwin_on_msg_send(struct darwin *, struct darwin_cpu *, const struct argus_record *);
 void darwin_on_kmsg_sent(struct darwin *, struct darwin_cpu *, const struct argus_record *);
