@@ -1,6 +1,7 @@
 #include "hook_command.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "image_path.h"
 
@@ -21,6 +22,15 @@ static const char *image_name(const struct hook_table *table, size_t index, bool
         *ret_more |= seen++ > index;
     }
     return found;
+}
+
+/* --image names a file. A name that is no file is searched for, as one in a table. */
+static struct argus_error *find_file(const char *file, const char *name, char **ret)
+{
+    if (!file || access(file, R_OK) != 0)
+        return image_path_find(file ? file : name, ret);
+    *ret = strdup(file);
+    return *ret ? NULL : argus_error_memory();
 }
 
 /* Reads the table twice: the names of registers depend on the architecture, hence on the image,
@@ -44,7 +54,7 @@ static struct argus_error *read_twice(const struct hook_options *options, const 
     if (!ret->name)
         return argus_error_memory();
     char *file = NULL;
-    error = image_path_find(options->image ? options->image : ret->name, &file);
+    error = find_file(options->image, ret->name, &file);
     if (!error)
         error = image_open(file, options->arch, &ret->image);
     free(file);

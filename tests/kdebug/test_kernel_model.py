@@ -1,4 +1,4 @@
-"""Answers about freezes that kernel_model.py makes: test_kernel_model.py ARGUS SCRATCH."""
+"""Answers about freezes that kernel_model.py makes: test_kernel_model.py ARGUS SCRATCH MACOS_MD. The last is the page that shows one."""
 import json
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 from kernel_model import EJUSTRETURN, GEN_EVENT, KERNEL_TASK, TH_TERMINATE, TH_UNINT, TH_WAIT, THREAD_TERMINATE, Kernel, disk
 
 ARGUS = ""
-SCRATCH = pathlib.Path()
+SCRATCH = PAGE = pathlib.Path()
 
 READ, WRITE, RECVFROM, CVSIGNAL, CVWAIT, TERMINATE, WORKQ, KEVENT_QOS, KEVENT_ID, ULOCK_WAIT, ULOCK_WAKE = \
     3, 4, 29, 304, 305, 361, 368, 374, 375, 515, 516
@@ -225,6 +225,11 @@ class Answers(unittest.TestCase):
             self.assertIn(f"thread {name} of kernel_task ended the wait", answer)
             self.assertNotIn("did not come", answer)
 
+    def test_page(self):
+        """docs/macos.md shows what is printed."""
+        shown = PAGE.read_text(encoding="utf-8").split("<!-- diagnose -->")[1].split("<!-- end of diagnose -->")[0]
+        self.assertIn(" ".join(shown.split()), diagnosis("page", network("dlil_input_en0", 3000)))
+
     def test_workers_receive(self):
         kernel = server(19, 3000)
         answer = diagnosis("server", kernel)
@@ -268,6 +273,6 @@ class Answers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ARGUS, SCRATCH = sys.argv[1], pathlib.Path(sys.argv[2])
+    ARGUS, SCRATCH, PAGE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     SCRATCH.mkdir(parents=True, exist_ok=True)
     unittest.main(argv=sys.argv[:1])
