@@ -62,6 +62,13 @@ class MachO(hooks_harness.HooksTest):
         second, _ = self.place(macho.ARM64, CODE_ARM, "note victim")
         self.assertEqual(first, second)
 
+    def test_image_in_the_present_folder(self):
+        """--image is a file, also without a slash."""
+        image = pathlib.Path(self.write(macho.dylib(macho.ARM64, CODE_ARM, SYMBOLS)))
+        made = self.path / "hooks.dylib"
+        self.hook("make", self.table("/usr/lib/libvictim.dylib note victim"), "--image", image.name, "-o", str(made), cwd=self.path)
+        macho.signature(made.read_bytes())
+
     def test_signature_of_many_pages(self):
         """The pages are hashed one by one, the last one only as far as it goes; an instruction more changes their hashes."""
         code = CODE_ARM + struct.pack("<I", 0xD503201F) * 40
