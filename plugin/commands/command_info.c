@@ -160,16 +160,25 @@ static void print_remarks(struct session *session, const struct argus_trace *tra
         note_print(session, notes[i], strlen(notes[i]), true);
 }
 
+/* Apple's formats have no mark for the end: a file that was cut between two records looks whole. */
+static const char *wholeness(const struct argus_trace *trace)
+{
+    const struct argus_damage *damage;
+    if (!argus_trace_complete(trace))
+        return "cut off";
+    if (!argus_trace_is_kdebug(trace))
+        return "complete";
+    return argus_trace_damage(trace, &damage) ? "cut off or damaged"
+                                              : "complete as far as this format can tell";
+}
+
 static void print_text(struct session *session, const struct argus_trace *trace,
                        const struct population *population, const struct argus_contents *contents)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);
     uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
     session_printf(session, "file       %s, %llu bytes, %s\n", argus_trace_path(trace),
-                   (unsigned long long)bytes,
-                   !argus_trace_complete(trace)   ? "cut off"
-                   : argus_trace_is_kdebug(trace) ? "complete as far as this format can tell"
-                                                  : "complete");
+                   (unsigned long long)bytes, wholeness(trace));
     char format[32];
     session_printf(session, "format     %s%s\n", argus_trace_format(trace, format, sizeof(format)),
                    argus_trace_is_kdebug(trace) ? ""

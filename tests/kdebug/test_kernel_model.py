@@ -225,6 +225,18 @@ class Answers(unittest.TestCase):
             self.assertIn(f"thread {name} of kernel_task ended the wait", answer)
             self.assertNotIn("did not come", answer)
 
+    def test_cut(self):
+        """A file that ends between two records looks whole, one that ends in a record does not; the processes are counted alike."""
+        whole = SCRATCH / "whole"
+        server(4, 8).write(whole)
+        data = whole.read_bytes()
+        for name, bytes_, what in (("whole", data, "complete as far as this format can tell"),
+                                   ("between", data[:-64], "complete as far as this format can tell"), ("within", data[:-13], "cut off or damaged")):
+            (SCRATCH / name).write_bytes(bytes_)
+            text = argus("info", SCRATCH / name)
+            self.assertIn(what, text, name)
+            self.assertIn("threads    5 in 3 processes", text)
+
     def test_page(self):
         """docs/macos.md shows what is printed."""
         shown = PAGE.read_text(encoding="utf-8").split("<!-- diagnose -->")[1].split("<!-- end of diagnose -->")[0]
