@@ -230,10 +230,11 @@ class Answers(unittest.TestCase):
         whole = SCRATCH / "whole"
         server(4, 8).write(whole)
         data = whole.read_bytes()
-        for name, bytes_, what in (("whole", data, "complete as far as this format can tell"),
-                                   ("between", data[:-64], "complete as far as this format can tell"), ("within", data[:-13], "cut off or damaged")):
-            (SCRATCH / name).write_bytes(bytes_)
-            text = argus("info", SCRATCH / name)
+        for name, part, what, status in (("whole", data, "complete as far as this format can tell", 0),
+                                         ("between", data[:-64], "complete as far as this format can tell", 0),
+                                         ("within", data[:-13], "cut off or damaged", 4)):
+            (SCRATCH / name).write_bytes(part)
+            text = argus("info", SCRATCH / name, status=status)
             self.assertIn(what, text, name)
             self.assertIn("threads    5 in 3 processes", text)
 
