@@ -3,7 +3,7 @@
 
 #include "plugin/commands/recording_command.h"
 
-enum { WATCHER_WAITS = 150 }; /* of 0.1 s */
+#define WATCHER_WAIT_NS 15000000000ull
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},
@@ -48,17 +48,24 @@ static struct argus_error *say_end(struct session *session, const struct recorde
     return NULL;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
 /* If a user ends the recording because of a hang, the hang lasts on or has just ended, so it is not
  * in its file yet. A hang that lasts is written after HANG_REPORT_AFTER_NS. */
 static void let_watcher_finish(struct session *session, struct recorder_client *client)
 {
     const struct timespec moment = {.tv_nsec = 100000000};
     struct recorder_status status = {0};
+    uint64_t end_ns = now_ns() + WATCHER_WAIT_NS; /* a status may wait for a snapshot */
     struct argus_error *error = recorder_status(client, &status);
-    for (unsigned i = 0; !error && status.hangs_pending && i < WATCHER_WAITS; i++) {
-        if (i == 0)
-            session_note(session,
-                         "a hang is not in its file yet: waiting for it, for at most 15 s");
+    if (!error && status.hangs_pending)
+        session_note(session, "a hang is not in its file yet: waiting for it, for at most 15 s");
+    while (!error && status.hangs_pending && now_ns() < end_ns) {
         nanosleep(&moment, NULL);
         if (session_interrupted(session))
             break;

@@ -64,9 +64,6 @@ class Loop(Scene):
         self.wake(self.keyboard, self.editor)
         self.rest()
 
-    def raw(self, tid, text):
-        self._record(self.cpus[tid], tid, text)
-
     def visit(self):
         """A poll() of the editor that returns at once."""
         self.raw(self.editor, "syscall_start nr=poll arg1=5 arg2=1")

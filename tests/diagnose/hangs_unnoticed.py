@@ -460,9 +460,11 @@ def answers(s, turn):
     s.message(40, channel=8, received=True, position=turn)
 
 
-def manager(owed):
-    """A window manager that rarely waits in its loop, and mostly in its handlers for the display server's replies."""
+def manager(owed, resized=False):
+    """A window manager that rarely waits in its loop, and mostly in its handlers for the display server's replies. `resized`: what ends its
+    rest is an event of a window."""
     s = Scene()
+    s.tables.append('probe 1 0 "Toolkit" shape ui')
     s.thread(40, "manager")
     s.thread(SERVER, "server")
     s.wait(SERVER, "recvfrom")
@@ -477,6 +479,12 @@ def manager(owed):
     s.wait(40, "poll", frames=AT_HOME)
     s.at(s.now / 1e6 + 4000)
     answers(s, 10)
+    if resized:
+        asks(s, 11)
+        s.wait(40, "poll", frames=inside(0x40a000, 0x409000))
+        s.for_ms(1)
+        answers(s, 11)
+        s.raw(40, "ui_event kind=12 probe=1 sp=0x0")
     s.wait(40, "poll", frames=inside(0x40a000, 0x409000))
     s.at(s.now / 1e6 + 5)
     s.thread(90, "idler")
@@ -486,4 +494,4 @@ def manager(owed):
 @scene
 def manager_that_is_owed_nothing():
     """Whether it is idle shows in what the server owes it."""
-    return [manager(False), manager(True)], [([], []), ([], [hang("manager", "LongWait")])]
+    return [manager(False), manager(False, resized=True), manager(True)], [([], []), ([], []), ([], [hang("manager", "LongWait")])]

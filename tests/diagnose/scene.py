@@ -30,6 +30,9 @@ class Scene:
         self.now += 1000
         self.records.append(f"{self.now} cpu{cpu} t{thread} {text}")
 
+    def raw(self, tid, text):
+        self._record(self.cpus[tid], tid, text)
+
     def thread(self, tid, name, pid=None, parent=1):
         self.tables.append(f'thread {tid} pid {pid or tid} ppid {parent} name "{name}"')
         self.cpus[tid] = len(self.cpus)

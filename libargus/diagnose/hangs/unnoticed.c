@@ -291,7 +291,7 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     /* UI events that it read afterwards may be what ended the stretch; if they were pending before, so
      * were their messages. */
     bool idle = !pendings_any(&pendings, 1u << ARGUS_PENDING_UI_EVENT) &&
-                stretch_is_idle(view, habits, hang, awaited || children.count > 0 || children.all);
+                stretch_is_idle(view, habits, hang, children.count > 0 || children.all);
     argus_pendings_deinit(&pendings);
     if (idle)
         return true;
