@@ -73,6 +73,22 @@ static void add_profiles(json_t *profiles, const struct argus_contexts_report *r
     json_add(profiles, profile_json(report, program, ", faster than in the base", -1));
 }
 
+/* The profile with the most time, which speedscope shows at first. With a base, every second one is of
+ * what is faster, and is not shown at first. */
+static json_int_t most_time(const json_t *profiles, size_t step)
+{
+    json_int_t most = -1;
+    size_t found = 0;
+    for (size_t i = 0; i < json_array_size(profiles); i += step) {
+        const json_t *end = json_object_get(json_array_get(profiles, i), "endValue");
+        if (json_integer_value(end) > most) {
+            most = json_integer_value(end);
+            found = i;
+        }
+    }
+    return (json_int_t)found;
+}
+
 struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *sink,
                                                      const struct argus_contexts_report *report)
 {
@@ -82,6 +98,7 @@ struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *si
     for (size_t i = 1; i < count; i++)
         if (nodes[i].depth == 1)
             add_profiles(profiles, report, (uint32_t)i);
+    json_put(json, "activeProfileIndex", json_integer(most_time(profiles, report->base ? 2 : 1)));
     json_put(shared, "frames", frames_json(report));
     json_put(json, "$schema", json_text("https://www.speedscope.app/file-format-schema.json"));
     json_put(json, "shared", shared);

@@ -154,9 +154,10 @@ static void write_row(const struct argus_sink *sink, const struct argus_contexts
         function_of(report, charged_of_path(report->contexts, path));
     argus_sink_printf(sink,
                       "<tr data-c=\"%zu\"><th scope=\"row\"><a href=\"#c%zu\"><span "
-                      "class=\"no\">%zu</span> <b>%s</b> ",
+                      "class=\"no\">%zu</span> <b>%s</b> %s",
                       number, number + 1, number + 1,
-                      html_time(path->cost_ns, report->base != NULL, cost, sizeof(cost)));
+                      html_time(path->cost_ns, report->base != NULL, cost, sizeof(cost)),
+                      path->by_chance ? "<small>may be chance</small> " : "");
     html_text(sink, charged->name);
     argus_sink_printf(sink, "</a></th>");
     write_cells(sink, report, path);

@@ -95,6 +95,16 @@ def test_one_time_in_all_outputs(setup):
         equal("what was sampled", own[hex(LOAD)], 59_000_000)
 
 
+def test_speedscope_shows_the_costliest_program_first(setup):
+    scene = Scene().calls(10, MAIN, PARSE)
+    scene.lines += ["thread 200 pid 200 name beta", "image pid 200 start 0x5000 end 0x6000 path //anon"]
+    scene.tid = 200
+    trace = setup.make(scene.calls(95, MAIN, LOAD))
+    for words in ((), (f"--base={setup.make(usual())}",)):
+        answer = json.loads(setup.run("--format=speedscope", *words, trace).stdout)
+        equal("shown", answer["profiles"][answer["activeProfileIndex"]]["name"].split(",")[0], "beta")
+
+
 def test_speedscope_tells_slower_from_faster(setup):
     answer = json.loads(setup.run("--format=speedscope", f"--base={setup.make(usual())}", setup.make(slow().calls(2, MAIN, SAVE))).stdout)
     equal("profiles", [p["name"] for p in answer["profiles"]], ["alpha, slower than in the base", "alpha, faster than in the base"])

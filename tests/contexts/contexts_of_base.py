@@ -126,6 +126,8 @@ def test_callees_that_are_beyond_chance_only_together_are_one_entry(setup):
     assert not any(hex(PARSE) in names(path) for path in rest), [names(path) for path in rest]
     base = setup.make(samples(*work, *callees(0x40, 20), *work))
     same = setup.json("--top=100", f"--base={base}", setup.make(samples(*work, *callees(0, 20), *work)))["contexts"]
+    page = setup.run("--format=html", "--top=100", f"--base={base}", setup.make(samples(*work, *callees(0, 20), *work))).stdout
+    equal("marked on the page", page.count("<small>may be chance</small>"), 20)
     equal("other callees, as long", [path["by_chance"] for path in same if path["cost_ns"] > 0], [True] * 20)
 
 
