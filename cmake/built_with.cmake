@@ -16,7 +16,8 @@ endfunction()
 function(argus_built_libraries ret)
   set(found "")
   foreach(pair "zlib:${ZLIB_VERSION_STRING}" "zstd:${ZSTD_VERSION}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
-               "jansson:${JANSSON_VERSION}" "popt:${POPT_VERSION}" "libedit:${EDIT_VERSION}" "libplist:${PLIST_VERSION}")
+               "jansson:${JANSSON_VERSION}" "popt:${POPT_VERSION}" "libedit:${EDIT_VERSION}" "libplist:${PLIST_VERSION}"
+               "sqlite:${SQLITE3_VERSION}")
     string(REGEX MATCH "^([^:]+):(.+)$" known "${pair}")
     if(known) # elfutils is only on Linux, zstd optional
       list(APPEND found "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")

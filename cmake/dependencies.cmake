@@ -10,6 +10,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(POPT REQUIRED IMPORTED_TARGET popt)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(PLIST REQUIRED IMPORTED_TARGET libplist-2.0)
 # Perfetto's format, for argus-import and `argus graph export`; without it, they lack that format.
 pkg_check_modules(PROTOBUF_C IMPORTED_TARGET libprotobuf-c)

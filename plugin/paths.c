@@ -129,14 +129,25 @@ char *paths_expand_home(const char *path)
     return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
-char *paths_cache_directory(void)
+/* $VARIABLE/argus if that is an absolute path, else ~/USUAL/argus. */
+static char *xdg_directory(const char *variable, const char *usual)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *named = getenv(variable), *home = getenv("HOME");
     char *directory = NULL;
-    bool made = cache && cache[0] == '/' ? asprintf(&directory, "%s/argus", cache) >= 0
-                : home && home[0] == '/' ? asprintf(&directory, "%s/.cache/argus", home) >= 0
+    bool made = named && named[0] == '/' ? asprintf(&directory, "%s/argus", named) >= 0
+                : home && home[0] == '/' ? asprintf(&directory, "%s/%s/argus", home, usual) >= 0
                                          : false;
     return made ? directory : NULL;
+}
+
+char *paths_cache_directory(void)
+{
+    return xdg_directory("XDG_CACHE_HOME", ".cache");
+}
+
+char *paths_data_directory(void)
+{
+    return xdg_directory("XDG_DATA_HOME", ".local/share");
 }
 
 char *paths_find_importer(void)

@@ -22,6 +22,8 @@ char *paths_expand_home(const char *path);
 /* $XDG_CACHE_HOME/argus, or ~/.cache/argus. NULL: the user has no home folder. The caller frees
  * it. */
 char *paths_cache_directory(void);
+/* $XDG_DATA_HOME/argus, or ~/.local/share/argus; otherwise the same. */
+char *paths_data_directory(void);
 
 /* argus-import: $ARGUS_IMPORT, beside this program, or in PATH (inside LLDB, this program is the
  * debugger). NULL: there is none. The caller frees it. */

@@ -24,7 +24,7 @@ BREW = {"aarch64": "/opt/homebrew", "x86_64": "/usr/local"}
 # file → kind, libraries that it may load besides libSystem ("{}": Homebrew's folder)
 EXPECTED = {
     "bin/argus": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libedit.3.dylib", "/usr/lib/libc++.1.dylib",
-                               "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/popt/lib/libpopt.0.dylib",
+                               "/usr/lib/libsqlite3.dylib", "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/popt/lib/libpopt.0.dylib",
                                "{}/opt/capstone/lib/libcapstone.5.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Runs as root: no library but the system's.
     "bin/argus-recorder": (EXECUTABLE, {"/usr/lib/libz.1.dylib"}),

@@ -1,0 +1,62 @@
+#include "fleet/fleet_names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Suffixes of copies that gcc and clang make of a function; a number follows. */
+static const char *const clones[] = {".isra.",     ".constprop.", ".part.", ".cold",
+                                     ".lto_priv.", ".localalias", ".llvm.", ".clone."};
+
+/* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */
+static size_t without_rust_hash(const char *name, size_t length)
+{
+    const size_t hash_bytes = 19;
+    if (length <= hash_bytes || strncmp(name + length - hash_bytes, "::h", 3) != 0)
+        return length;
+    bool is_hash = strspn(name + length - 16, "0123456789abcdef") == 16;
+    return is_hash ? length - hash_bytes : length;
+}
+
+const char *fleet_function_name(const char *name, char *buffer, size_t bytes)
+{
+    const char *plus = name ? strstr(name, "+0x") : NULL;
+    buffer[0] = '\0';
+    if (!name || strncmp(name, "0x", 2) == 0 || (plus && plus[3]))
+        return buffer;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
+        const char *found = strstr(name, clones[i]);
+        if (found && found > name && (size_t)(found - name) < length)
+            length = (size_t)(found - name);
+    }
+    snprintf(buffer, bytes, "%.*s", (int)without_rust_hash(name, length), name);
+    return buffer;
+}
+
+const char *fleet_thread_name(const char *name, size_t digits, char *buffer, size_t bytes)
+{
+    size_t length = 0;
+    while (name && *name && length + 1 < bytes) {
+        size_t run = strspn(name, "0123456789");
+        bool is_number = run >= digits;
+        size_t part = run ? run : 1;
+        for (size_t i = 0; !is_number && i < part && length + 1 < bytes; i++)
+            buffer[length++] = name[i];
+        if (is_number)
+            buffer[length++] = '#';
+        name += part;
+    }
+    buffer[length] = '\0';
+    return buffer;
+}
+
+const char *fleet_image_name(const char *path, char *buffer, size_t bytes)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path ? path : "";
+    const char *so = strstr(name, ".so");
+    bool has_version = so && (so[3] == '.' || !so[3]);
+    snprintf(buffer, bytes, "%.*s", has_version ? (int)(so + 3 - name) : (int)strlen(name), name);
+    return buffer;
+}

@@ -1,0 +1,101 @@
+#include "plugin/fleet/package_lookup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "event/binary/elf_file.h"
+
+enum { LINE_BYTES = 512 };
+
+/* A package manager: the command that tells the package of a file, and the one that tells the
+ * version of a package; NULL: the first tells both. The argument goes last. */
+static const struct manager {
+    const char *owner[5];
+    const char *version[5];
+} managers[] = {
+    {{"dpkg-query", "--search", NULL}, {"dpkg-query", "--show", "--showformat=${Version}", NULL}},
+    {{"rpm", "--query", "--queryformat=%{NAME} %{VERSION}-%{RELEASE}\\n", "--file", NULL}, {NULL}},
+};
+
+/* Writes the first line that the command prints to `ret`. False: it failed. */
+static bool first_line(const char *const *command, const char *argument, char ret[LINE_BYTES])
+{
+    char *words[8] = {NULL};
+    int ends[2], status = 1;
+    pid_t pid;
+    size_t count = 0, length = 0;
+    for (; command[count]; count++)
+        words[count] = (char *)(uintptr_t)command[count];
+    words[count] = (char *)(uintptr_t)argument;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    bool started = posix_spawnp(&pid, words[0], &actions, NULL, words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char block[LINE_BYTES];
+    for (ssize_t got; started && ((got = read(ends[0], block, sizeof(block))) > 0 ||
+                                  (got < 0 && errno == EINTR));)
+        for (ssize_t i = 0; i < got && length < LINE_BYTES - 1; i++)
+            ret[length++] = block[i];
+    close(ends[0]);
+    ret[length] = '\0';
+    ret[strcspn(ret, "\n")] = '\0';
+    while (started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return started && WIFEXITED(status) && WEXITSTATUS(status) == 0 && ret[0];
+}
+
+static bool ask(const struct manager *manager, const char *path, char *ret_package,
+                char *ret_version)
+{
+    char line[LINE_BYTES], version[LINE_BYTES];
+    if (!first_line(manager->owner, path, line))
+        return false;
+    char *end = line + strcspn(line, manager->version[0] ? ":," : " ");
+    if (!*end)
+        return false;
+    *end = '\0';
+    if (!manager->version[0])
+        snprintf(version, sizeof(version), "%s", end + 1);
+    else if (!first_line(manager->version, line, version))
+        return false;
+    snprintf(ret_package, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, line);
+    snprintf(ret_version, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, version);
+    return strcspn(ret_version, " ") == strlen(ret_version);
+}
+
+bool package_lookup(const char *path, char ret_package[PACKAGE_BYTES],
+                    char ret_version[PACKAGE_BYTES])
+{
+    /* where /bin is a link to /usr/bin, a package may have the file in either */
+    const char *other = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
+    for (size_t i = 0; i < sizeof(managers) / sizeof(managers[0]); i++)
+        if (ask(&managers[i], path, ret_package, ret_version) ||
+            (other != path && ask(&managers[i], other, ret_package, ret_version)))
+            return true;
+    return false;
+}
+
+bool package_lookup_build(const char *path, const char *build_id, char ret_package[PACKAGE_BYTES],
+                          char ret_version[PACKAGE_BYTES])
+{
+    uint8_t bytes[ELF_BUILD_ID_MAX];
+    char text[2 * ELF_BUILD_ID_MAX + 1] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint32_t count = fd < 0 ? 0 : elf_file_build_id_fd(fd, bytes);
+    if (fd >= 0)
+        close(fd);
+    for (uint32_t i = 0; i < count && i < ELF_BUILD_ID_MAX; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return count && strcmp(text, build_id) == 0 && package_lookup(path, ret_package, ret_version);
+}

@@ -1,0 +1,184 @@
+"""argus fleet: the hang database, its kinds of hangs, and what is added, known, broken or anonymous."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import sys
+
+from harness import expect, expect_equal, expect_in, freezes, main
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "diagnose"))
+from schema import mismatches  # noqa: E402
+
+SCHEMAS = pathlib.Path(__file__).parents[2] / "docs/schema"
+WALL_NS = 1795446804000000000
+
+
+def scene(hang_ms=2500, program="editor", helper="helper", first_tid=100, wall_ns=WALL_NS, lines=""):
+    """A program that hangs because its helper is busy."""
+    text = freezes(hang_ms).replace("editor0", program).replace("helper0", helper)
+    for old in 102, 101, 100:
+        text = re.sub(rf"\b(t|tid |pid |thread |thread=|next=){old}\b", rf"\g<1>{old - 100 + first_tid}", text)
+    return f"wall {wall_ns}\n{text}{lines}"
+
+
+def machine(name):
+    return f'note "the recording machine: {name}"\n'
+
+
+def put(setup, path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = setup.trace("made", text)
+    shutil.move(made, path)
+    return path
+
+
+def fleet(setup, *words, code=0, **environment):
+    """The JSON of `argus fleet …`, checked against its schema."""
+    data = setup.folder / "data"
+    name = "fleet-" + words[0] if words and words[0] in ("add", "show") else "fleet"
+    found = json.loads(setup.run("fleet", *words, "--json", code=code, XDG_DATA_HOME=str(data), **environment).stdout)
+    expect_equal(f"misfits of {name}", mismatches(found, json.loads((SCHEMAS / f"{name}.json").read_text())), [])
+    return found
+
+
+def text_of(setup, *words, code=0):
+    return setup.run("fleet", *words, code=code, XDG_DATA_HOME=str(setup.folder / "data")).stdout
+
+
+def start(setup, name):
+    """An empty folder for traces; the database is new as well."""
+    shutil.rmtree(setup.folder / "data", ignore_errors=True)
+    return setup.folder / name
+
+
+def test_kinds_are_stable_and_counted(setup):
+    folder = start(setup, "kinds")
+    for i in range(3):
+        put(setup, folder / f"{i}.argus", scene(2500 + 700 * i, first_tid=200 + 10 * i, wall_ns=WALL_NS + i * 10**12, lines=machine(f"m{i % 2}")))
+    put(setup, folder / "deep/other.argus", scene(helper="indexer", lines=machine("m7")))
+    added = fleet(setup, "add", folder)
+    expect_equal("added", (added["hangs_added"], added["files_read"], added["unreadable"]), (4, 4, []))
+    found = fleet(setup)
+    expect_equal("totals", [found["totals"][k] for k in ("hangs", "machines", "kinds")], [4, 3, 2])
+    kind = found["rows"][0]
+    expect_equal("kind", (kind["hangs"], kind["machines"], kind["what"]),
+                 (3, 2, "main thread of editor waits for helper, which is busy"))
+    expect(3.8e9 < kind["worst_ns"] < 4e9, kind)
+    expect_equal("best example is the newest", pathlib.Path(kind["example_file"]).name, "2.argus")
+    text = text_of(setup)
+    expect_in("4 hangs of 3 machines, 2 kinds", text)
+    command = next(line.strip() for line in text.splitlines() if "argus diagnose" in line)
+    expect_in("editor's main thread was frozen", setup.run(*command.split()[1:], code=0).stdout)
+    shown = fleet(setup, "show", kind["signature"][:9])
+    expect_equal("machines", [row["machine"] for row in shown["machines"]], ["m0", "m1"])
+    expect_equal("shares", round(sum(row["share"] for row in shown["reasons"]), 6), 1.0)
+    expect_in("program=editor", text_of(setup, "show", kind["signature"]))
+    setup.run("fleet", "show", "zzz", code=1, XDG_DATA_HOME=str(setup.folder / "data"))
+
+
+def test_adding_twice_changes_nothing(setup):
+    folder = start(setup, "twice")
+    first = put(setup, folder / "a.argus", scene(lines=machine("m1")))
+    fleet(setup, "add", folder)
+    before = fleet(setup, "--by=machines")
+    again = fleet(setup, "add", folder)
+    expect_equal("known", (again["hangs_added"], again["files_known"], again["files_read"]), (0, 1, 0))
+    shutil.copy(first, folder / "copy.argus")  # the same hang in another file
+    copied = fleet(setup, "add", folder, "--again", "--jobs=2")
+    expect_equal("copy", (copied["hangs_added"], copied["hangs_known"]), (0, 2))
+    after = fleet(setup, "--by=machines")
+    expect_equal("rows", after["rows"], before["rows"])
+
+
+def test_broken_and_other_files(setup):
+    folder = start(setup, "broken")
+    whole = put(setup, folder / "whole.argus", scene())
+    (folder / "cut.argus").write_bytes(whole.read_bytes()[:90])
+    (folder / "empty.argus").write_text("")
+    (folder / "letter.txt").write_text("Dear Sir or Madam\n")
+    (folder / "whole.argus.graph").write_text("")
+    os.symlink("whole.argus", folder / "link.argus")
+    put(setup, folder / "idle.argus", scene(100))
+    added = fleet(setup, "add", folder)
+    expect_equal("broken", sorted(pathlib.Path(one["file"]).name for one in added["unreadable"]), ["cut.argus", "empty.argus"])
+    expect_equal("the rest", (added["hangs_added"], added["files_without_hang"], added["files_other"]), (1, 1, 1))
+    again = fleet(setup, "add", folder)
+    expect_equal("still broken", (len(again["unreadable"]), again["files_known"]), (2, 2))
+    expect_in("Not read:", text_of(setup, "add", folder))
+    setup.run("fleet", "add", folder / "nowhere", code=1, XDG_DATA_HOME=str(setup.folder / "data"))
+
+
+def test_databases_of_others_are_refused(setup):
+    folder = start(setup, "others")
+    folder.mkdir()
+    expect_in("argus fleet add DIR makes it", setup.run("fleet", "--database", folder / "none.db", code=1).stderr)
+    with sqlite3.connect(folder / "other.db") as other:
+        other.execute("CREATE TABLE music (title TEXT)")
+    expect_in("another SQLite database", setup.run("fleet", "--database", folder / "other.db", code=1).stderr)
+    (folder / "text.db").write_text("no database, but long enough to be taken for one" * 100)
+    expect_in("not a hang database", setup.run("fleet", "--database", folder / "text.db", code=1).stderr)
+    put(setup, folder / "a.argus", scene())
+    setup.run("fleet", "add", "--database", folder / "new.db", folder / "a.argus", code=0)
+    expect_equal("only for the user", (folder / "new.db").stat().st_mode & 0o77, 0)
+    with sqlite3.connect(folder / "new.db") as newer:
+        newer.execute("PRAGMA user_version=99")
+    expect_in("version 99", setup.run("fleet", "--database", folder / "new.db", code=1).stderr)
+
+
+def test_new_kinds_and_order(setup):
+    folder = start(setup, "new")
+    put(setup, folder / "old.argus", scene(5000, lines=machine("m1")))
+    put(setup, folder / "new.argus", scene(program="viewer", wall_ns=WALL_NS + 86400 * 10**9, lines=machine("m1")))
+    fleet(setup, "add", folder)
+    day = "--new-since=2026-11-24"
+    expect_equal("new", [row["is_new"] for row in fleet(setup, day, "--sort=newest")["rows"]], [True, False])
+    expect_equal("only new", [row["what"].split()[3] for row in fleet(setup, day, "--new")["rows"]], ["viewer"])
+    expect_equal("worst", [row["what"].split()[3] for row in fleet(setup, "--sort=worst")["rows"]], ["editor", "viewer"])
+    expect_equal("of one", fleet(setup, "--program=viewer")["totals"]["hangs"], 1)
+    expect_equal("since", fleet(setup, "--since=2026-11-24")["totals"]["hangs"], 1)
+    expect_equal("cut", len(fleet(setup, "--limit=1")["rows"]), 1)
+    for wrong in "--by=moon", "--sort=moon", "--since=moon":
+        setup.run("fleet", wrong, code=2, XDG_DATA_HOME=str(setup.folder / "data"))
+
+
+def test_machines_can_be_named(setup):
+    folder = start(setup, "machines")
+    for name in "desk-1", "desk-2":
+        put(setup, folder / name / "deep/a.argus", scene(first_tid=300 if name == "desk-1" else 400))
+    fleet(setup, "add", "--machine-folders", folder)
+    expect_equal("folders", [row["machine"] for row in fleet(setup, "--by=machines")["rows"]], ["desk-1", "desk-2"])
+    start(setup, "machines")
+    fleet(setup, "add", "--machine=all", folder)
+    expect_equal("one", [row["machine"] for row in fleet(setup, "--by=machines")["rows"]], ["all"])
+
+
+def test_versions_of_packages(setup):
+    folder = start(setup, "versions")
+    image = "image pid 100 start 0x1000 end 0x9000 inode 5 build_id 00112233445566778899aabbccddeeff00112233 path /opt/bin/editor\n"
+    put(setup, folder / "a.argus", scene(lines=image + 'note "package of /opt/bin/editor: office 1.2.3-4"\n' + machine("m1")))
+    put(setup, folder / "b.argus", scene(wall_ns=WALL_NS + 10**12, lines=image.replace("0011", "00ff") + machine("m2")))
+    fleet(setup, "add", folder)
+    expect_equal("since", fleet(setup)["rows"][0]["since_version"], "1.2.3-4")
+    expect_equal("versions", [row["version"] for row in fleet(setup, "--by=versions")["rows"]], ["build 00ff22334455", "1.2.3-4"])
+    expect_in("since version 1.2.3-4", text_of(setup))
+
+
+def test_anonymous(setup):
+    folder = start(setup, "home/alice/hangs")
+    helper = "sshd: bob"
+    put(setup, folder / "a.argus", scene(helper=f'"{helper}"', lines=machine("desk-of-alice")))
+    added = fleet(setup, "add", "--anonymous", folder)
+    expect_equal("added", added["hangs_added"], 1)
+    kept = b"".join(path.read_bytes() for path in (setup.folder / "data/argus").iterdir())
+    for private in b"alice", b"bob", str(setup.folder).encode():
+        expect(private not in kept, f"{private} is in the database")
+    kind = fleet(setup)["rows"][0]
+    expect(re.fullmatch(r"main thread of editor waits for sshd: argument-[0-9a-f]{12}, which is busy", kind["what"]), kind["what"])
+    expect_equal("twice", fleet(setup, "add", "--anonymous", folder)["hangs_added"], 0)
+    expect("argus diagnose" not in text_of(setup), "a path is shown")
+
+
+main()
