@@ -106,6 +106,15 @@ def disk_that_discards():
 
 
 @scene
+def disk_that_answers_late():
+    """Few requests keep no disk busy: another program's two are as late as the editor's."""
+    s = start()
+    syncs(s, 3000, lambda: [request(s, COPIER, 0x200 + i, 1 << 20) for i in range(2)])
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "of whose requests then were 100 % writes by copier [20] (2097 kB)"}
+
+
+@scene
 def disk_busy_with_queued_requests():
     """Direct I/O has no file in its requests, and a kernel worker issues them. The copier queued them."""
     s = start()

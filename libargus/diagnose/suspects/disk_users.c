@@ -16,6 +16,8 @@
 #define MOST_NAMED 3
 /* A program is blamed if so much of what the disk did was for it … */
 #define BLAMED_PERCENT 50u
+/* … in so many requests: fewer keep no disk busy, and may be what the thread waits for … */
+#define FEWEST_REQUESTS 4u
 /* … and is named if it was at least this part. */
 #define NAMED_PERCENT 5u
 
@@ -24,7 +26,7 @@ struct share {
     uint32_t thread; /* of the program; ARGUS_NONE: of the file system, or not known */
     uint32_t issuer; /* ARGUS_NONE: not known */
     uint64_t inode;
-    uint64_t bytes;
+    uint64_t bytes, requests;
     uint32_t processes; /* of the program's name */
     bool writes;
 };
@@ -84,6 +86,7 @@ static bool add_share(struct shares *shares, const struct share *share)
         if (!same || other->writes != share->writes || other->inode != share->inode)
             continue;
         other->bytes += share->bytes;
+        other->requests += share->requests;
         return true;
     }
     return vec_push(&shares->items, *share);
@@ -109,6 +112,7 @@ static void merge_programs(struct shares *shares)
             continue;
         }
         other->bytes += share->bytes;
+        other->requests += share->requests;
         other->processes++;
     }
     shares->items.length = kept;
@@ -136,6 +140,7 @@ static bool make_shares(struct shares *shares, const struct disk_use *use, struc
             .issuer = issuer,
             .inode = user->inode,
             .bytes = user->bytes,
+            .requests = user->requests,
             .processes = 1,
             .writes = user->writes,
         };
@@ -193,7 +198,8 @@ static const struct share *taker(const struct shares *shares)
     const struct share *first = shares->items.length ? &shares->items.data[0] : NULL;
     if (!first || first->thread == ARGUS_NONE ||
         shares->d->view.threads[first->thread].vertex_count == 0 ||
-        percent(shares, first->bytes) < BLAMED_PERCENT || first->bytes / 2 < shares->own_bytes)
+        percent(shares, first->bytes) < BLAMED_PERCENT || first->requests < FEWEST_REQUESTS ||
+        first->bytes / 2 < shares->own_bytes)
         return NULL;
     return first;
 }
