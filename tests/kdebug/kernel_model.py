@@ -5,7 +5,8 @@ import struct
 START, END = 1, 2
 TH_WAIT, TH_RUN, TH_UNINT, TH_TERMINATE, TH_IDLE = 0x1, 0x4, 0x8, 0x10, 0x80  # osfmk/kern/thread.h
 EJUSTRETURN = -2
-INTERRUPT_OTHER = 3  # bsd/sys/kdebug.h:200
+INTERRUPT_TIMER, INTERRUPT_OTHER = 2, 3  # bsd/sys/kdebug.h:199
+THREAD_TIMED_OUT = 1  # osfmk/kern/kern_types.h
 KERNEL_TASK = 1  # the process of the kernel's threads in a thread map: bsd/sys/kdebug_private.h:484
 PAGE = 16384
 
@@ -89,6 +90,12 @@ class Kernel:
 
     def wakes(self, cpu, tid):
         self.say(cpu, MKRUNNABLE, tid, 31, 0, 1)
+
+    def times_out(self, cpu, tid):
+        """thread_timer_expire() in the interrupt of the clock: clear_wait(THREAD_TIMED_OUT)."""
+        self.say(cpu, INTERRUPT | START, 0, 0xFFFFFE0007123456, 0, INTERRUPT_TIMER)
+        self.say(cpu, MKRUNNABLE, tid, 31, THREAD_TIMED_OUT, 1)
+        self.say(cpu, INTERRUPT | END)
 
     def interrupt(self, cpu, *woken):
         self.say(cpu, INTERRUPT | START, 0, 0xFFFFFE0007123456, 0, INTERRUPT_OTHER)

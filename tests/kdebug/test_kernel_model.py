@@ -12,6 +12,7 @@ SCRATCH = PAGE = pathlib.Path()
 
 READ, WRITE, RECVFROM, CVSIGNAL, CVWAIT, TERMINATE, WORKQ, KEVENT_QOS, KEVENT_ID, ULOCK_WAIT, ULOCK_WAKE = \
     3, 4, 29, 304, 305, 361, 368, 374, 375, 515, 516
+EAGAIN = 35  # bsd/sys/errno.h
 ASKS, ANSWERS = 0x1513, 18  # mach/message.h: a send right and a reply port; a send-once right
 DISK0S2 = 1 << 24 | 4  # makedev()
 DONE, READS = 1, 2  # bsd/sys/kdebug.h: DKIO_DONE, DKIO_READ
@@ -199,6 +200,25 @@ def kevents():
     return kernel
 
 
+def time_out():
+    """A socket with SO_RCVTIMEO, on which nothing comes."""
+    kernel = Kernel()
+    kernel.thread(501, 500, "Mail")
+    kernel.runs(501)
+    for ms in (5, 5, 2500, 5):
+        kernel.receives(501)
+        kernel.ms(50)
+        kernel.event(501)
+        kernel.call(501, RECVFROM, 7, 0x1000)
+        kernel.sleeps(501)
+        kernel.ms(ms)
+        kernel.times_out(0, 501)
+        kernel.runs(501)
+        kernel.returns(501, RECVFROM, EAGAIN)
+    kernel.receives(501)
+    return kernel
+
+
 def samples_alone():
     """kperf alone: the editor's main thread runs 5 ms of each 100 ms, the rest of the time the idle threads."""
     kernel = Kernel(2, scheduler=False)
@@ -264,6 +284,11 @@ class Answers(unittest.TestCase):
     def test_end_of_a_thread(self):
         answer = diagnosis("joined", joined(), "--process", "Notes")
         self.assertIn("because it waited for its thread 502, which was busy on the cpu", answer)
+
+    def test_time_out(self):
+        answer = diagnosis("time_out", time_out())
+        self.assertIn("because it waited for something that did not come.", answer)
+        self.assertNotIn("a device", answer)
 
     def test_kevents(self):
         self.assertIn("node's main thread was frozen for 2.20 s because it was busy on the cpu", diagnosis("kevents", kevents()))

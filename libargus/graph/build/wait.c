@@ -141,12 +141,14 @@ static uint8_t outcome_of(const struct builder *builder, const struct argus_vert
 /* On Darwin, an interrupt wakes a kernel thread, and that one the thread that waits for the device:
  * input of the network goes through the threads of osfmk's work loops (IOWorkLoop.cpp) and of
  * bsd/net/dlil.c. Linux does that in the interrupt; its kernel threads work for a requester, whom
- * other records tell. */
+ * other records tell. A wait that its own time-out ended ends in an interrupt as well. */
 static bool is_by_device(struct builder *builder, const struct cause *cause)
 {
     const struct argus_thread *threads = builder->graph->machine.threads.data;
-    if (!cause || cause->by_device)
-        return cause != NULL;
+    if (!cause || (cause->wake_flags & ARGUS_WAKE_TIMED_OUT))
+        return false;
+    if (cause->by_device)
+        return true;
     if (builder->os != ARGUS_OS_DARWIN || !cause->known || !cause->by_waker)
         return false;
     uint32_t waker = slot_at(builder, cause->edge.from)->thread;
