@@ -9,6 +9,7 @@
 /* bsd/sys/errno.h, osfmk/mach/kern_return.h, osfmk/mach/message.h. */
 enum {
     DARWIN_EINTR = 4,
+    DARWIN_EAGAIN = 35,
     DARWIN_ETIMEDOUT = 60,
     KERN_ABORTED = 14,
     KERN_OPERATION_TIMED_OUT = 49,
@@ -30,20 +31,20 @@ uint64_t wait_darwin_object(const struct syscall_row *row, uint32_t number, cons
     return by_operation ? arg[1] : arg[0];
 }
 
-/* The meaning of results: errno and Mach codes, and negative results of calls that return errors
- * so. */
+/* The meaning of results: errno of BSD's calls, also negative ones, and Mach codes of traps. */
 static const struct {
     int64_t result;
+    bool is_trap;
     uint8_t outcome;
 } endings[] = {
-    {DARWIN_EINTR, ARGUS_OUTCOME_INTERRUPTED},
-    {DARWIN_ETIMEDOUT, ARGUS_OUTCOME_TIMED_OUT},
-    {KERN_ABORTED, ARGUS_OUTCOME_INTERRUPTED},
-    {KERN_OPERATION_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
-    {MACH_SEND_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
-    {MACH_SEND_INTERRUPTED, ARGUS_OUTCOME_INTERRUPTED},
-    {MACH_RCV_TIMED_OUT, ARGUS_OUTCOME_TIMED_OUT},
-    {MACH_RCV_INTERRUPTED, ARGUS_OUTCOME_INTERRUPTED},
+    {DARWIN_EINTR, false, ARGUS_OUTCOME_INTERRUPTED},
+    {DARWIN_ETIMEDOUT, false, ARGUS_OUTCOME_TIMED_OUT},
+    {KERN_ABORTED, true, ARGUS_OUTCOME_INTERRUPTED},
+    {KERN_OPERATION_TIMED_OUT, true, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_SEND_TIMED_OUT, true, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_SEND_INTERRUPTED, true, ARGUS_OUTCOME_INTERRUPTED},
+    {MACH_RCV_TIMED_OUT, true, ARGUS_OUTCOME_TIMED_OUT},
+    {MACH_RCV_INTERRUPTED, true, ARGUS_OUTCOME_INTERRUPTED},
 };
 
 uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result)
@@ -53,10 +54,13 @@ uint8_t wait_darwin_outcome(const struct argus_wait *wait, int64_t result)
     if (!is_trap && !error && (int32_t)result < 0) /* ulock_wait() with ULF_NO_ERRNO */
         error = -(int64_t)(int32_t)result;
     for (size_t i = 0; error && i < sizeof(endings) / sizeof(*endings); i++)
-        if (endings[i].result == error)
+        if (endings[i].result == error && endings[i].is_trap == is_trap)
             return wait->kind == ARGUS_WAIT_SLEEP && endings[i].outcome == ARGUS_OUTCOME_TIMED_OUT
                        ? ARGUS_OUTCOME_SATISFIED
                        : endings[i].outcome;
+    /* msleep() that timed out, as for SO_RCVTIMEO: bsd/kern/kern_synch.c */
+    if (!is_trap && error == DARWIN_EAGAIN && wait->outcome == ARGUS_OUTCOME_TIMED_OUT)
+        return ARGUS_OUTCOME_TIMED_OUT;
     bool polled_nothing = !is_trap && wait->kind == ARGUS_WAIT_POLL && result == 0;
     return polled_nothing ? ARGUS_OUTCOME_TIMED_OUT : ARGUS_OUTCOME_SATISFIED;
 }
