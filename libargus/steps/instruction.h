@@ -113,6 +113,7 @@ struct instruction {
     bool tests_bits; /* … by the bits that are set in both operands: test, bt, tst */
     /* the result is the value read, possibly extended: mov, movzx, ldr, push, pop … */
     bool is_move;
+    bool gathers; /* the result has the bits of all operands: or, orr */
     /* The result is `addend` plus the one general register that it reads, or `addend` alone if it
      * reads none: add and sub of an immediate, lea without an index, adr, adrp. */
     bool is_sum;

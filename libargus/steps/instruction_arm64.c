@@ -242,6 +242,7 @@ void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction 
     ret->flow = flow_of(insn);
     ret->is_compare = only_compares(insn);
     ret->tests_bits = starts(insn, "tst");
+    ret->gathers = starts(insn, "orr");
     ret->is_move = starts(insn, "mov") || is_load(insn) || is_store(insn) || starts(insn, "sxt") ||
                    starts(insn, "uxt") || starts(insn, "fmov");
     for (unsigned i = 0; i < arm64->op_count; i++)

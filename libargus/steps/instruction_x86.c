@@ -252,6 +252,7 @@ void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *r
     ret->tests_bits = insn->id == X86_INS_TEST || insn->id == X86_INS_BT ||
                       insn->id == X86_INS_PTEST || insn->id == X86_INS_VPTEST;
     ret->is_move = x86_is_move(insn);
+    ret->gathers = insn->id == X86_INS_OR;
     for (unsigned i = 0; i < detail->x86.op_count; i++)
         take_operand(insn, i, ret);
     if (ret->flow == FLOW_BRANCH || ret->flow == FLOW_JUMP || ret->flow == FLOW_CALL) {

@@ -61,6 +61,8 @@ static const struct shape {
     {"deadline", false, "did_reconfigure"},
     {"seconds", false, "did_reconfigure"},
     {"until_limit", false, "did_reconfigure"},
+    {"with_options", false, "did_reconfigure?"},
+    {"gathering", false, "gathered?"},
     {"dispatching", false, "did_reconfigure"},
     {"semaphore", false, "places_left"},
     {"predicate", true, "job+0x8"},

@@ -424,6 +424,12 @@ static void follow_comparison(struct code_slice *slice, const struct code_scope 
     slice->timed = timed;
 }
 
+/* Not `or eax, -1`, which small code has for a constant. */
+static bool gathers(const struct instruction *at)
+{
+    return at->gathers && !at->has_immediate;
+}
+
 static void follow_instruction(struct code_slice *slice, const struct code_scope *scope,
                                uint32_t node, uint8_t reg)
 {
@@ -434,7 +440,8 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
         slice->is_unknown = true;
         return;
     }
-    slice->open[slice->open_count++] = (struct code_step){scope->function, node, at->is_move};
+    slice->open[slice->open_count++] =
+        (struct code_step){scope->function, node, at->is_move || gathers(at)};
     if (code_is_call(at) && is_result(reg)) /* also of a pointer */
         follow_call(slice, scope, node, reg);
     else if (at->flow == FLOW_SYSCALL)

@@ -26,7 +26,7 @@ struct code_files {
 struct code_step {
     const struct code_function *function;
     uint32_t node;
-    bool is_move;
+    bool is_move; /* or it only adds bits: `done |= thread->done` counts nothing */
 };
 
 struct code_slice {

@@ -67,6 +67,28 @@ static enum verdict judge_spin(const struct code_slice *slice, const struct code
     return only_counts ? TELLS_NOTHING : verdict;
 }
 
+/* Whether each turn comes to `node`, before it waits or after that. */
+static bool is_in_each_turn(const struct code_slice *slice, const struct code_scope *scope,
+                            uint32_t node)
+{
+    uint32_t waited = scope->function->next[slice->yield][0];
+    return !code_leads_to(slice->budget, scope, scope->head, slice->yield, node) ||
+           (waited != CODE_NONE &&
+            !code_leads_to(slice->budget, scope, waited, CODE_TURN_END, node));
+}
+
+/* If too many variables have a part in it, only those count at which each turn looks. The others are
+ * mostly options: a large main() has many, which decide whether an exit is reached. */
+static void take_sure_exits(struct code_slice *slice, const struct code_scope *scope,
+                            const struct code_loop *loop)
+{
+    slice->source_count = 0;
+    slice->is_unknown = true;
+    for (uint32_t i = 0; i < scope->function->nodes.length; i++)
+        if (is_exit(scope->function, loop, i) && is_in_each_turn(slice, scope, i))
+            code_slice_branch(slice, scope, i);
+}
+
 static enum verdict read_loop(struct code_slice *slice, const struct code_scope *scope,
                               const struct code_loop *loop)
 {
@@ -84,6 +106,8 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     for (uint32_t i = 0; i < function->nodes.length; i++)
         if (is_exit(function, loop, i))
             code_slice_control(slice, scope, i);
+    if (slice->source_count > LOOP_FLAGS_MAX && slice->yield != CODE_NONE)
+        take_sure_exits(slice, scope, loop);
     code_slice_drop_limits(slice);
     if (slice->budget->left < function->nodes.length) /* not all was looked at */
         slice->is_unknown = true;

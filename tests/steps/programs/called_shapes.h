@@ -68,6 +68,30 @@ APART bool wait_until_limit(void)
     return true;
 }
 
+/* Three options of the program decide whether the second look is reached. */
+APART void wait_with_options(void)
+{
+    for (;;) {
+        usleep(1000);
+        if (did_reconfigure)
+            return;
+        if (!is_first && !is_second && !is_ready_flag) {
+            poll_device();
+            if (did_reconfigure)
+                return;
+        }
+    }
+}
+
+/* The loop gathers what it waits for, which something else may set as well. */
+APART void wait_gathering(void)
+{
+    while (!gathered) {
+        gathered |= poll_device();
+        usleep(1000);
+    }
+}
+
 /* The inner loop and the one around it begin with the same instruction. */
 APART void wait_dispatching(void)
 {

@@ -50,7 +50,7 @@ OWN struct window *chosen = &main_window; /* in a library by a relocation */
 OWN volatile bool is_ready_flag, is_first, is_second;
 OWN atomic_bool is_atomic;
 OWN atomic_int work_left;
-OWN volatile int spin_lock, answer, state, turns, limit;
+OWN volatile int spin_lock, answer, state, turns, limit, gathered;
 OWN volatile long decoded, seconds_most;
 OWN __thread volatile char arrived;
 static __thread volatile int unused_here, has_come; /* in a library without a symbol */
