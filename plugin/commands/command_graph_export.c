@@ -13,12 +13,13 @@ enum { DEFAULT_HOPS = 3 };
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write to FILE, not to standard output"},
-    {"format", 0, "trace-events|perfetto|dot", "the format [by FILE's suffix, else trace-events]"},
+    {"format", 0, "trace-events|perfetto|dot|jsonl|jsonl-gz|sqlite", "format [by FILE's suffix]"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
-    {"threshold", 't', "DURATION", "perfetto: count as a hang what lasts DURATION or longer (2s)"},
-    {"limit", 'n', "N", "write at most N vertices (trace-events: 200000; dot: 500; else 1000000)"},
+    {"threshold", 't', "DURATION", "count as a hang what lasts DURATION or longer (2s)"},
+    {"limit", 'n', "N",
+     "write at most N vertices (perfetto 10^6, trace-events 200000, dot 500)"},
     COMMAND_OPTIONS_END,
 };
 
@@ -130,6 +131,7 @@ struct export
     size_t
         count; /* of these, how many are written: the nearest ones to a vertex, or thread by thread */
     struct export_hangs hangs;
+    struct argus_contexts *contexts; /* owned; NULL: the trace has no stacks */
 };
 
 static struct argus_error *write_part(struct export *export)
@@ -142,6 +144,7 @@ static struct argus_error *write_part(struct export *export)
         .count = export->count,
         .hangs = export->hangs.items,
         .hang_count = export->hangs.count,
+        .contexts = export->contexts,
     };
     struct argus_error *error = export->format->write(&analysis->report, &part, &edges_cut);
     if (!error && export->count < export->found.length)
@@ -199,6 +202,28 @@ static struct argus_error *write_somewhere(struct export *export)
     return error;
 }
 
+static bool show_progress(void *context, const char *what, double share)
+{
+    struct session *session = context;
+    session_progress(session, what, (uint64_t)(share * 100), 100);
+    return !session_interrupted(session);
+}
+
+static struct argus_error *find_contexts(struct export *export)
+{
+    struct analysis *analysis = &export->analysis;
+    struct argus_contexts_options wanted = ARGUS_CONTEXTS_OPTIONS;
+    wanted.process = export->filter.process;
+    struct argus_error *error =
+        argus_contexts_create(analysis->graph, analysis->report.symbols, &wanted, show_progress,
+                              analysis->session, &export->contexts);
+    if (error && error->code == ARGUS_ERROR_NOT_FOUND) {
+        argus_error_destroy(error);
+        return NULL;
+    }
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct export export = {.count = 0};
@@ -209,8 +234,11 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = collect(&export);
     if (!error && export.format->wants_hangs)
         error = export_hangs_find(&export.analysis, &export.filter, &export.hangs);
+    if (!error && export.format->wants_contexts)
+        error = find_contexts(&export);
     if (!error)
         error = write_somewhere(&export);
+    argus_contexts_destroy(export.contexts);
     export_hangs_deinit(&export.hangs);
     vec_deinit(&export.found);
     return error;
@@ -218,7 +246,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_graph_export = {
     .name = "graph export",
-    .summary = "write a part of the graph for other programs: Perfetto, Graphviz",
+    .summary = "write a part of the graph for other programs: Perfetto, SQLite …",
     .details = "All conditions have to hold; without one it is the whole graph. Edges are\n"
                "written where both ends are; those that lead out are counted.\n"
                "\n"
@@ -231,8 +259,14 @@ const struct command command_graph_export = {
                "  trace-events (.json): for ui.perfetto.dev or chrome://tracing. Threads as\n"
                "  tracks, segments and waits as slices, edges as arrows.\n"
                "\n"
-               "  dot (.dot): for Graphviz. Threads as frames, weak edges dashed.",
+               "  dot (.dot): for Graphviz. Threads as frames, weak edges dashed.\n"
+               "\n"
+               "  jsonl (.jsonl), jsonl-gz (.jsonl.gz), sqlite (.sqlite): rows for programs:\n"
+               "  processes, threads, vertices, edges, hangs, steps of their paths, root\n"
+               "  causes, calling contexts (of the whole trace). The schema rows.json\n"
+               "  describes each row; a table of SQLite has the same columns.",
     .example = "argus graph export -o freeze.pftrace freeze.argus\n"
+               "argus graph export -o freeze.jsonl.gz freeze.argus\n"
                "argus graph export --from=+2s --to=+6s freeze.argus -o freeze.json\n"
                "argus graph export --format=dot --around=v1234 freeze.argus | dot -Tsvg > v.svg",
     .options = options,

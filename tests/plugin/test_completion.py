@@ -162,7 +162,7 @@ def check_shell(setup, complete):
     expect_equal("di", complete(setup, "argus di"), ["diagnose", "diverge"])
     expect_equal("graph e", complete(setup, "argus graph e"), ["export"])
     expect_equal("record --unw", complete(setup, "argus record --unw"), ["--unwind-size=", "--unwind="])
-    expect_equal("format", last("argus graph export --format="), ["dot", "perfetto", "trace-events"])
+    expect_equal("format", last("argus graph export --format="), ["dot", "jsonl", "jsonl-gz", "perfetto", "sqlite", "trace-events"])
     expect_equal("format d", last("argus graph export --format=d"), ["dot"])
     expect_equal("categories", last("argus record --without=sched,me"), ["sched,messages"])
     expect_equal("traces", [name.rstrip("/") for name in complete(setup, "argus info ")], ["folder", "one.argus", "two.argus"])
@@ -196,7 +196,7 @@ def test_fish(setup):
 def test_zsh(setup):
     zsh = Zsh(setup)
     for line, wanted, absent in [("argus di", ["diagnose", "diverge"], "dump"), ("argus record --unw", ["--unwind=", "--unwind-size="], "--without"),
-                                 ("argus graph export --format=", ["trace-events", "perfetto", "dot"], "text.txt"),
+                                 ("argus graph export --format=", ["trace-events", "perfetto", "dot", "jsonl", "jsonl-gz", "sqlite"], "text.txt"),
                                  ("argus info ", ["one.argus", "two.argus", "folder"], "text.txt"),
                                  ("argus graph ", ["show", "export", "one.argus"], "text.txt"), ("argus schema re", ["remove"], "reload"),
                                  ("argus contexts --base=", ["one.argus", "two.argus"], "text.txt"),
