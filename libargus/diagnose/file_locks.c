@@ -48,6 +48,7 @@ struct held_table {
     struct lock_request request;
     const struct argus_file_lock *held[MOST_HELD]; /* the latest one last */
     size_t count;
+    uint64_t true_ns; /* the time of the last event */
 };
 
 static bool is_of_file(const struct lock_request *request, const struct argus_file_lock *lock)
@@ -107,10 +108,19 @@ static bool is_ended_by(const struct view *view, const struct argus_file_lock *l
     return event->what == ARGUS_FILE_LOCK_GOT && exclude(lock, event);
 }
 
+/* While the recorder leaves out system calls, a lock may be released unseen. */
+static void forget_unseen(struct held_table *table, uint64_t time_ns)
+{
+    if (argus_graph_calls_left_out(table->view->graph, table->true_ns, time_ns))
+        table->count = 0;
+    table->true_ns = time_ns;
+}
+
 static void take_event(struct held_table *table, const struct argus_file_lock *event)
 {
     size_t kept = 0;
     bool got = event->what == ARGUS_FILE_LOCK_GOT;
+    forget_unseen(table, event->time_ns);
     if (event->thread == ARGUS_NONE || !(got || event->what == ARGUS_FILE_LOCK_RELEASED))
         return;
     for (size_t i = 0; i < table->count; i++)
@@ -156,9 +166,10 @@ static uint32_t living_holder(const struct view *view, const struct argus_file_l
     return process == ARGUS_NONE ? ARGUS_NONE : view->processes[process].main_thread;
 }
 
-static uint32_t holder_at(const struct held_table *table, uint64_t time_ns)
+static uint32_t holder_at(struct held_table *table, uint64_t time_ns)
 {
     uint32_t found = ARGUS_NONE;
+    forget_unseen(table, time_ns);
     for (size_t i = table->count; i > 0 && found == ARGUS_NONE; i--)
         if (is_in_the_way(&table->request, table->held[i - 1]))
             found = living_holder(table->view, table->held[i - 1], time_ns);
@@ -180,7 +191,8 @@ static uint32_t holder_told_later(const struct view *view, const struct lock_req
                          : lock->what == ARGUS_FILE_LOCK_RELEASED && overlaps(request, lock);
         if (!is_of_file(request, lock) || lock->thread == ARGUS_NONE || !tells)
             continue;
-        if (got && !lock->listed)
+        if ((got && !lock->listed) ||
+            argus_graph_calls_left_out(view->graph, locks[from].time_ns, lock->time_ns))
             break;
         if (!is_own(view, request, lock))
             return living_holder(view, lock, locks[from].time_ns);

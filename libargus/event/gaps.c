@@ -25,11 +25,13 @@ static const struct gap_row gap_rows[GAP_COUNT] = {
 #undef ANSWER
 };
 
+static const char left_out[] = "left out for a while, to stay below --max-overhead";
 static const char switched_off[] = "switched off by --without or --only", backend[] = "";
 
 #define WHOLE        false
 #define PART         true
 #define SWITCHED_OFF switched_off
+#define LEFT_OUT     left_out
 #define BACKEND      backend
 
 static const struct {

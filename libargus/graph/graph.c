@@ -94,6 +94,17 @@ ARRAY_ACCESSOR(argus_graph_lock_names, struct argus_lock_name, lock_names)
 ARRAY_ACCESSOR(argus_graph_remotes, struct argus_remote, remotes)
 ARRAY_ACCESSOR(argus_graph_file_names, struct argus_file_name, file_names)
 ARRAY_ACCESSOR(argus_graph_suspensions, struct argus_suspension, suspensions)
+ARRAY_ACCESSOR(argus_graph_left_out, struct argus_left_out, left_out)
+
+bool argus_graph_calls_left_out(const struct argus_graph *graph, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct argus_left_out *left;
+    size_t count = argus_graph_left_out(graph, &left);
+    for (size_t i = 0; i < count && left[i].from_ns <= to_ns; i++)
+        if (left[i].categories & ARGUS_LEFT_OUT_SYSCALLS && left[i].to_ns >= from_ns)
+            return true;
+    return false;
+}
 
 size_t argus_graph_rules(const struct argus_graph *graph, const struct argus_rule **ret)
 {

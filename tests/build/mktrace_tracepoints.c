@@ -18,6 +18,7 @@ static const struct tracepoint {
     uint32_t debugid;
     struct argument arguments[MOST_ARGUMENTS + 1];
 } tracepoints[] = {
+    {"left_out", ARGUS_ID_LEFT_OUT, {{"categories", 1, 0}, {"changed", 2, 0}}},
     {"switch",
      ARGUS_ID_SWITCH,
      {{"state", 1, 0}, {"next", 2, 0}, {"prev_priority", 3, 0}, {"next_priority", 4, 0}}},

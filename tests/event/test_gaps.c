@@ -142,6 +142,22 @@ static void a_category_was_switched_off(void **state)
     release(&found);
 }
 
+static void a_category_was_left_out_for_a_while(void **state)
+{
+    (void)state;
+    struct found found = FIND(HANGS, 0,
+                              "recorded partly without syscalls, to stay below --max-overhead: "
+                              "waits have no object, and there are no messages");
+    assert_int_equal(found.gaps.count, 4);
+    for (size_t i = 0; i < found.gaps.count; i++)
+        assert_true(found.gaps.items[i].partly);
+    assert_string_equal(found.sentence,
+                        "Event loops are partly not recognised, so their hangs are not found: "
+                        "waits have no object, and there are no messages (left out for a while, to "
+                        "stay below --max-overhead).");
+    release(&found);
+}
+
 static void one_program_was_refused(void **state)
 {
     (void)state;
@@ -243,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_tracepoint_of_memory_is_missing),
         cmocka_unit_test(only_what_the_answer_is_about),
         cmocka_unit_test(a_category_was_switched_off),
+        cmocka_unit_test(a_category_was_left_out_for_a_while),
         cmocka_unit_test(one_program_was_refused),
         cmocka_unit_test(the_verifiers_words_are_left_out),
         cmocka_unit_test(a_tracepoint_is_missing),

@@ -125,10 +125,39 @@ static enum argus_urgency urgency_of(const struct finder *finder, const struct a
     return has_windows ? ARGUS_URGENCY_WINDOW_SET_OFF : ARGUS_URGENCY_SET_OFF;
 }
 
+/* Whether the thread waited once from `from_ns` to `to_ns`, which wake-ups alone tell. */
+static bool waits_throughout(const struct view *view, uint32_t thread, uint64_t from_ns,
+                             uint64_t to_ns)
+{
+    uint32_t v = argus_graph_vertex_at(view->graph, thread, from_ns);
+    return v != ARGUS_NONE && view->vertices[v].end_ns <= from_ns &&
+           timeline_wait_end(view, v) >= to_ns;
+}
+
+/* While the recorder leaves out system calls, a thread may return to its loop unseen. Then it is not
+ * known whether there was a hang, unless the user or the scheduler's records say so. */
+static bool may_be_none(const struct view *view, const struct argus_hang *hang)
+{
+    const struct argus_left_out *left;
+    size_t count = argus_graph_left_out(view->graph, &left);
+    if (hang->indicator == ARGUS_INDICATOR_NEVER_RAN || hang->indicator == ARGUS_INDICATOR_LONGEST)
+        return false;
+    for (size_t i = 0; i < count && left[i].from_ns < hang->end_ns; i++) {
+        bool lacks = left[i].categories & ARGUS_LEFT_OUT_SYSCALLS;
+        uint64_t to_ns = left[i].to_ns < hang->end_ns ? left[i].to_ns : hang->end_ns;
+        uint64_t from_ns = left[i].from_ns > hang->start_ns ? left[i].from_ns : hang->start_ns;
+        if (lacks && left[i].to_ns > hang->start_ns &&
+            !waits_throughout(view, hang->thread, from_ns, to_ns))
+            return true;
+    }
+    return false;
+}
+
 bool finder_add(struct finder *finder, struct argus_hang *hang)
 {
     struct argus_pendings pendings;
-    if (!hang_is_at_time(finder->options, hang->start_ns, hang->end_ns))
+    if (!hang_is_at_time(finder->options, hang->start_ns, hang->end_ns) ||
+        may_be_none(finder->view, hang))
         return true;
     struct argus_error *error = argus_pending_find(finder->view->graph, hang, &pendings);
     if (error) {

@@ -104,6 +104,15 @@ static void visit(struct builder *builder, struct away *away, uint32_t thread)
     visits->count++;
 }
 
+void absence_forget(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->absences->all.length; i++) {
+        struct away *away = &builder->absences->all.data[i];
+        keep(builder, away);
+        away->since_ns = away->last_ns = 0;
+    }
+}
+
 void absence_polled(struct builder *builder, uint32_t thread, bool blocked)
 {
     struct away *away = away_of(builder, thread);

@@ -14,6 +14,8 @@ void absences_destroy(struct absences *absences);
 void absence_polled(struct builder *builder, uint32_t thread, bool blocked);
 /* `thread` is in a poll call that has not blocked and will return a ready descriptor. */
 void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[4]);
+/* What threads do from now on is not known: keeps the polls so far. */
+void absence_forget(struct builder *builder);
 /* Same contract as pairing_unread: called for a message that no thread has received. */
 void absence_unread(void *context, const struct argus_message_channel *channel,
                     const struct message *message);

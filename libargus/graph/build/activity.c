@@ -273,6 +273,16 @@ void thread_gone(struct builder *builder, uint32_t thread)
     machine_thread_gone(&builder->graph->machine, thread, builder->now_ns);
 }
 
+static void forget_calls(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    forget_syscall(state);
+    state->call = (struct pairing_call){0};
+    thread_rests(builder, thread);
+    state->wait_open = state->op_open = false;
+    state->open.depth = 0; /* records of their ends may be among those that were lost */
+}
+
 void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -282,9 +292,14 @@ void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns)
     if (since_ns > state->since_ns)
         thread_account(builder, thread, since_ns);
     set_activity(state, THREAD_LOST, state->since_ns);
-    forget_syscall(state);
-    state->call = (struct pairing_call){0};
-    thread_rests(builder, thread);
-    state->wait_open = state->op_open = false;
-    state->open.depth = 0; /* records of their ends may be among those that were lost */
+    forget_calls(builder, thread);
+}
+
+void thread_forget_calls(struct builder *builder, uint32_t thread)
+{
+    struct thread_state *state = thread_at(builder, thread);
+    mark_gap(builder, state);
+    forget_calls(builder, thread);
+    state->own_timer = ARGUS_NONE;
+    state->has_word = false;
 }

@@ -23,6 +23,8 @@ void thread_wake(struct builder *builder, uint32_t thread, const struct cause *c
 void thread_gone(struct builder *builder, uint32_t thread);
 /* `thread` died in a system call that never returned: its death ended the wait. */
 void thread_killed(struct builder *builder, uint32_t thread);
+/* What `thread` does in system calls and callbacks is not known any more. */
+void thread_forget_calls(struct builder *builder, uint32_t thread);
 /* From `since_ns` on, the activity of `thread` is not known. */
 void thread_lose(struct builder *builder, uint32_t thread, uint64_t since_ns);
 

@@ -56,7 +56,7 @@ static bool is_note(const struct builder *builder, const struct argus_record *re
            id == TRACEPOINT_open_end || id == TRACEPOINT_waiting || id == TRACEPOINT_flag_shared ||
            id == TRACEPOINT_shared_memory || id == TRACEPOINT_remote ||
            id == TRACEPOINT_file_name || id == TRACEPOINT_call_path || id == TRACEPOINT_suspended ||
-           id == TRACEPOINT_clock_step;
+           id == TRACEPOINT_clock_step || id == TRACEPOINT_left_out;
 }
 
 /* Forgets what only the directly following record may refer to. Between a wake-up and what the
@@ -196,6 +196,7 @@ static struct argus_error *finish(struct builder *builder)
     }
     finish_uses(builder);
     finish_object_names(builder);
+    finish_left_out(builder);
     if (!absence_finish(builder))
         return argus_error_memory();
     return check_state(builder);

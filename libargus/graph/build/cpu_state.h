@@ -53,6 +53,16 @@ static inline bool cpu_interrupted(const struct cpu_state *cpu)
     return cpu->hard_depth || cpu->softirqs || cpu->firing_depth;
 }
 
+/* No switch happens inside an interrupt, so interrupts that seem to run have ended unrecorded. */
+static inline void cpu_end_interrupts(struct cpu_state *cpu)
+{
+    cpu->hard_depth = 0;
+    cpu->softirqs = 0;
+    cpu->firing_depth = 0;
+    cpu->completing = false;
+    cpu->bh_queuer = (struct actor){.thread = ARGUS_NONE, .slot = ARGUS_NONE};
+}
+
 /* The timer that fires on the cpu; ARGUS_NONE: none, or one whose arming is not in the trace. */
 static inline uint32_t cpu_timer(const struct cpu_state *cpu)
 {

@@ -16,6 +16,7 @@ void finish_uses(struct builder *builder);
 void finish_open_ends(struct builder *builder);     /* on_open_end.c */
 void finish_shared_memory(struct builder *builder); /* on_shared_memory.c */
 void finish_object_names(struct builder *builder);  /* on_object_name.c */
+void finish_left_out(struct builder *builder);      /* on_left_out.c */
 /* The vertex (final id) whose time, including its wait, contains `time_ns`, among those of the
  * thread of `vertex` (final id). */
 uint32_t finish_vertex_for(const struct argus_graph *graph, uint32_t vertex, uint64_t time_ns);

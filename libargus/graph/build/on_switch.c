@@ -6,16 +6,6 @@
 #include "graph/build/wait_details.h"
 #include "graph/rules/wakeup.h"
 
-/* No switch happens inside an interrupt, so interrupts that seem to run have ended unrecorded. */
-static void end_interrupts(struct cpu_state *cpu)
-{
-    cpu->hard_depth = 0;
-    cpu->softirqs = 0;
-    cpu->firing_depth = 0;
-    cpu->completing = false;
-    cpu->bh_queuer = (struct actor){.thread = ARGUS_NONE, .slot = ARGUS_NONE};
-}
-
 static void leave(struct builder *builder, uint32_t thread, uint64_t os_state)
 {
     thread_account(builder, thread, builder->now_ns);
@@ -33,7 +23,7 @@ void graph_on_switch(struct builder *builder, struct cpu_state *cpu,
     uint32_t out = cpu->thread;
     if (out != ARGUS_NONE)
         leave(builder, out, record->arg[0]);
-    end_interrupts(cpu);
+    cpu_end_interrupts(cpu);
     cpu->tid = record->arg[1];
     cpu->thread = builder_thread(builder, record->arg[1]);
     cpu->known = true;
@@ -151,7 +141,7 @@ void graph_on_lost(struct builder *builder, struct cpu_state *cpu,
     builder->last_lost_ns = builder->now_ns;
     if (cpu->known && cpu->thread != ARGUS_NONE)
         thread_lose(builder, cpu->thread, record->arg[1]);
-    end_interrupts(cpu);
+    cpu_end_interrupts(cpu);
     cpu->known = false;
     cpu->thread = cpu->last_new = ARGUS_NONE;
 }

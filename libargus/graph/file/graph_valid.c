@@ -259,6 +259,12 @@ static bool valid_suspensions(const struct graph_arrays *arrays, size_t i)
     return i < arrays->suspensions.count;
 }
 
+static bool valid_left_out(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_left_out *left = &arrays->left_out.data[i];
+    return left->from_ns <= left->to_ns && (i == 0 || left[-1].from_ns <= left->from_ns);
+}
+
 size_t graph_array_fault(const struct graph_arrays *arrays, enum graph_array_id id, size_t from,
                          size_t to)
 {

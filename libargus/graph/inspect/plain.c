@@ -205,7 +205,7 @@ static bool is_note(uint32_t debugid)
            debugid == ARGUS_ID_SHARED_MEMORY || debugid == ARGUS_ID_REMOTE ||
            debugid == ARGUS_ID_FILE_NAME || debugid == ARGUS_ID_CALL_PATH ||
            debugid == ARGUS_ID_SUSPENDED || debugid == ARGUS_ID_CLOCK_STEP ||
-           debugid == MERGE_ID_LOST;
+           debugid == ARGUS_ID_LEFT_OUT || debugid == MERGE_ID_LOST;
 }
 
 static void on_record(struct plain_builder *builder, const struct argus_record *record)

@@ -332,6 +332,12 @@ struct argus_file_name {
     char path[256];  /* ends with NUL; if it was longer, it begins with "..." */
 };
 
+/* The recorder left out categories for a while, to save time. */
+struct argus_left_out {
+    uint64_t from_ns, to_ns; /* the end of the trace if it never ended */
+    uint64_t categories;     /* ARGUS_LEFT_OUT_… */
+};
+
 /* The machine was suspended. The trace clock stood still meanwhile. */
 struct argus_suspension {
     uint64_t noticed_ns; /* on the trace clock, soon after the resume */
@@ -411,6 +417,10 @@ size_t argus_graph_file_names(const struct argus_graph *graph, /* sorted by inod
                               const struct argus_file_name **ret);
 size_t argus_graph_suspensions(const struct argus_graph *graph,
                                const struct argus_suspension **ret);
+size_t argus_graph_left_out(const struct argus_graph *graph, /* in time order */
+                            const struct argus_left_out **ret);
+/* Whether system calls were left out at some moment between these times. */
+bool argus_graph_calls_left_out(const struct argus_graph *graph, uint64_t from_ns, uint64_t to_ns);
 struct argus_stack argus_graph_stack(const struct argus_graph *graph, uint32_t stack);
 
 /* What the probes reported for `vertex`, in time order. O(log n). */

@@ -93,8 +93,13 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_HOOK               ARGUS_DEBUGID(ARGUS_CLASS, 3, 6)
 #define ARGUS_ID_SUSPENDED          ARGUS_DEBUGID(ARGUS_CLASS, 4, 1)
 #define ARGUS_ID_CLOCK_STEP         ARGUS_DEBUGID(ARGUS_CLASS, 4, 2)
+#define ARGUS_ID_LEFT_OUT           ARGUS_DEBUGID(ARGUS_CLASS, 4, 3)
 #define ARGUS_ID_FLAG_WRITE         ARGUS_DEBUGID(ARGUS_CLASS, 5, 1)
 #define ARGUS_ID_FLAG_READ          ARGUS_DEBUGID(ARGUS_CLASS, 5, 2)
+
+/* Categories in ARGUS_ID_LEFT_OUT: bits of enum category, recorder/category.h. */
+#define ARGUS_LEFT_OUT_SYSCALLS (1u << 1) /* with messages and probes */
+#define ARGUS_LEFT_OUT_STACKS   (1u << 8)
 
 /* First argument of a getpid() call by which a hook (dylib-hooks/runtime/emit.h) leaves a record:
  * the second argument is the record's debugid, of subclass 3, the others are the record's

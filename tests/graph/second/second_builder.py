@@ -27,7 +27,7 @@ from wakeups import Wakeups
 CALLS = syscalls()
 # These may follow the switch of their thread.
 NOTES = {"stack", "object", "lock", "file_lock", "file_lock_name", "open_end", "waiting", "remote", "file_name", "call_path",
-         "flag_shared", "shared_memory", "suspended", "clock_step"}
+         "flag_shared", "shared_memory", "suspended", "clock_step", "left_out"}
 STOPS, CONTINUE, TRAP, CHILD = {19, 20, 21, 22}, 18, 5, 17
 MOST_WOKEN, MOST_FIRING = 16, 4
 MUTEX_HAS_WAITERS, TID_MASK = 2, 0x3FFFFFFF
@@ -476,6 +476,19 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
 
     def on_suspended(self, cpu, record):
         pass
+
+    def on_left_out(self, cpu, record):
+        """Whatever was open in records that are left out may have ended unseen."""
+        if not record.arg[1] & ~0x100:
+            return
+        for thread in self.lives.threads:
+            self.forget_calls(thread)
+            thread.doing.own_timer, thread.doing.word = None, None
+        for other in self.cpus.values():
+            other.end_interrupts()
+            other.completed = other.completed_by = other.itimer = None
+        self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}
+        self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}
 
     def on_open_end(self, cpu, record):
         if self.lives.thread(record.tid) and record.arg[0]:

@@ -187,6 +187,13 @@ class Threads:
         if since > doing.since:
             self.account(thread, since)
         doing.state = "lost"
+        self.forget_calls(thread)
+
+    @staticmethod
+    def forget_calls(thread):
+        doing = thread.doing
+        if doing.vertex:
+            doing.vertex.flags.add("gap")
         doing.syscall_known, doing.syscall = False, NO_SYSCALL
         doing.interrupted, doing.goes_on = None, False
         doing.wait_open = doing.op_open = False
