@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
 _Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
-_Static_assert(sizeof(struct reply) == 360 + FLAG_NUMBERS * sizeof(struct reply_flag),
+_Static_assert(sizeof(struct reply) == 488 + FLAG_NUMBERS * sizeof(struct reply_flag),
                "a reply has no hidden padding");
 
 const char *backend_kind_name(enum backend_kind kind)
@@ -75,6 +75,15 @@ static struct argus_error *check_choices(const struct request_start *start)
     return NULL;
 }
 
+static struct argus_error *check_overhead(const struct request_start *start)
+{
+    if (start->max_overhead > 10000)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "an overhead of %.2f %% is none: choose up to 100 %%",
+                                  start->max_overhead / 100.0);
+    return NULL;
+}
+
 static struct argus_error *check_codec(const struct request_start *start)
 {
     if (start->codec && !argus_codec_is_built((enum argus_codec)start->codec))
@@ -127,6 +136,8 @@ static struct argus_error *check_start(const struct request *request)
     struct argus_error *error = check_sizes(start);
     if (!error)
         error = check_choices(start);
+    if (!error)
+        error = check_overhead(start);
     if (!error)
         error = check_codec(start);
     if (!error)

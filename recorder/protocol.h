@@ -31,7 +31,7 @@
 #define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 7
+#define PROTOCOL_VERSION 8
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -104,6 +104,8 @@ struct request_start {
     uint32_t codec; /* enum argus_codec of files; 0: the best that the recorder has */
     /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
     uint64_t late_ns;
+    uint32_t max_overhead; /* in 1/10000 of the time of all CPUs; 0: no limit */
+    uint32_t padding;
 };
 
 struct request_page {
@@ -235,7 +237,11 @@ struct reply {
     uint32_t reserved32;
     uint64_t
         waiting_ns; /* the file system has taken nothing of what waits for it; 0: nothing waits */
-    uint64_t reserved[4];
+    uint32_t max_overhead, overhead; /* the limit, and what the last second has cost */
+    uint32_t left_out;               /* bits of categories that are left out now … */
+    uint32_t padding;
+    uint64_t left_ns[16]; /* … and for how long */
+    uint64_t reserved[2];
     union {
         /* NUL-terminated. An error's message; STATUS, STOP: the path of the output file; NOTES:
          * notes, one per line. */

@@ -125,6 +125,21 @@ static json_t *categories_json(const struct recorder_status *status)
     return json;
 }
 
+/* null: there is no limit. `left_out` has the categories that are left out now, and for how long. */
+static json_t *overhead_json(const struct recorder_status *status)
+{
+    json_t *out = json_object();
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        if (status->left_out & CATEGORY_BIT(i))
+            json_object_set_new(out, category_name(i),
+                                json_pack("{s:I}", "for_ns", (json_int_t)status->left_ns[i]));
+    if (status->max_overhead)
+        return json_pack("{s:f, s:f, s:o}", "limit", status->max_overhead / 1e4, "now",
+                         status->overhead / 1e4, "left_out", out);
+    json_decref(out);
+    return json_null();
+}
+
 static json_t *hangs_json(const struct recorder_status *status)
 {
     if (!status->hang_ms)
@@ -153,7 +168,8 @@ json_t *recorder_report_json(const struct recorder_report *report)
     const struct recorder_rights rights = recorder_rights_get(status->recorder_pid);
     json_t *json = numbers_json(report);
     json_t *rest = json_pack(
-        "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "recording", status->mode != RECORDER_IDLE && !status->failed, "mode",
         mode_names[status->mode], "file", status->path[0] ? json_text(status->path) : json_null(),
         "file_gone", status->file_gone, "file_waiting_ns", (json_int_t)status->waiting_ns,
@@ -161,9 +177,9 @@ json_t *recorder_report_json(const struct recorder_report *report)
         "starter_uid", (json_int_t)status->starter_uid, "starter_pid",
         (json_int_t)status->starter_pid, "recorder_pid", (json_int_t)status->recorder_pid, "cpus",
         (json_int_t)status->cpu_count, "started_wall_ns", (json_int_t)status->started_wall_ns,
-        "per_cpu", cpus_json(report), "categories", categories_json(status), "hangs",
-        hangs_json(status), "notes", notes_json(report->notes), "rights",
-        recorder_rights_json(&rights));
+        "per_cpu", cpus_json(report), "categories", categories_json(status), "overhead",
+        overhead_json(status), "hangs", hangs_json(status), "notes", notes_json(report->notes),
+        "rights", recorder_rights_json(&rights));
     if (!json || !rest || json_object_update(rest, json) < 0) {
         json_decref(json);
         json_decref(rest);
@@ -237,7 +253,10 @@ static void print_categories(struct session *session, const struct recorder_stat
 {
     session_printf(session, "categories");
     for (int i = 0; i < CATEGORY_COUNT; i++) {
-        if (status->categories & CATEGORY_BIT(i))
+        if (status->left_out & CATEGORY_BIT(i))
+            session_printf(session, " %s left out%s", category_name(i),
+                           i + 1 < CATEGORY_COUNT ? "," : "");
+        else if (status->categories & CATEGORY_BIT(i))
             session_printf(session, " %s %llu/s%s", category_name(i),
                            (unsigned long long)status->category_rates[i],
                            i + 1 < CATEGORY_COUNT ? "," : "");
@@ -246,6 +265,32 @@ static void print_categories(struct session *session, const struct recorder_stat
                            i + 1 < CATEGORY_COUNT ? "," : "");
     }
     session_printf(session, "\n");
+}
+
+static void print_left_out(struct session *session, const struct recorder_status *status)
+{
+    time_t now = time(NULL);
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        char since[16];
+        struct tm local;
+        time_t from = now - (time_t)(status->left_ns[i] / 1000000000u);
+        if (!(status->left_out & CATEGORY_BIT(i)))
+            continue;
+        localtime_r(&from, &local);
+        strftime(since, sizeof(since), "%H:%M:%S", &local);
+        session_printf(session, "           left out since %s (%.0f s): %s\n", since,
+                       (double)status->left_ns[i] / 1e9, category_name(i));
+    }
+}
+
+static void print_overhead(struct session *session, const struct recorder_status *status)
+{
+    if (!status->max_overhead)
+        return;
+    session_printf(session, "overhead   %.2f %% of the CPUs' time now, of %.2f %% allowed%s\n",
+                   status->overhead / 100.0, status->max_overhead / 100.0,
+                   status->left_out ? "" : "; nothing is left out");
+    print_left_out(session, status);
 }
 
 static void print_hangs(struct session *session, const struct recorder_status *status)
@@ -311,6 +356,7 @@ void recorder_report_print(struct session *session, const struct recorder_report
                    (unsigned long long)status->stacks_lost);
     print_cpus(session, report);
     print_categories(session, status);
+    print_overhead(session, status);
     print_hangs(session, status);
     print_cpu_time(session, status);
     print_rights(session, status);

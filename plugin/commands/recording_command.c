@@ -113,6 +113,25 @@ static struct argus_error *recording_codec(const struct arguments *arguments, en
     return NULL;
 }
 
+/* "3%", "0.5": per cent of the time of all CPUs. */
+static struct argus_error *recording_overhead(const struct arguments *arguments, uint32_t *ret)
+{
+    const char *text = arguments_option(arguments, "max-overhead");
+    char *end = NULL;
+    if (!text)
+        return NULL;
+    double percent = strtod(text, &end);
+    if (end != text && *end == '%')
+        end++;
+    if (end == text || *end || !(percent >= 0.01 && percent <= 100))
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--max-overhead takes a share of the CPUs' time from 0.01%% to "
+                                  "100%%, not \"%s\"",
+                                  text);
+    *ret = (uint32_t)(percent * 100 + 0.5);
+    return NULL;
+}
+
 struct argus_error *recording_options(struct session *session, const struct arguments *arguments,
                                       struct recorder_options *ret)
 {
@@ -135,6 +154,8 @@ struct argus_error *recording_options(struct session *session, const struct argu
     if (!error)
         error = recording_categories(arguments, &ret->categories);
     if (!error)
+        error = recording_overhead(arguments, &ret->max_overhead);
+    if (!error)
         error = recording_flags_choose(arguments, ret);
     return error ? error : recording_probes_choose(session, arguments, ret);
 }
@@ -154,7 +175,7 @@ static bool is_of_begin(const char *line)
 
 static bool is_of_end(const char *line)
 {
-    return begins(line, "--unwind ");
+    return begins(line, "--unwind ") || begins(line, "recorded partly without ");
 }
 
 /* Prints the recorder's notes, or some of them, as warnings. */

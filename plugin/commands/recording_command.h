@@ -17,6 +17,8 @@
         {"unwind-size", 0, "SIZE", "copy SIZE of a stack, up to 64K (64K)"},                       \
         {"frame-pointers", 0, NULL, "copy no stacks: follow frame pointers alone"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
+        {"max-overhead", 0, "PERCENT",                                                             \
+         "leave out categories for a while when recording costs more (argus-recorder(8))"},        \
         {"backend", 0, "bpf|perf|kdebug", "record with this backend (the first that works)"},      \
         {"codec", 0, "zlib|zstd", "compress the trace with it (zstd, where the recorder has it)"}, \
         {"only", 0, "CATEGORIES", "leave out all other categories; sched is always recorded"},     \
@@ -46,7 +48,7 @@ struct argus_error *recording_begin(struct session *session, struct recorder_cli
                                     struct recorder_status *ret);
 
 /* To be called before the recording ends or a snapshot: warns of names in --unwind that no process
- * has had. */
+ * has had, and of what was left out for --max-overhead. */
 void recording_warn_missed(struct session *session, struct recorder_client *client);
 
 /* Returns the argument of -o; an error if it was not given. */

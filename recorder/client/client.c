@@ -151,11 +151,16 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .file_gone = reply->file_gone != 0,
         .failed = reply->failed != 0,
         .waiting_ns = reply->waiting_ns,
+        .max_overhead = reply->max_overhead,
+        .overhead = reply->overhead,
+        .left_out = reply->left_out,
     };
     if (reply->verb == REQUEST_STATUS || reply->verb == REQUEST_STOP)
         memcpy(ret->path, reply->text, sizeof(ret->path));
-    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+    for (size_t i = 0; i < CATEGORY_COUNT; i++) {
         ret->category_rates[i] = reply->category_rates[i];
+        ret->left_ns[i] = reply->left_ns[i];
+    }
 }
 
 /* The recorder answers at once, also while its file system is stuck (outlet.h). Attaching, and
@@ -295,6 +300,7 @@ struct argus_error *recorder_start(struct recorder_client *client,
     start->codec = options->codec;
     start->hang_ms = options->hang_ms;
     start->call_stacks = options->call_stacks;
+    start->max_overhead = options->max_overhead;
     memcpy(start->hang_name, options->hang_name, sizeof(start->hang_name));
     put_unwind(options, start);
     return ask(client, &request, fd, ret);

@@ -50,6 +50,7 @@ struct recorder_options {
     uint32_t unwind_count, unwind_bytes;
     /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
     uint64_t late_ns;
+    uint32_t max_overhead; /* in 1/10000 of the time of all CPUs; 0: no limit */
     /* Paths of probe tables beyond the installed one; NULL: end of list. */
     const char *probe_tables[RECORDER_PROBE_TABLES];
     /* Paths of a user's rules; first NULL: the user's default rules. */
@@ -102,6 +103,10 @@ struct recorder_status {
     char path[PROTOCOL_TEXT_BYTES];
     bool file_gone; /* the file was removed during the recording */
     bool failed;    /* the recording has failed; a note says why */
+    /* The limit, and what the last second has cost: in 1/10000; 0: no limit. What is left out now
+     * because of it (bits of categories), and for how long. */
+    uint32_t max_overhead, overhead, left_out;
+    uint64_t left_ns[CATEGORY_COUNT];
     /* The file system of the file has taken nothing for so long; 0: nothing waits for it. */
     uint64_t waiting_ns;
 };

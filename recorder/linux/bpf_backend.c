@@ -451,6 +451,19 @@ static bool bpf_read_last(const struct backend *base, record_list *ret)
     return true;
 }
 
+static struct argus_error *bpf_leave_out(struct backend *base, uint32_t categories)
+{
+    struct bpf_backend *backend = of_base(base);
+    struct argus_error *error = programs_leave_out(backend->programs, categories);
+    collect_notes(backend);
+    return error;
+}
+
+static void bpf_cost(const struct backend *base, uint64_t ret_ns[CATEGORY_COUNT])
+{
+    programs_cost(of_base((struct backend *)base)->programs, ret_ns);
+}
+
 const struct backend_ops bpf_backend_ops = {
     .name = "bpf",
     .title = "BPF programs",
@@ -488,6 +501,8 @@ const struct backend_ops bpf_backend_ops = {
     .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,
     .read_last = bpf_read_last,
+    .leave_out = bpf_leave_out,
+    .cost = bpf_cost,
     .offer_names = bpf_offer_names,
     .release = bpf_release,
 };

@@ -301,6 +301,15 @@ void probes_mute(struct probes *probes)
             describe(probes, probes->list->probes.data[i].entry.number, &nothing);
 }
 
+void probes_unmute(struct probes *probes)
+{
+    for (size_t i = 0; probes && i < probes->list->probes.length; i++) {
+        const struct probe *probe = &probes->list->probes.data[i];
+        if (probes_is_attached(probes, probe))
+            describe(probes, probe->entry.number, &probe->spec);
+    }
+}
+
 void probes_destroy(struct probes *probes)
 {
     if (!probes)

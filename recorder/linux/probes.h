@@ -38,6 +38,8 @@ const struct probe_list *probes_list(const struct probes *probes);
 /* Stops all records of probes at once. probes_destroy() then removes the probes from the programs,
  * which can take seconds. */
 void probes_mute(struct probes *probes);
+/* Undoes probes_mute(). */
+void probes_unmute(struct probes *probes);
 void probes_destroy(struct probes *probes);
 
 #endif

@@ -23,6 +23,10 @@
 #define BPF_SYSCALLS      (BPF_SYSCALL_WORDS * 64)
 #define BPF_COMM_BYTES    16 /* TASK_COMM_LEN */
 
+/* Bits of `switched_off` in bpf/ring.h. */
+#define BPF_LEFT_OUT_STACKS 1
+#define BPF_LEFT_OUT_CALLS  2 /* system calls, messages and probes */
+
 #define BPF_UNWIND_TARGETS  16
 #define SNAPSHOT_MOST_BYTES (64 << 10) /* of a stack */
 #define BPF_STACK_FARTHEST  (64 << 20) /* an end of the stack farther away than this is wrong */

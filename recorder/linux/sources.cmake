@@ -29,6 +29,7 @@ target_sources(argus_recorder PRIVATE
   linux/load/program_load.c
   linux/load/program_table.c
   linux/load/programs.c
+  linux/load/switched_off.c
   linux/load/syscall_bitmaps.c
   linux/mapped_images.c
   linux/online_cpus.c

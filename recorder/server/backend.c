@@ -57,13 +57,21 @@ static struct argus_error *both_failed(struct argus_error *first, const struct b
     return error;
 }
 
+static struct argus_error *no_limit(const struct backend_ops *ops)
+{
+    return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                              "%s cannot leave out categories for --max-overhead", ops->title);
+}
+
 struct argus_error *backend_create(const struct backend_options *options, struct backend **ret)
 {
     struct argus_error *error = NULL;
     for (const struct backend_ops *const *ops = backend_table; *ops; ops++) {
         if (options->kind != BACKEND_ANY && options->kind != (*ops)->kind)
             continue;
-        struct argus_error *failed = (*ops)->create(options, ret);
+        struct argus_error *failed = options->may_leave_out && !(*ops)->leave_out
+                                         ? no_limit(*ops)
+                                         : (*ops)->create(options, ret);
         if (!failed) {
             finish_create(*ret, *ops, options, &error);
             return NULL;
@@ -260,6 +268,16 @@ struct argus_error *backend_take_shared_flags(struct backend *backend, record_li
 {
     bool done = !backend->ops->take_shared_flags || backend->ops->take_shared_flags(backend, ret);
     return done ? NULL : argus_error_memory();
+}
+
+struct argus_error *backend_leave_out(struct backend *backend, uint32_t categories)
+{
+    return backend->ops->leave_out(backend, categories);
+}
+
+void backend_cost(const struct backend *backend, uint64_t ret_ns[CATEGORY_COUNT])
+{
+    backend->ops->cost(backend, ret_ns);
 }
 
 bool backend_is_overloaded(const struct backend *backend)

@@ -39,6 +39,7 @@ struct backend_options {
     bool call_stacks;    /* stacks also at the start of system calls, and of preempted threads */
     /* Copy the stack of a thread that waited this long; 0: follow frame pointers only. */
     uint64_t late_ns;
+    bool may_leave_out;      /* backend_leave_out() will be called */
     uint64_t snapshot_bytes; /* memory for copied stacks that are requested later; 0: none */
     uint32_t unwind_bytes, unwind_count;
     struct backend_unwind unwind[PROTOCOL_UNWIND_MAX];
@@ -137,6 +138,9 @@ struct backend_ops {
      * then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
      * look_at_waits(); false without memory. */
     bool (*read_last)(const struct backend *backend, record_list *ret);
+    /* Optional, both or neither; see backend_leave_out(), backend_cost(). */
+    struct argus_error *(*leave_out)(struct backend *backend, uint32_t categories);
+    void (*cost)(const struct backend *backend, uint64_t ret_ns[CATEGORY_COUNT]);
     /* Optional: passes the names of all threads that the backend has seen to `search`. */
     struct argus_error *(*offer_names)(struct backend *backend, struct name_search *search);
 };
@@ -236,6 +240,13 @@ struct argus_error *backend_read_last(const struct backend *backend, record_list
 
 /* Whether more threads are runnable now than there are CPUs; false if unknown. */
 bool backend_is_overloaded(const struct backend *backend);
+
+/* Leaves out these categories (bits) from now on; they are among options->categories, without
+ * sched. Records of a category that comes back are as if the recording began. Requires
+ * options->may_leave_out, as does backend_cost(): CPU time that recording each category has used in
+ * the kernel so far. */
+struct argus_error *backend_leave_out(struct backend *backend, uint32_t categories);
+void backend_cost(const struct backend *backend, uint64_t ret_ns[CATEGORY_COUNT]);
 
 /* The threads that have polled so far; at most `room`. Requires options->watch_polls. UNSUPPORTED
  * where the backend cannot tell. */

@@ -8,6 +8,7 @@
 #include "platform.h"
 #include "server/clock_watch.h"
 #include "server/clocks.h"
+#include "server/leave_out.h"
 #include "server/measure.h"
 #include "server/pace.h"
 #include "server/sink.h"
@@ -34,6 +35,7 @@ struct recording {
     struct clock_watch clocks;
     record_list held; /* locks held at the beginning and at the end */
     struct pace pace;
+    struct leave_out left;
 };
 
 /* On a saturated machine the reader of a stream must still get a CPU. With hundreds of runnable
@@ -114,6 +116,7 @@ struct argus_error *recording_create(const struct recording_options *options,
     recording->backend = backend;
     recording->outlet = outlet;
     recording->codec = options->codec;
+    leave_out_init(&recording->left, options->max_overhead, options->may_leave_out);
     recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
     struct argus_error *error = recording_start(recording);
     if (error) {
@@ -130,6 +133,7 @@ void recording_destroy(struct recording *recording)
         return;
     clock_watch_deinit(&recording->clocks);
     vec_deinit(&recording->held);
+    leave_out_deinit(&recording->left);
     sink_destroy(recording->sink);
     backend_destroy(recording->backend);
     outlet_destroy(recording->outlet);
@@ -245,6 +249,30 @@ static bool note_behind(struct recording *recording)
     return behind;
 }
 
+/* Writes what has been left out since the last call, and its notes; memory mode keeps both for
+ * snapshots. */
+static struct argus_error *write_left_out(struct recording *recording, size_t added)
+{
+    struct leave_out *left = &recording->left;
+    char note[256];
+    if (!added || recording->mode == RECORDING_MEMORY)
+        return NULL;
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        if (leave_out_note(left, (enum category)i, 0, note, sizeof(note)))
+            backend_note(recording->backend, "%s", note);
+    return sink_read_elsewhere(recording->sink, left->marks.data + left->marks.length - added,
+                               added);
+}
+
+static struct argus_error *look_at_cost(struct recording *recording)
+{
+    size_t added;
+    uint64_t own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + recording_writer_cpu_ns(recording);
+    struct argus_error *error =
+        leave_out_look(&recording->left, recording->backend, own_ns, &added);
+    return error ? error : write_left_out(recording, added);
+}
+
 static struct argus_error *write_new(struct recording *recording)
 {
     struct argus_error *error = choose_pace(recording);
@@ -265,6 +293,8 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     struct argus_error *error = backend_collect(recording->backend);
     if (!error)
         error = look_at_flags(recording);
+    if (!error)
+        error = look_at_cost(recording);
     struct clock_readings clocks = clock_read();
     size_t added = clock_watch_look(&recording->clocks, &clocks);
     if (error || recording->mode == RECORDING_MEMORY)
@@ -347,6 +377,22 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
+/* Writes what was left out within the time span of the rings. */
+static struct argus_error *copy_left_out(const struct recording *recording, struct sink *sink)
+{
+    const struct leave_out *left = &recording->left;
+    uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
+    struct argus_error *error = NULL;
+    char note[256];
+    for (size_t i = 0; i < CATEGORY_COUNT && !error; i++)
+        if (leave_out_note(left, (enum category)i, oldest_ns, note, sizeof(note)))
+            error = sink_note(sink, note);
+    for (size_t i = 0; i < left->marks.length && !error; i++)
+        if (left->marks.data[i].timestamp >= oldest_ns)
+            error = sink_read_elsewhere(sink, &left->marks.data[i], 1);
+    return error;
+}
+
 /* What is shared is so until the end, however old the record is. */
 static struct argus_error *copy_flags(const struct recording *recording, uint64_t oldest_ns,
                                       struct sink *sink)
@@ -395,6 +441,8 @@ struct argus_error *recording_snapshot(struct recording *recording, struct outle
         error = sink_create(&output, recording->backend, 0, recording->codec, &sink);
     if (!error)
         error = copy_markers(recording, sink);
+    if (!error)
+        error = copy_left_out(recording, sink);
     if (!error)
         error = copy_locks(recording, sink);
     if (!error)
@@ -514,6 +562,16 @@ uint64_t recording_writer_cpu_ns(const struct recording *recording)
 struct backend *recording_backend(const struct recording *recording)
 {
     return recording->backend;
+}
+
+struct recording_overhead recording_overhead(const struct recording *recording)
+{
+    const struct leave_out *left = &recording->left;
+    struct recording_overhead overhead = {.share = left->policy.share, .left_out = left->out};
+    uint64_t now_ns = clock_ns(TRACE_CLOCK);
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        overhead.left_ns[i] = left->out & CATEGORY_BIT(i) ? now_ns - left->since_ns[i] : 0;
+    return overhead;
 }
 
 struct reply_cpu recording_cpu_numbers(const struct recording *recording, uint32_t cpu)

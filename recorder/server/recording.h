@@ -35,6 +35,8 @@ struct recording_numbers {
 struct recording_options {
     enum recording_mode mode;
     uint64_t file_ring_bytes; /* RECORDING_RING: of the file */
+    uint32_t max_overhead;    /* in 1/10000 of the time of all CPUs; 0: no limit */
+    uint32_t may_leave_out;   /* bits of categories, for max_overhead */
     enum argus_codec codec;   /* of files; as in argus_writer_choose_codec() */
 };
 
@@ -67,6 +69,12 @@ struct recording_numbers recording_numbers(const struct recording *recording);
 void recording_path(const struct recording *recording, char *ret, size_t room, bool *ret_gone);
 /* How long the file system has taken nothing of what waits for it; 0: nothing waits. */
 uint64_t recording_waiting_ns(const struct recording *recording);
+/* With max_overhead: what the last second has cost, and what is left out now, and for how long. */
+struct recording_overhead {
+    uint32_t share, left_out;
+    uint64_t left_ns[CATEGORY_COUNT];
+};
+struct recording_overhead recording_overhead(const struct recording *recording);
 /* CPU time of the process that writes the file. */
 uint64_t recording_writer_cpu_ns(const struct recording *recording);
 /* Of one cpu. */

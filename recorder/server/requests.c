@@ -34,6 +34,16 @@ static void put_path(struct reply *reply, const struct recording *recording)
     reply->file_gone = gone;
 }
 
+static void put_overhead(struct reply *reply, const struct server *server)
+{
+    struct recording_overhead overhead = recording_overhead(server->recording);
+    reply->max_overhead = server->started_with.max_overhead;
+    reply->overhead = overhead.share;
+    reply->left_out = overhead.left_out;
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        reply->left_ns[i] = overhead.left_ns[i];
+}
+
 struct reply reply_make(const struct server *server, uint16_t verb)
 {
     struct reply reply = {
@@ -61,6 +71,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.file_ring_bytes = server->started_with.file_ring_bytes;
     reply.backend = recording_backend(server->recording)->ops->kind;
     reply.failed = server->failure != NULL;
+    put_overhead(&reply, server);
     if (server->hangs)
         reply.hangs_seen =
             hang_watch_seen(server->hangs) + hang_watch_doubts(server->hangs) - server->no_hangs;
@@ -182,6 +193,7 @@ static struct backend_options backend_options_of(const struct request_start *sta
         .watch_polls = start->hang_ms != 0,
         .call_stacks = start->call_stacks != 0,
         .late_ns = start->late_ns,
+        .may_leave_out = start->max_overhead != 0,
         .snapshot_bytes =
             start->mode == RECORDING_STREAM ? 0 : start->ring_bytes / SNAPSHOT_SHARE_OF_RING,
         .unwind_bytes = start->unwind_bytes,
@@ -219,6 +231,16 @@ static struct argus_error *handle_interpreter(struct server *server, struct clie
                              : probe_list_add_interpreter(&server->probes, &request->interpreter);
 }
 
+/* With --on-hang system calls are needed: a hang is an event loop that does not poll. */
+static uint32_t may_leave_out(const struct request_start *start)
+{
+    uint32_t kept = CATEGORY_BIT(CATEGORY_SCHED);
+    if (start->hang_ms)
+        kept |= CATEGORY_BIT(CATEGORY_SYSCALLS) | CATEGORY_BIT(CATEGORY_MESSAGES) |
+                CATEGORY_BIT(CATEGORY_PROBES);
+    return start->categories & ~kept;
+}
+
 /* Takes ownership of `outlet`. */
 static struct argus_error *begin_recording(struct server *server, const struct request_start *start,
                                            struct outlet *outlet)
@@ -228,6 +250,8 @@ static struct argus_error *begin_recording(struct server *server, const struct r
         .mode = (enum recording_mode)start->mode,
         .file_ring_bytes = start->file_ring_bytes,
         .codec = (enum argus_codec)start->codec,
+        .max_overhead = start->max_overhead,
+        .may_leave_out = may_leave_out(start),
     };
     backend_options.probes = &server->probes;
     struct backend *backend;

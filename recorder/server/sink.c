@@ -322,6 +322,11 @@ struct argus_error *sink_marker(struct sink *sink, const struct argus_record *ma
     return write_marker(sink, marker);
 }
 
+struct argus_error *sink_note(struct sink *sink, const char *text)
+{
+    return argus_writer_note(sink->writer, text);
+}
+
 struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_record *records,
                                         size_t count)
 {

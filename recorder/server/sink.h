@@ -39,6 +39,8 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
 /* `spare`: saves CPU time (see pace.h) by small chunks, whose records are still in the cache, and
  * by writing kernel symbols at most once a minute. */
 struct argus_error *sink_spare(struct sink *sink, bool spare);
+/* Writes a note that is not among those of the backend. */
+struct argus_error *sink_note(struct sink *sink, const char *text);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
 /* Writes records that belong to no CPU and need not be repeated: those of backend_held_locks(). */

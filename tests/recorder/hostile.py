@@ -21,7 +21,7 @@ STARTER, STRANGER = 65534, 65533
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
 
 
-def request(verb, mode=0, magic=0x51475241, version=7):
+def request(verb, mode=0, magic=0x51475241, version=8):
     start = struct.pack("=IIQQIIIII", mode, 0, 1 << 20, 0, 0x3FF, 0, 0, 0, 0) if verb == START else b""
     return struct.pack("=IHHII", magic, version, verb, 0, 0) + start.ljust(1008, b"\0")
 

@@ -40,7 +40,7 @@ static __always_inline struct bpf_wait *wait_of(uint32_t tid)
 
 static __always_inline bool late_is_on(void)
 {
-    return settings.unwind & UNWIND_LATE;
+    return settings.unwind & UNWIND_LATE && !switched_off;
 }
 
 /* The current thread begins to wait in a system call. */

@@ -14,6 +14,10 @@
 /* In a section of its own: newer compilers put constants of their own into .rodata. */
 const volatile struct bpf_settings settings SEC(".rodata.settings") = {.slot_count = 1};
 
+/* BPF_LEFT_OUT_…: what is not recorded at present, to save time (--max-overhead). The recorder also
+ * detaches the programs of such categories; this is for what others do for them. */
+volatile uint32_t switched_off SEC(".data.switched_off") = 0;
+
 /* Both are sized by the recorder before loading. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);

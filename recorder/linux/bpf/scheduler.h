@@ -37,7 +37,8 @@ static __always_inline uint64_t state_left(struct bpf_raw_tracepoint_args *ctx,
 static __always_inline void stack_of_preempted(struct bpf_raw_tracepoint_args *ctx,
                                                struct task_struct *task, const struct moment *now)
 {
-    if (!settings.call_stacks || task->flags & PF_KTHREAD || !task->mm || is_own(task))
+    if (!settings.call_stacks || switched_off || task->flags & PF_KTHREAD || !task->mm ||
+        is_own(task))
         return;
     uint64_t user = stack_take_user(ctx, STACK_USER_SWITCH);
     if (user)
@@ -75,7 +76,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
         path_of_call(&now, &call);
         emit_lock(&now, &call);
     }
-    if (settings.stacks) {
+    if (settings.stacks && !(switched_off & BPF_LEFT_OUT_STACKS)) {
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
         if (late_is_on() && in_call)
             late_begins(&now);
@@ -106,12 +107,13 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
     struct object object;
     struct call call;
     bool has_object = call_now(task, &call) && emit_object(&now, &call, &object);
-    if (has_object && object.kind == S_IFIFO)
+    bool messages = has_object && !(switched_off & BPF_LEFT_OUT_CALLS);
+    if (messages && object.kind == S_IFIFO)
         message_pipe_note(&now, &call, object.data, object.inode);
-    else if (has_object && settings.messages && !settings.has_data_ready &&
+    else if (messages && settings.messages && !settings.has_data_ready &&
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
         message_old_woke(&now, &call, &object);
-    if (settings.stacks) {
+    if (settings.stacks && !(switched_off & BPF_LEFT_OUT_STACKS)) {
         bool late = late_is_on() &&
                     late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
         uint64_t user = stack_take_user_if(ctx, STACK_USER_WAKE, late);

@@ -65,7 +65,7 @@ static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t regis
 static __always_inline void stack_of_call(struct bpf_raw_tracepoint_args *ctx,
                                           const struct moment *now)
 {
-    if (!settings.call_stacks)
+    if (!settings.call_stacks || switched_off)
         return;
     uint64_t user = stack_take_user(ctx, STACK_USER_CALL);
     if (user)

@@ -19,6 +19,7 @@
 #include "linux/load/kernel_btf.h"
 #include "linux/load/program_load.h"
 #include "linux/load/program_table.h"
+#include "linux/load/switched_off.h"
 #include "linux/probe_rates.h"
 #include "linux/probes.h"
 #include "linux/shared.h"
@@ -30,11 +31,20 @@ struct cpu_event {
     uint64_t config, period;
 };
 
+/* A link, and the row of its program in program_table; NO_ROW: a perf event. */
+#define NO_ROW UINT32_MAX
+struct attached {
+    struct bpf_link *link;
+    uint32_t row;
+};
+
 struct programs {
     struct program_set set; /* also holds the notes */
     struct cpu_event events[2];
     size_t event_count;
-    VEC(struct bpf_link *) links;
+    VEC(struct attached) links;
+    uint32_t left_out;     /* bits of categories */
+    int statistics_fd;     /* while it is open, the kernel measures programs; -1: it does not */
     struct probes *probes; /* NULL: none */
     struct probe_rates probe_rates;
 };
@@ -64,7 +74,8 @@ static struct argus_error *attach_row(struct programs *programs, const struct pr
         return NULL;
     struct bpf_link *link = bpf_program__attach_raw_tracepoint(program, row->tracepoint);
     int failed = errno;
-    if (link && !vec_push(&programs->links, link)) {
+    const struct attached attached = {link, (uint32_t)(row - program_table)};
+    if (link && !vec_push(&programs->links, attached)) {
         bpf_link__destroy(link);
         return argus_error_memory();
     }
@@ -105,7 +116,7 @@ static struct argus_error *attach_event(struct programs *programs, const struct 
         add_note(programs, "no %s on cpu %u: %s", event->what, cpu, strerror(errno));
         if (fd >= 0)
             close(fd);
-    } else if (!vec_push(&programs->links, link)) {
+    } else if (!vec_push(&programs->links, ((struct attached){link, NO_ROW}))) {
         bpf_link__destroy(link);
         return argus_error_memory();
     }
@@ -207,10 +218,20 @@ static struct argus_error *attach_events(struct programs *programs,
     return error;
 }
 
+static struct argus_error *measure(struct programs *programs)
+{
+    programs->statistics_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+    if (programs->statistics_fd >= 0)
+        return NULL;
+    return argus_error_os(errno, "--max-overhead: the kernel does not measure its BPF programs");
+}
+
 static struct argus_error *programs_start(struct programs *programs,
                                           const struct program_request *request)
 {
     struct argus_error *error = load(programs, request);
+    if (!error && request->options->may_leave_out)
+        error = measure(programs);
     if (!error)
         error = snapshots_choose(programs->set.object, request->options);
     if (!error)
@@ -226,6 +247,7 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
     struct programs *programs = calloc(1, sizeof(*programs));
     if (!programs)
         return argus_error_memory();
+    programs->statistics_fd = -1;
     const struct program_request request = {
         .options = options, .cpu_count = cpu_count, .slot_count = slot_count};
     struct argus_error *error = programs_start(programs, &request);
@@ -243,8 +265,71 @@ void programs_detach(struct programs *programs)
     /* Detached one after the other, because each waits for a grace period. Programs that give
      * meaning to the others' records go last. */
     for (size_t i = programs->links.length; i > 0; i--)
-        bpf_link__destroy(programs->links.data[i - 1]);
+        bpf_link__destroy(programs->links.data[i - 1].link);
     vec_deinit(&programs->links);
+}
+
+static bool is_of(uint32_t row, uint32_t categories)
+{
+    return row != NO_ROW && categories & CATEGORY_BIT(program_table[row].category);
+}
+
+/* In the order of programs_detach(). */
+static void detach_categories(struct programs *programs, uint32_t categories)
+{
+    size_t kept = 0;
+    for (size_t i = programs->links.length; i > 0; i--)
+        if (is_of(programs->links.data[i - 1].row, categories))
+            bpf_link__destroy(programs->links.data[i - 1].link);
+    for (size_t i = 0; i < programs->links.length; i++)
+        if (!is_of(programs->links.data[i].row, categories))
+            programs->links.data[kept++] = programs->links.data[i];
+    programs->links.length = kept;
+}
+
+static struct argus_error *attach_categories(struct programs *programs, uint32_t categories)
+{
+    struct argus_error *error = NULL;
+    for (uint32_t i = 0; i < program_table_length && !error; i++)
+        if (is_of(i, categories))
+            error = attach_row(programs, &program_table[i]);
+    return error;
+}
+
+struct argus_error *programs_leave_out(struct programs *programs, uint32_t categories)
+{
+    uint32_t going = categories & ~programs->left_out, coming = programs->left_out & ~categories;
+    if (programs->links.length == 0) /* detached */
+        return NULL;
+    programs->left_out = categories;
+    if (going & CATEGORY_BIT(CATEGORY_PROBES))
+        probes_mute(programs->probes);
+    detach_categories(programs, going);
+    if (coming & CATEGORY_BIT(CATEGORY_SYSCALLS))
+        call_state_forget(programs->set.object);
+    struct argus_error *error = switched_off_set(programs->set.object, categories);
+    if (!error)
+        error = attach_categories(programs, coming);
+    if (!error && coming & CATEGORY_BIT(CATEGORY_PROBES))
+        probes_unmute(programs->probes);
+    return error;
+}
+
+/* What a run costs besides the time that the kernel measures: the way to the program and back
+ * (docs/decisions.md: 60 ns for an empty program). */
+#define WAY_NS 60
+
+void programs_cost(const struct programs *programs, uint64_t ret_ns[CATEGORY_COUNT])
+{
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        ret_ns[i] = 0;
+    for (size_t i = 0; i < program_table_length; i++) {
+        struct bpf_program *program = find_loaded(programs, program_table[i].program);
+        struct bpf_prog_info info = {0};
+        uint32_t bytes = sizeof(info);
+        if (program && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0)
+            ret_ns[program_table[i].category] += info.run_time_ns + WAY_NS * info.run_cnt;
+    }
 }
 
 void programs_release(struct programs *programs)
@@ -261,6 +346,8 @@ void programs_destroy(struct programs *programs)
     programs_detach(programs);
     probes_destroy(programs->probes);
     program_set_deinit(&programs->set);
+    if (programs->statistics_fd >= 0)
+        close(programs->statistics_fd);
     free(programs);
 }
 

@@ -1,0 +1,123 @@
+#include "server/leave_out.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "server/clocks.h"
+
+_Static_assert(ARGUS_LEFT_OUT_SYSCALLS == CATEGORY_BIT(CATEGORY_SYSCALLS) &&
+                   ARGUS_LEFT_OUT_STACKS == CATEGORY_BIT(CATEGORY_STACKS),
+               "the format has these numbers");
+
+#define MOST_MARKS 4096 /* half of them changes; pauses grow, so that is days */
+
+void leave_out_init(struct leave_out *leave_out, uint32_t limit, uint32_t allowed)
+{
+    *leave_out = (struct leave_out){0};
+    overhead_init(&leave_out->policy, limit, allowed);
+}
+
+void leave_out_deinit(struct leave_out *leave_out)
+{
+    vec_deinit(&leave_out->marks);
+}
+
+/* --- what it costs --- */
+
+static uint64_t grown(uint64_t *before, uint64_t now)
+{
+    uint64_t more = now - *before;
+    *before = now;
+    return more;
+}
+
+/* The programs of sched take the stacks, which is about half of their time. */
+static struct overhead_cost cost_since_last(struct leave_out *leave_out,
+                                            const struct backend *backend, uint64_t now_ns,
+                                            uint64_t own_ns)
+{
+    uint64_t category_ns[CATEGORY_COUNT], kernel_ns = 0;
+    uint64_t passed_ns = grown(&leave_out->looked_ns, now_ns);
+    struct overhead_cost cost = {.available_ns =
+                                     passed_ns * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)};
+    backend_cost(backend, category_ns);
+    for (size_t i = 0; i < CATEGORY_COUNT; i++) {
+        kernel_ns += category_ns[i];
+        cost.saved_ns[i] = grown(&leave_out->category_ns[i], category_ns[i]);
+    }
+    cost.saved_ns[CATEGORY_STACKS] += cost.saved_ns[CATEGORY_SCHED] / 2;
+    cost.total_ns = grown(&leave_out->kernel_ns, kernel_ns) + grown(&leave_out->own_ns, own_ns);
+    return cost;
+}
+
+/* --- changes --- */
+
+static bool add_mark(struct leave_out *leave_out, uint32_t out, uint32_t changed)
+{
+    const struct argus_record mark = {
+        .timestamp = clock_ns(TRACE_CLOCK), .arg = {out, changed}, .debugid = ARGUS_ID_LEFT_OUT};
+    return vec_push(&leave_out->marks, mark);
+}
+
+static void note_times(struct leave_out *leave_out, uint32_t out)
+{
+    uint64_t now_ns = clock_ns(TRACE_CLOCK);
+    for (size_t i = 0; i < CATEGORY_COUNT; i++) {
+        uint32_t bit = CATEGORY_BIT(i);
+        if (out & ~leave_out->out & bit)
+            leave_out->since_ns[i] = now_ns;
+        if (leave_out->out & ~out & bit)
+            leave_out->until_ns[i] = now_ns;
+    }
+}
+
+/* While the programs are being detached or attached, a category counts as left out. */
+static struct argus_error *change(struct leave_out *leave_out, struct backend *backend,
+                                  uint32_t out)
+{
+    uint32_t changed = out ^ leave_out->out;
+    if (leave_out->marks.length > MOST_MARKS)
+        return NULL;
+    if (!add_mark(leave_out, out | leave_out->out, changed))
+        return argus_error_memory();
+    if (out & changed)
+        note_times(leave_out, out);
+    struct argus_error *error = backend_leave_out(backend, out);
+    if (!(out & changed))
+        note_times(leave_out, out);
+    leave_out->out = out;
+    if (!error && !add_mark(leave_out, out, changed))
+        error = argus_error_memory();
+    return error;
+}
+
+struct argus_error *leave_out_look(struct leave_out *leave_out, struct backend *backend,
+                                   uint64_t own_ns, size_t *ret_added)
+{
+    uint64_t now_ns = clock_ns(TRACE_CLOCK), before = leave_out->marks.length;
+    bool first = leave_out->looked_ns == 0;
+    *ret_added = 0;
+    if (!leave_out->policy.limit || (!first && now_ns - leave_out->looked_ns < OVERHEAD_PERIOD_NS))
+        return NULL;
+    struct overhead_cost cost = cost_since_last(leave_out, backend, now_ns, own_ns);
+    if (first) /* what loading the programs has cost does not count */
+        return NULL;
+    uint32_t out = overhead_decide(&leave_out->policy, now_ns, &cost);
+    if (overhead_is_helpless(&leave_out->policy))
+        backend_note(backend, "recording costs more than --max-overhead allows, even without what "
+                              "can be left out");
+    struct argus_error *error = out == leave_out->out ? NULL : change(leave_out, backend, out);
+    *ret_added = leave_out->marks.length - before;
+    return error;
+}
+
+bool leave_out_note(const struct leave_out *leave_out, enum category category, uint64_t from_ns,
+                    char *ret, size_t room)
+{
+    bool is_out = leave_out->out & CATEGORY_BIT(category);
+    if (!leave_out->since_ns[category] || (!is_out && leave_out->until_ns[category] < from_ns))
+        return false;
+    snprintf(ret, room, "recorded partly without %s, to stay below --max-overhead: %s",
+             category_name(category), category_lost_without(category));
+    return true;
+}
