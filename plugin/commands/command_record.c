@@ -88,6 +88,8 @@ static struct argus_error *record_child(struct session *session, struct child *c
     if (code != 0)
         session_set_exit_code(session, code);
     recording_note_replaced(session, output);
+    if (output_follow(output))
+        session_note(session, "the trace was moved to %s", output->path);
     error = recording_finish(session, output->path, &status, with_names);
     if (!error)
         note_command(session, output->path, pid);

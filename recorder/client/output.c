@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,66 @@ static struct argus_error *set_old_aside(struct output *output)
                : argus_error_os(errno, "cannot rename %s to %s", output->path, output->old);
 }
 
+static bool is_ours(const struct output *output, const char *path)
+{
+    struct stat file, there;
+    return fstat(output->fd, &file) == 0 && stat(path, &there) == 0 &&
+           file.st_dev == there.st_dev && file.st_ino == there.st_ino;
+}
+
+/* Where the file is now, as the kernel knows it; NULL: unknown, or it was removed. The caller owns
+ * it. */
+static char *path_now(const struct output *output)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", output->fd);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length <= 0)
+        return NULL;
+    path[length] = '\0';
+    return is_ours(output, path) ? strdup(path) : NULL;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Its folder was renamed: the paths in the new one. A file that has another name than we gave it is
+ * not followed. */
+static void follow_temporary(struct output *output)
+{
+    struct output moved = {.temporary =
+                               is_ours(output, output->temporary) ? NULL : path_now(output)};
+    const char *now = moved.temporary, *base = base_of(output->path);
+    if (now && strcmp(base_of(now), base_of(output->temporary)) == 0 &&
+        asprintf(&moved.path, "%.*s%s", (int)(base_of(now) - now), now, base) >= 0 &&
+        (!output->old || asprintf(&moved.old, "%s.old", moved.path) >= 0)) {
+        const struct output before = *output;
+        output->temporary = moved.temporary;
+        output->path = moved.path;
+        output->old = moved.old;
+        moved = before;
+    }
+    free(moved.temporary);
+    free(moved.path);
+    free(moved.old);
+}
+
+bool output_follow(struct output *output)
+{
+    char *now = is_ours(output, output->path) ? NULL : path_now(output);
+    if (!now)
+        return false;
+    free(output->path);
+    output->path = now;
+    return true;
+}
+
 struct argus_error *output_commit(struct output *output)
 {
+    follow_temporary(output);
     struct argus_error *error = check_path(output->path);
     if (!error)
         error = set_old_aside(output);

@@ -21,7 +21,11 @@ struct argus_error *output_create(const char *path, struct output *ret);
 /* The same, but output_commit() keeps an existing file at `path` as `path`.old and deletes an older
  * `path`.old. */
 struct argus_error *output_create_keeping(const char *path, struct output *ret);
-/* Renames the file to `path`; replaces a regular file there. */
+/* After output_commit(): if the file or its folder was renamed, `path` becomes the new path. Returns
+ * whether it did. */
+bool output_follow(struct output *output);
+/* Renames the file to `path`, also if its folder has another name by now; replaces a regular file
+ * there. */
 struct argus_error *output_commit(struct output *output);
 /* Closes the file; removes it unless it was committed. */
 void output_deinit(struct output *output);

@@ -194,6 +194,25 @@ static void what_is_not_committed_moves_nothing(void **state)
     unlink("argus.argus");
 }
 
+static void a_renamed_folder_is_followed(void **state)
+{
+    (void)state;
+    struct output output;
+    assert_int_equal(mkdir("before", 0700), 0);
+    assert_null(output_create_keeping("before/t.argus", &output));
+    assert_int_equal(rename("before", "between"), 0);
+    assert_null(output_commit(&output));
+    assert_int_equal(access("between/t.argus", F_OK), 0);
+    assert_false(output_follow(&output));
+    assert_int_equal(rename("between", "after"), 0);
+    assert_true(output_follow(&output));
+    assert_non_null(strstr(output.path, "/after/t.argus"));
+    assert_int_equal(unlink("after/t.argus"), 0);
+    assert_false(output_follow(&output)); /* it is nowhere */
+    output_deinit(&output);
+    assert_int_equal(rmdir("after"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_there_can_be_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_it_cannot_be_kept_nothing_begins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_committed_moves_nothing, set_up, tear_down),
+        cmocka_unit_test(a_renamed_folder_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

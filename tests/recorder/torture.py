@@ -365,7 +365,7 @@ def renamed_folder(at):
     folder.mkdir()
     front = at.record(folder / "t.argus", "sleep", "1")
     folder.rename(at.folder / "after")
-    return expect(at.said(front, 1), "cannot write", "after"), at.folder / "after/t.argus"
+    return expect(at.said(front, 0), "after/t.argus: "), at.folder / "after/t.argus"
 
 
 # --- limits ---
