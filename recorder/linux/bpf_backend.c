@@ -451,10 +451,18 @@ static bool bpf_read_last(const struct backend *base, record_list *ret)
     return true;
 }
 
+/* The kernel's buffers for mappings are small. An error shows again at the next bpf_collect(). */
+static void collect_images(void *context)
+{
+    struct bpf_backend *backend = context;
+    argus_error_destroy(images_collect(backend->images));
+}
+
 static struct argus_error *bpf_leave_out(struct backend *base, uint32_t categories)
 {
     struct bpf_backend *backend = of_base(base);
-    struct argus_error *error = programs_leave_out(backend->programs, categories);
+    const struct programs_meanwhile meanwhile = {collect_images, backend};
+    struct argus_error *error = programs_leave_out(backend->programs, categories, &meanwhile);
     collect_notes(backend);
     return error;
 }

@@ -1,6 +1,5 @@
 #include "server/probe_guard.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,8 +11,9 @@
 
 #include "linux/function_starts.h"
 #include "platform.h"
+#include "server/clocks.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_NS 5000000000ull
 #define TURN_MS     2
 #define NOBODY      65534
 
@@ -38,13 +38,16 @@ static _Noreturn void read_files(const struct probe_list *list, verdict *good)
     _exit(0);
 }
 
-/* A process that a file system holds ends when that lets go of it, and is then init's. */
-static void wait_for(pid_t child)
+/* A process that a file system holds ends when that lets go of it, and is then init's. Others are
+ * served meanwhile. */
+static void wait_for(pid_t child, const struct outlet_waiter *waiter)
 {
-    for (int waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += TURN_MS) {
+    uint64_t until_ns = clock_ns(TRACE_CLOCK) + PATIENCE_NS;
+    bool goes_on = true;
+    while (goes_on && clock_ns(TRACE_CLOCK) < until_ns) {
         if (waitpid(child, NULL, WNOHANG) != 0)
             return;
-        poll(NULL, 0, TURN_MS);
+        goes_on = waiter->wait(waiter->context, TURN_MS);
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, WNOHANG);
@@ -73,7 +76,8 @@ static void take_verdicts(struct probe_list *list, const verdict *good)
     }
 }
 
-struct argus_error *probe_guard_check(struct probe_list *list, uid_t client)
+struct argus_error *probe_guard_check(struct probe_list *list, uid_t client,
+                                      const struct outlet_waiter *waiter)
 {
     size_t bytes = list->probes.length * sizeof(verdict);
     if (client == 0 || bytes == 0)
@@ -85,7 +89,7 @@ struct argus_error *probe_guard_check(struct probe_list *list, uid_t client)
     if (child == 0)
         read_files(list, good);
     if (child > 0)
-        wait_for(child);
+        wait_for(child, waiter);
     take_verdicts(list, good); /* without a process: none is good */
     munmap(good, bytes);
     return NULL;

@@ -267,9 +267,10 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
                                         struct reply *reply)
 {
     struct outlet *outlet = NULL;
+    const struct outlet_waiter waiter = {server_wait, server};
     struct argus_error *error = check_start(server, request, handed->with_fd);
     if (!error)
-        error = probe_guard_check(&server->probes, client->who.uid);
+        error = probe_guard_check(&server->probes, client->who.uid, &waiter);
     if (!error && handed->with_fd)
         error = open_outlet(server, client, handed, &outlet);
     if (error)

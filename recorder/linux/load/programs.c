@@ -4,7 +4,10 @@
 #include "linux/load/programs.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,17 +277,55 @@ static bool is_of(uint32_t row, uint32_t categories)
     return row != NO_ROW && categories & CATEGORY_BIT(program_table[row].category);
 }
 
-/* In the order of programs_detach(). */
-static void detach_categories(struct programs *programs, uint32_t categories)
+struct detaching {
+    VEC(struct bpf_link *) links;
+    atomic_bool is_done;
+};
+
+static void *destroy_links(void *context)
 {
+    struct detaching *detaching = context;
+    for (size_t i = 0; i < detaching->links.length; i++)
+        bpf_link__destroy(detaching->links.data[i]);
+    atomic_store(&detaching->is_done, true);
+    return NULL;
+}
+
+/* Detaching waits for a grace period for each program; a thread does it, and this one goes on to
+ * collect what the kernel reports. */
+static void destroy_beside(struct detaching *detaching, const struct programs_meanwhile *meanwhile)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, destroy_links, detaching) != 0) {
+        destroy_links(detaching);
+        return;
+    }
+    while (!atomic_load(&detaching->is_done)) {
+        poll(NULL, 0, 5);
+        meanwhile->work(meanwhile->context);
+    }
+    pthread_join(thread, NULL);
+}
+
+/* In the order of programs_detach(). */
+static struct argus_error *detach_categories(struct programs *programs, uint32_t categories,
+                                             const struct programs_meanwhile *meanwhile)
+{
+    struct detaching detaching = {.is_done = false};
     size_t kept = 0;
+    if (!vec_reserve(&detaching.links, programs->links.length))
+        return argus_error_memory();
     for (size_t i = programs->links.length; i > 0; i--)
         if (is_of(programs->links.data[i - 1].row, categories))
-            bpf_link__destroy(programs->links.data[i - 1].link);
+            vec_push(&detaching.links, programs->links.data[i - 1].link);
     for (size_t i = 0; i < programs->links.length; i++)
         if (!is_of(programs->links.data[i].row, categories))
             programs->links.data[kept++] = programs->links.data[i];
     programs->links.length = kept;
+    if (detaching.links.length)
+        destroy_beside(&detaching, meanwhile);
+    vec_deinit(&detaching.links);
+    return NULL;
 }
 
 static struct argus_error *attach_categories(struct programs *programs, uint32_t categories)
@@ -296,7 +337,8 @@ static struct argus_error *attach_categories(struct programs *programs, uint32_t
     return error;
 }
 
-struct argus_error *programs_leave_out(struct programs *programs, uint32_t categories)
+struct argus_error *programs_leave_out(struct programs *programs, uint32_t categories,
+                                       const struct programs_meanwhile *meanwhile)
 {
     uint32_t going = categories & ~programs->left_out, coming = programs->left_out & ~categories;
     if (programs->links.length == 0) /* detached */
@@ -304,10 +346,11 @@ struct argus_error *programs_leave_out(struct programs *programs, uint32_t categ
     programs->left_out = categories;
     if (going & CATEGORY_BIT(CATEGORY_PROBES))
         probes_mute(programs->probes);
-    detach_categories(programs, going);
+    struct argus_error *error = detach_categories(programs, going, meanwhile);
     if (coming & CATEGORY_BIT(CATEGORY_SYSCALLS))
         call_state_forget(programs->set.object);
-    struct argus_error *error = switched_off_set(programs->set.object, categories);
+    if (!error)
+        error = switched_off_set(programs->set.object, categories);
     if (!error)
         error = attach_categories(programs, coming);
     if (!error && coming & CATEGORY_BIT(CATEGORY_PROBES))

@@ -17,9 +17,15 @@ struct argus_error *programs_create(const struct backend_options *options, uint3
 struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu);
 /* Call it regularly: removes probes that are hit too often, with a note for each. */
 struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns);
+/* What is done every few milliseconds while programs are being detached, which may take a second. */
+struct programs_meanwhile {
+    void (*work)(void *context);
+    void *context;
+};
 /* Leaves out `categories` (bits) from now on, and records again what was left out before and is not
- * among them. May take some 20 ms for each program. Requires options->may_leave_out. */
-struct argus_error *programs_leave_out(struct programs *programs, uint32_t categories);
+ * among them. Requires options->may_leave_out. */
+struct argus_error *programs_leave_out(struct programs *programs, uint32_t categories,
+                                       const struct programs_meanwhile *meanwhile);
 /* CPU time that the programs of each category have used since the beginning. Requires
  * options->may_leave_out. */
 void programs_cost(const struct programs *programs, uint64_t ret_ns[CATEGORY_COUNT]);
