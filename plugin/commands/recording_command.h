@@ -17,8 +17,7 @@
         {"unwind-size", 0, "SIZE", "copy SIZE of a stack, up to 64K (64K)"},                       \
         {"frame-pointers", 0, NULL, "copy no stacks: follow frame pointers alone"},                \
         {"without", 0, "CATEGORIES", "leave out kinds of records, e.g. interrupts,timers"},        \
-        {"max-overhead", 0, "PERCENT",                                                             \
-         "leave out categories for a while when recording costs more (argus-recorder(8))"},        \
+        {"max-overhead", 0, "PERCENT", "leave out categories for a while when it costs more"},     \
         {"backend", 0, "bpf|perf|kdebug", "record with this backend (the first that works)"},      \
         {"codec", 0, "zlib|zstd", "compress the trace with it (zstd, where the recorder has it)"}, \
         {"only", 0, "CATEGORIES", "leave out all other categories; sched is always recorded"},     \
