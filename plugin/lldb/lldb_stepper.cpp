@@ -153,12 +153,26 @@ void path_of(const lldb::SBFileSpec &file, char *ret, size_t room)
         ret[0] = '\0';
 }
 
+/* LLDB 16 does not know where the dynamic linker's sections are; the kernel does. */
+bool path_of_region(stepped *now, uint64_t address, char *ret, size_t room)
+{
+    lldb::SBMemoryRegionInfo region;
+    if (!now->process.GetMemoryRegionInfo(address, region).Success())
+        return false;
+    const char *name = region.GetName();
+    bool is_file = name && name[0] == '/';
+    if (is_file)
+        snprintf(ret, room, "%s", name);
+    return is_file;
+}
+
 bool path_at(void *data, uint64_t address, char *ret, size_t room)
 {
     lldb::SBModule module = of(data)->target.ResolveLoadAddress(address).GetModule();
-    if (module.IsValid())
-        path_of(module.GetFileSpec(), ret, room);
-    return module.IsValid();
+    if (!module.IsValid())
+        return path_of_region(of(data), address, ret, room);
+    path_of(module.GetFileSpec(), ret, room);
+    return true;
 }
 
 bool is_executable(void *data, uint64_t address)
