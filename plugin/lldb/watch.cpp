@@ -179,7 +179,7 @@ void unset(void *data, uint64_t pid, uint32_t watch)
 struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool writes_only,
                         uint32_t *ret_watch)
 {
-    char line[100];
+    char line[160];
     lldb::SBError failed;
     lldb::SBDebugger &debugger = debugger_of(data);
     if (debugger.GetScriptLanguage() != lldb::eScriptLanguagePython)
@@ -195,7 +195,10 @@ struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool write
     if (failed.Fail() || !watchpoint.IsValid())
         return wrong("no watchpoint could be set (the processor has four)", failed.GetCString());
     *ret_watch = static_cast<uint32_t>(watchpoint.GetID());
-    snprintf(line, sizeof(line), "watchpoint command add -s python -F argus_watch_hit %u",
+    /* Not -F argus_watch_hit: LLDB 16 does not look at what that returns, and stops. */
+    snprintf(line, sizeof(line),
+             "watchpoint command add -s python -o "
+             "'return argus_watch_hit(frame, wp, internal_dict)' %u",
              *ret_watch);
     error = run(debugger, line);
     if (error)
