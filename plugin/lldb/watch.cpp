@@ -195,7 +195,7 @@ struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool write
     if (failed.Fail() || !watchpoint.IsValid())
         return wrong("no watchpoint could be set (the processor has four)", failed.GetCString());
     *ret_watch = static_cast<uint32_t>(watchpoint.GetID());
-    /* Not -F argus_watch_hit: LLDB 16 does not look at what that returns, and stops. */
+    /* Not -F argus_watch_hit: LLDB 14 and 16 do not look at what that returns, and stops. */
     snprintf(line, sizeof(line),
              "watchpoint command add -s python -o "
              "'return argus_watch_hit(frame, wp, internal_dict)' %u",
