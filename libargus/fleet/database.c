@@ -409,7 +409,8 @@ struct argus_error *fleet_database_rows(const struct fleet_database *database,
                                         struct argus_error *(*take)(void *context, json_t *row),
                                         void *context)
 {
-    sqlite3_stmt *rows = prepare(database, "SELECT * FROM hangs ORDER BY key", NULL);
+    sqlite3_stmt *rows =
+        prepare(database, "SELECT * FROM hangs ORDER BY substr(time, 1, 10), key", NULL);
     sqlite3_stmt *shares = prepare(
         database, "SELECT reason, ns FROM shares WHERE key = ? ORDER BY ns DESC, reason", NULL);
     struct argus_error *error = rows && shares ? take_rows(database, rows, shares, take, context)

@@ -69,7 +69,7 @@ struct argus_error *fleet_database_put_package(struct fleet_database *database,
 struct argus_error *fleet_database_add(struct fleet_database *database, const json_t *row,
                                        bool *ret_added);
 
-/* Calls `take` with the row of each hang, in the order of their keys, including `shares`. The row is
+/* Calls `take` with the row of each hang, by day (UTC) and key, including `shares`. The row is
  * borrowed. Ends with the first error of `take`. */
 struct argus_error *fleet_database_rows(const struct fleet_database *database,
                                         struct argus_error *(*take)(void *context, json_t *row),

@@ -32,7 +32,7 @@
     "SELECT coalesce(culprit_package, culprit_image, culprit_program, 'unknown') AS package, "     \
     "count(*) AS hangs, count(DISTINCT machine) AS machines, "                                     \
     "count(DISTINCT signature) AS kinds, sum(duration_ns) AS total_ns, "                           \
-    "max(duration_ns) AS worst_ns FROM h GROUP BY package"
+    "max(duration_ns) AS worst_ns FROM h GROUP BY 1"
 
 #define SQL_REASONS                                                                                \
     "SELECT reason, sum(ns) AS ns, count(DISTINCT h.key) AS hangs, "                               \
@@ -50,7 +50,7 @@
 
 #define SQL_DAYS                                                                                   \
     "SELECT substr(time, 1, 10) AS day, count(*) AS hangs, "                                       \
-    "count(DISTINCT machine) AS machines FROM h GROUP BY day"
+    "count(DISTINCT machine) AS machines FROM h GROUP BY 1"
 
 #define SQL_EXAMPLES                                                                               \
     SQL_PLACES                                                                                     \
