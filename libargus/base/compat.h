@@ -70,6 +70,9 @@ static inline void *reallocarray(void *old, size_t count, size_t bytes)
     return NULL;
 }
 
+/* <math.h> declares it only if _REENTRANT is defined. */
+extern double lgamma_r(double value, int *ret_sign);
+
 /* Not atomic as on Linux: if another thread forks at this moment, the child inherits the
  * descriptors. */
 static inline int pipe2(int ends[2], int flags)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compat.h"
 #include "fleet/fleet_views_sql.h"
 #include "report/json.h"
 

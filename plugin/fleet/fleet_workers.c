@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "base/vec.h"
 #include "plugin/fleet/fleet_analysis.h"
 #include "report/json.h"

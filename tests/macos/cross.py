@@ -28,7 +28,7 @@ EXPECTED = {
                                "{}/opt/capstone/lib/libcapstone.5.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Runs as root: no library but the system's.
     "bin/argus-recorder": (EXECUTABLE, {"/usr/lib/libz.1.dylib"}),
-    "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
+    "bin/argus-hook": (EXECUTABLE, {"/usr/lib/libz.1.dylib", "/usr/lib/libsqlite3.dylib", "/usr/lib/libc++.1.dylib", "{}/opt/capstone/lib/libcapstone.5.dylib",
                                     "{}/opt/jansson/lib/libjansson.4.dylib", "{}/opt/libplist/lib/libplist-2.0.4.dylib"}),
     # Loaded into programs of users.
     "lib/argus/libargus-hook.dylib": (DYLIB, set()),
