@@ -18,8 +18,7 @@ static const struct command_option options[] = {
     {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
     {"threshold", 't', "DURATION", "count as a hang what lasts DURATION or longer (2s)"},
-    {"limit", 'n', "N",
-     "write at most N vertices (perfetto 10^6, trace-events 200000, dot 500)"},
+    {"limit", 'n', "N", "write at most N vertices (perfetto 10^6, trace-events 200000, dot 500)"},
     COMMAND_OPTIONS_END,
 };
 
