@@ -45,7 +45,7 @@ class Client:
         """(error, text) of the next reply."""
         message = self.socket.recv(1 << 16)
         error, = struct.unpack_from("=I", message, 8)
-        return error, message[360:].split(b"\0")[0].decode()
+        return error, message[488:].split(b"\0")[0].decode()
 
     def ask(self, message, *fds):
         self.send(message, *fds)

@@ -5,6 +5,7 @@ user cannot record. The traces are read by tests/trace/decode.py, not by Argus's
 
 The tests run in a mount namespace with a private /run/argus, so that they do not meet a running recording.
 """
+import contextlib
 import ctypes
 import errno
 import json
@@ -70,7 +71,10 @@ def argus(*arguments, **options):
 
 def held(pid, what):
     """The IDs of the BPF objects that a process holds: "link" (attachments) or "prog" (programs)."""
-    texts = [info.read_text() for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
+    texts = []
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            texts.append(info.read_text())
     return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith(f"{what}_id:")}
 
 
