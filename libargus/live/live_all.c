@@ -44,12 +44,15 @@ struct around {
 static const uint8_t ranks[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_FUSE] = 90,   [ARGUS_LIVE_MUTEX] = 80,     [ARGUS_LIVE_RWLOCK] = 80,
     [ARGUS_LIVE_DISK] = 70,   [ARGUS_LIVE_FILE_LOCK] = 60, [ARGUS_LIVE_STOPPED] = 50,
-    [ARGUS_LIVE_TRACED] = 40,
+    [ARGUS_LIVE_TRACED] = 40, [ARGUS_LIVE_FROZEN] = 45,
 };
 
-/* For data or room: only if something is unread at the other end. */
-static uint32_t rank_of_wait(const struct argus_live_wait *wait)
+/* For data or room: only if something is unread at the other end. A stopped program without a window is
+ * most likely a job that a person stopped at a terminal (Ctrl+Z), or has under a debugger. */
+static uint32_t rank_of_wait(const struct argus_live_wait *wait, bool has_window)
 {
+    if (!has_window && (wait->kind == ARGUS_LIVE_STOPPED || wait->kind == ARGUS_LIVE_TRACED))
+        return 0;
     if (wait->kind == ARGUS_LIVE_UNIX_SOCKET || wait->kind == ARGUS_LIVE_TCP)
         return wait->unread_there ? 65 : 0;
     return ranks[wait->kind];
@@ -117,7 +120,7 @@ static void find_authority(const struct argus_live *live, uint32_t process, cons
         snprintf(ret, AUTHORITY_BYTES, "/dev/null");
 }
 
-/* Of a login by ssh, say, which has no display: that of the first process which has one. */
+/* Of a login by ssh, say, which has no display: that of the first process which is connected to one. */
 static bool find_display(struct argus_live *live, char *ret_display, char *ret_authority)
 {
     const char *own = getenv("DISPLAY"), *authority = getenv("XAUTHORITY");
@@ -127,9 +130,11 @@ static bool find_display(struct argus_live *live, char *ret_display, char *ret_a
     snprintf(ret_authority, AUTHORITY_BYTES, "%s", authority ? authority : "");
     for (uint32_t i = 0; text && !found && i < live->processes.length; i++) {
         ssize_t length = live_read(live->processes.data[i].pid, "environ", text, ENVIRONMENT_BYTES);
-        if (length <= 0 || !live_load(live, i))
+        char path[128];
+        if (length <= 0 || !live_load(live, i) || display_of(live, i) != DISPLAY_X11)
             continue;
-        found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES);
+        found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES) &&
+                x11_socket_path(ret_display, path, sizeof(path));
         if (found)
             find_authority(live, i, text, (size_t)length, ret_authority);
     }
@@ -244,7 +249,7 @@ static void look_at_main_threads(struct around *around)
         uint32_t thread = live->processes.data[i].first_thread;
         const struct argus_live_wait wait = live_wait(live, thread);
         enum display_kind display = display_of(live, i);
-        struct suspect suspect = {thread, rank_of_wait(&wait), 0};
+        struct suspect suspect = {thread, rank_of_wait(&wait, display != DISPLAY_NONE), 0};
         around->ret->has_wayland |= display == DISPLAY_WAYLAND;
         if (wait.kind == ARGUS_LIVE_RUNS && display)
             suspect.rank = 30;

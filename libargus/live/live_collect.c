@@ -160,6 +160,7 @@ bool live_load(struct argus_live *live, uint32_t index)
     if (live_field(text, "TracerPid:", 10, &number))
         process->tracer_pid = (uint32_t)number;
     process->title = read_title(live, process->pid);
+    process->frozen = live_frozen_group(live, process->pid);
     process->first_thread = (uint32_t)live->threads.length;
     read_threads(live, index);
     if (process->thread_count)

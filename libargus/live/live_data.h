@@ -114,6 +114,11 @@ bool live_written_memory(uint32_t pid, struct live_memory_id *ret);
 /* Whether the process maps it. */
 bool live_maps(uint32_t pid, const struct live_memory_id *id);
 
+/* --- live_freezer.c --- */
+
+/* The path of the control group that is frozen, with this process in it; string; 0: none. */
+uint32_t live_frozen_group(struct argus_live *live, uint32_t pid);
+
 /* --- live_fds.c --- */
 
 void live_fds(struct argus_live *live);

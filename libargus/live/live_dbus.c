@@ -6,6 +6,7 @@
  * thread's memory: the caller's functions have the destination as an argument, in their frames or in an
  * object to which these point. Of several owners, the one counts whose connection has unread messages,
  * or else the only one that is not idle. What is found this way is likely, not certain. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include "live/live_dbus.h"
 
 enum {
+    PATH_BYTES = 4096,
     LOOKED_AT = 64,      /* frames */
     STACK_WORDS = 4096,  /* that are searched */
     OBJECT_WORDS = 24,   /* of an object to which the stack points */
@@ -23,7 +25,7 @@ enum {
     ADDRESS_BITS = 48, /* of a program's memory on arm64; x86-64 has 47 */
 };
 
-/* How the names of functions begin that wait for the answer to a call. To add one: a row. */
+/* Functions that wait for the answer to a call. To add one: a row. */
 static const char *const callers[] = {
     "g_dbus_connection_call_sync",
     "g_dbus_connection_call_with_unix_fd_list_sync",
@@ -40,14 +42,29 @@ static const char *const callers[] = {
     "QDBusAbstractInterface::call",
 };
 
+/* The whole name of a C function (its version after '@' left out); of C++ the beginning. */
 static bool is_caller(const char *function)
 {
-    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++)
-        if (strncmp(function, callers[i], strlen(callers[i])) == 0)
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        size_t length = strlen(callers[i]);
+        if (strncmp(function, callers[i], length) == 0 &&
+            (strstr(callers[i], "::") || function[length] == '\0' || function[length] == '@'))
             return true;
+    }
     return false;
 }
 
+static bool is_of_program(struct argus_live *live, uint32_t pid, uint64_t address)
+{
+    char link[48], program[PATH_BYTES];
+    const struct live_mapping *mapping = live_mapping(live, pid, address);
+    snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+    return mapping && live_link(link, program, sizeof(program)) &&
+           strcmp(strtab_get(live->texts, mapping->path), program) == 0;
+}
+
+/* Only the libraries' own functions are between such a function and the wait: a call that runs an event loop
+ * may have called the program again, which then waits for something else. */
 static bool waits_for_answer(struct argus_live *live, uint32_t thread)
 {
     uint64_t addresses[LIVE_STACK_FRAMES];
@@ -58,6 +75,8 @@ static bool waits_for_answer(struct argus_live *live, uint32_t thread)
         live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
         if (is_caller(strtab_get(live->texts, frame.function)))
             return true;
+        if (is_of_program(live, live_pid_of(live, thread), addresses[i]))
+            return false;
     }
     return false;
 }
@@ -142,9 +161,17 @@ static void search_stack(struct search *search, uint64_t sp)
 
 /* --- connections --- */
 
+/* How the sockets of daemons are called: /run/user/1000/bus, …/at-spi/bus_0, /tmp/dbus-Ds8eCVcdGF,
+ * /run/dbus/system_bus_socket. What else has "bus" in its name is no daemon, and gets no question. */
 static bool is_bus_path(const char *path)
 {
-    return strstr(path, "bus") != NULL;
+    static const char *const beginnings[] = {"bus_", "dbus-", "system_bus_socket",
+                                             "session_bus_socket"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return strcmp(name, "bus") == 0;
 }
 
 /* Bytes from the daemon that a process has not read. */

@@ -269,8 +269,12 @@ bool live_python_lock(struct argus_live *live, uint32_t thread, struct argus_liv
         return false;
     uint64_t gil = gil_of(&python);
     uint32_t holder = ARGUS_LIVE_NONE, process = live->threads.data[thread].process;
-    if (gil && u32_at(&python, gil + GIL_LOCKED) == 1)
-        holder = live_thread_in(live, process, tid_of(&python, word_at(&python, gil + GIL_HOLDER)));
+    uint64_t state = gil ? word_at(&python, gil + GIL_HOLDER) : 0;
+    uint32_t tid = state && u32_at(&python, gil + GIL_LOCKED) == 1 ? tid_of(&python, state) : 0;
+    /* a second look: the lock may have gone to another thread between these reads */
+    if (tid && word_at(&python, gil + GIL_HOLDER) == state &&
+        u32_at(&python, gil + GIL_LOCKED) == 1 && live_is_still_there(live, thread))
+        holder = live_thread_in(live, process, tid);
     wait->kind = ARGUS_LIVE_GIL;
     wait->object = gil;
     *ret = (struct live_candidates){.link = ARGUS_LIVE_LINK_HOLDS, .end = ARGUS_LIVE_END_UNKNOWN};

@@ -99,6 +99,15 @@ uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polle
     return 0;
 }
 
+bool live_set_is_empty(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    const char *name = argus_live_call_name(of);
+    if (name && strstr(name, "select"))
+        return !of->arg[0] || (!of->arg[1] && !of->arg[2] && !of->arg[3]);
+    return !of->arg[1];
+}
+
 /* Whether this process is the client of the connection: the server's end has the name, or, with TCP,
  * a port at which somebody listens. The two ends of a socketpair have no such roles. */
 static bool is_client(struct argus_live *live, const struct live_socket *own,

@@ -38,7 +38,9 @@ static void for_polled(const struct call *call)
     struct live_polled polled[LIVE_POLLED];
     struct argus_live_wait *wait = call->wait;
     wait->fd_count = live_set_of(call->live, call->thread, polled);
-    if (wait->fd_count == 0) {
+    if (wait->fd_count == 0 && !live_set_is_empty(call->live, call->thread)) {
+        wait->kind = ARGUS_LIVE_EVENTS;
+    } else if (wait->fd_count == 0) {
         wait->kind = wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SIGNAL;
     } else if (wait->fd_count == 1) {
         wait->fd = polled[0].fd;
@@ -288,7 +290,13 @@ struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
     const struct argus_live_thread *of = &live->threads.data[thread];
     const struct argus_live_process *process = &live->processes.data[of->process];
     struct argus_live_wait wait = {.kind = ARGUS_LIVE_OTHER, .fd = ARGUS_LIVE_NONE};
-    switch (state_before_stop(live, of)) {
+    char state = state_before_stop(live, of);
+    if (process->frozen && state != 'Z' && state != 'X') {
+        wait.kind = ARGUS_LIVE_FROZEN;
+        wait.text = process->frozen;
+        return wait;
+    }
+    switch (state) {
     case 'R':
         wait.kind = ARGUS_LIVE_RUNS;
         return wait;

@@ -123,13 +123,18 @@ bool x11_socket_path(const char *display, char *ret, uint64_t bytes)
     return is_here;
 }
 
-static bool x11_connect(struct x11 *x, const char *display)
+/* EAGAIN: the server does not accept, and its queue of connections is full. */
+static enum x11_answer x11_connect(struct x11 *x, const char *display)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (!x11_socket_path(display, address.sun_path, sizeof(address.sun_path)))
-        return false;
+        return X11_NO_SERVER;
     x->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return x->fd >= 0 && connect(x->fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    if (x->fd < 0)
+        return X11_NO_SERVER;
+    if (connect(x->fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return X11_ANSWERED;
+    return errno == EAGAIN ? X11_SILENT : errno == EACCES ? X11_DENIED : X11_NO_SERVER;
 }
 
 /* The answer to the setup has, behind a fixed part and the vendor's name, formats of 8 bytes each, and
@@ -360,9 +365,9 @@ static enum x11_answer ask_again(struct x11 *x)
 static enum x11_answer ask(struct x11 *x, const char *display, const char *authority,
                            uint64_t patience_ns)
 {
-    if (!x11_connect(x, display))
-        return X11_NO_SERVER;
-    enum x11_answer answer = set_up(x, display, authority);
+    enum x11_answer answer = x11_connect(x, display);
+    if (answer == X11_ANSWERED)
+        answer = set_up(x, display, authority);
     for (int i = 0; i < ATOMS && answer == X11_ANSWERED; i++)
         if (!intern(x, i))
             answer = X11_SILENT;

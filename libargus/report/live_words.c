@@ -40,6 +40,7 @@ static const struct {
     [ARGUS_LIVE_RUNS] = {"runs", NULL, DETAIL_NONE},
     [ARGUS_LIVE_STOPPED] = {"was stopped by a signal (SIGSTOP or the like)", NULL, DETAIL_NONE},
     [ARGUS_LIVE_TRACED] = {"was stopped by its tracer", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_FROZEN] = {"was frozen with its control group", NULL, DETAIL_PATH},
     [ARGUS_LIVE_ZOMBIE] = {"has ended", NULL, DETAIL_NONE},
     [ARGUS_LIVE_MUTEX] = {"waits for mutex", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_GIL] = {"waits for Python's global interpreter lock (GIL)", NULL, DETAIL_NONE},
@@ -294,6 +295,12 @@ static void add_end(struct text *text, const struct argus_live *live,
     if (shares) {
         text_add(text, "; %s that share its memory may hold what it waits for: see below.",
                  answer->end == ARGUS_LIVE_END_IDLE ? "processes" : "threads");
+        return;
+    }
+    if (answer->steps[answer->step_count - 1].wait.kind == ARGUS_LIVE_FROZEN) {
+        text_add(text,
+                 "; it goes on when the group is thawed (docker unpause, systemctl thaw, or 0 "
+                 "in its file cgroup.freeze); the kernel does not keep who froze it.");
         return;
     }
     if (answer->end == ARGUS_LIVE_END_LOST) {

@@ -131,11 +131,11 @@ static void print_uncertain(const struct argus_sink *sink, const struct argus_li
 
 struct argus_error *argus_report_live(const struct argus_sink *sink, struct argus_live *live,
                                       uint32_t thread, const struct argus_live_answer *answer,
-                                      bool json)
+                                      bool json, const char *recording)
 {
     char text[2 * LIVE_TEXT_BYTES];
     if (json)
-        return json_write(sink, json_live(live, thread, answer));
+        return json_write(sink, json_live(live, thread, answer, recording));
     report_wrapped(sink, 0, live_summary_text(live, answer, text, sizeof(text)));
     print_path(sink, live, answer);
     if (answer->samples)

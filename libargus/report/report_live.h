@@ -6,6 +6,7 @@
 
 #include "argus/live.h"
 
-json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_live_answer *answer);
+json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_live_answer *answer,
+                  const char *recording);
 
 #endif

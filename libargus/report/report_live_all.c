@@ -117,7 +117,7 @@ static json_t *json_all(struct argus_live *live, const struct argus_live_overvie
 {
     json_t *object = json_overview(live, overview), *array = json_array();
     for (size_t i = 0; i < count; i++)
-        json_add(array, json_live(live, overview->threads[i], &answers[i]));
+        json_add(array, json_live(live, overview->threads[i], &answers[i], NULL));
     json_put(object, "answers", array);
     return object;
 }
@@ -135,5 +135,5 @@ struct argus_error *argus_report_live_all(const struct argus_sink *sink, struct 
     if (!count)
         return NULL;
     argus_sink_printf(sink, "\n");
-    return argus_report_live(sink, live, overview->threads[0], &answers[0], false);
+    return argus_report_live(sink, live, overview->threads[0], &answers[0], false, NULL);
 }

@@ -118,7 +118,8 @@ static json_t *uncertain_array(const struct argus_live *live,
     return array;
 }
 
-json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_live_answer *answer)
+json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_live_answer *answer,
+                  const char *recording)
 {
     json_t *object = json_object(), *path = json_array();
     char text[2 * LIVE_TEXT_BYTES];
@@ -135,5 +136,6 @@ json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_l
     json_put(object, "loop", json_loop(live, &answer->loop));
     json_put(object, "threads", threads_array(live, thread));
     json_put(object, "uncertain", uncertain_array(live, answer));
+    json_put(object, "recording", recording ? json_loads(recording, 0, NULL) : json_null());
     return object;
 }

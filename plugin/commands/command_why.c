@@ -1,6 +1,8 @@
+#include <stdlib.h>
+
 #include "argus/live.h"
 #include "argus/report.h"
-#include "plugin/command.h"
+#include "plugin/commands/why_recording.h"
 
 enum { SAMPLED_NS = 1000000000, MOST_ANSWERS = 8 };
 
@@ -46,10 +48,58 @@ static void look_through_stop(struct session *session, struct argus_live *live)
     argus_error_destroy(error);
 }
 
-static struct argus_error *answer(struct session *session, struct argus_live *live,
-                                  const char *word, bool json)
+static bool write_file(void *context, const char *text, size_t bytes)
+{
+    return fwrite(text, 1, bytes, context) == bytes;
+}
+
+static struct argus_error *recorded(struct session *session, const struct arguments *arguments,
+                                    const struct argus_live *live, uint32_t thread,
+                                    const struct argus_sink *sink, bool json, bool *ret_written)
+{
+    const struct argus_live_thread *of = argus_live_thread_at(live, thread);
+    uint32_t pid = argus_live_process_at(live, of->process)->pid;
+    return why_recording_write(session, arguments, pid, of->tid, sink, json, ret_written);
+}
+
+/* One object: the recording's diagnosis is a member of it. */
+static struct argus_error *report_json(struct session *session, const struct arguments *arguments,
+                                       struct argus_live *live, uint32_t thread,
+                                       const struct argus_live_answer *answer)
+{
+    struct argus_sink sink = {write_out, session, 0, false};
+    char *text = NULL;
+    size_t bytes = 0;
+    bool is_written;
+    FILE *file = open_memstream(&text, &bytes);
+    if (!file)
+        return argus_error_memory();
+    struct argus_sink into = {write_file, file, 0, false};
+    struct argus_error *error =
+        recorded(session, arguments, live, thread, &into, true, &is_written);
+    if (fclose(file) != 0 && !error)
+        error = argus_error_memory();
+    if (!error)
+        error = argus_report_live(&sink, live, thread, answer, true, is_written ? text : NULL);
+    free(text);
+    return error;
+}
+
+/* The live state is there at once; a recording takes some seconds. */
+static struct argus_error *report_text(struct session *session, const struct arguments *arguments,
+                                       struct argus_live *live, uint32_t thread,
+                                       const struct argus_live_answer *answer)
 {
     struct argus_sink sink = {write_out, session, (int)session->width, session->colour};
+    bool is_written;
+    struct argus_error *error = argus_report_live(&sink, live, thread, answer, false, NULL);
+    fflush(session->out);
+    return error ? error : recorded(session, arguments, live, thread, &sink, false, &is_written);
+}
+
+static struct argus_error *answer(struct session *session, const struct arguments *arguments,
+                                  struct argus_live *live, const char *word)
+{
     struct argus_live_answer answer;
     uint32_t thread;
     struct argus_error *error = argus_live_find(live, word, &thread);
@@ -59,7 +109,8 @@ static struct argus_error *answer(struct session *session, struct argus_live *li
         return error;
     error = argus_live_look_closer(live, SAMPLED_NS, &answer);
     if (!error)
-        error = argus_report_live(&sink, live, thread, &answer, json);
+        error = (arguments_has(arguments, "json") ? report_json : report_text)(
+            session, arguments, live, thread, &answer);
     argus_live_answer_deinit(&answer);
     return error;
 }
@@ -100,7 +151,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     look_through_stop(session, live);
-    error = word[0] ? answer(session, live, word, arguments_has(arguments, "json"))
+    error = word[0] ? answer(session, arguments, live, word)
                     : look_around(session, live, arguments_has(arguments, "json"));
     argus_live_close(live);
     return error;
@@ -120,6 +171,8 @@ const struct command command_why = {
                "kernel.yama.ptrace_scope above 0, need sudo. What cannot be known is said.\n"
                "Without an argument: the window that does not answer its window manager's ping\n"
                "(X11), else main threads that do not move and wait for something.\n"
+               "If 'argus start' records, the diagnosis of what it recorded follows, after some\n"
+               "seconds.\n"
                "Inside LLDB, the process is the debugger's if none is given, running or\n"
                "stopped.\n"
                "JSON: docs/schema/why.json; without an argument, docs/schema/why-all.json.",

@@ -92,8 +92,9 @@ struct argus_live_process {
     uint32_t pid, parent_pid;
     uint32_t tracer_pid; /* 0: none */
     uint32_t uid;
-    char name[16];  /* comm of the main thread */
-    uint32_t title; /* what it calls itself (setproctitle); ID for argus_live_text(); 0: nothing */
+    char name[16];   /* comm of the main thread */
+    uint32_t title;  /* what it calls itself (setproctitle); ID for argus_live_text(); 0: nothing */
+    uint32_t frozen; /* the control group that is frozen; ID for argus_live_text(); 0: none */
     uint32_t first_thread, thread_count;
     enum argus_live_denied denied;
 };

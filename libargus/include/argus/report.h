@@ -104,10 +104,11 @@ const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
 
 /* `normal` and `bad` are the arguments of argus_diverge(); `normal` NULL: `bad` alone. No graph is
  * needed. */
-/* Why `thread` does not go on (argus_live_walk()). */
+/* Why `thread` does not go on (argus_live_walk()). `recording`: with `json`, the text of another object,
+ * which becomes a member: the diagnosis of a recording; NULL: none. */
 struct argus_error *argus_report_live(const struct argus_sink *sink, struct argus_live *live,
                                       uint32_t thread, const struct argus_live_answer *answer,
-                                      bool json);
+                                      bool json, const char *recording);
 /* What is frozen (argus_live_look_around()): `answers` are those of the first `count` threads. */
 struct argus_error *argus_report_live_all(const struct argus_sink *sink, struct argus_live *live,
                                           const struct argus_live_overview *overview,
