@@ -61,6 +61,7 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
  * hang in a while is kept, unless it is longer than the others. The same pauses follow a doubtful
  * hang that was none, in the same place of the same program. */
 #define MOST_UNFINISHED  8
+#define BUSY_TIMES       100
 #define FULL_TIMES       3 /* so many times in a row before the pauses begin */
 #define FIRST_PAUSE_NS   (60ull * NS_PER_S)
 #define LONGEST_PAUSE_NS (3600ull * NS_PER_S)
@@ -139,6 +140,19 @@ static void note_repeated(struct watcher *watcher, const struct hang_finished *f
 
 /* --- one hang --- */
 
+/* Waits while another snapshot is written. */
+static struct argus_error *snapshot(struct watcher *watcher, int fd, struct recorder_status *ret)
+{
+    const struct timespec moment = {.tv_nsec = 100000000};
+    struct argus_error *error = recorder_snapshot(watcher->client, fd, ret);
+    for (int i = 0; i < BUSY_TIMES && error && error->code == ARGUS_ERROR_BUSY; i++) {
+        argus_error_destroy(error);
+        nanosleep(&moment, NULL);
+        error = recorder_snapshot(watcher->client, fd, ret);
+    }
+    return error;
+}
+
 static struct argus_error *take_snapshot(struct watcher *watcher, const struct reply_hang *hang,
                                          struct hang_job *ret)
 {
@@ -147,7 +161,7 @@ static struct argus_error *take_snapshot(struct watcher *watcher, const struct r
     struct argus_error *error = create_file(hang, ret->name, sizeof(ret->name), &fd);
     if (error)
         return error;
-    error = recorder_snapshot(watcher->client, fd, &ret->status);
+    error = snapshot(watcher, fd, &ret->status);
     close(fd);
     if (error)
         unlink(ret->name);

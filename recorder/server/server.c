@@ -211,17 +211,18 @@ static struct argus_error *look_at_request(const struct client *client, void *by
     return error;
 }
 
-/* While a request is being handled: what needs no more than a look. */
-static bool only_reads(uint16_t verb)
+/* What is answered while another request is being handled: it needs no more than a look, or counts
+ * what the watcher of hangs has done. */
+static bool is_quick(uint16_t verb)
 {
     return verb == REQUEST_STATUS || verb == REQUEST_CPUS || verb == REQUEST_NOTES ||
-           verb == REQUEST_FLAGS;
+           verb == REQUEST_FLAGS || verb == REQUEST_WATCHED;
 }
 
 static struct argus_error *refuse_when_busy(const struct server *server,
                                             const struct request *request)
 {
-    if (!server->busy || only_reads(request->verb))
+    if (!server->busy || is_quick(request->verb))
         return NULL;
     return argus_error_create(ARGUS_ERROR_BUSY,
                               "the recorder (pid %d) is waiting for the file system of its file: "

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+from on_hang import LOOP
 from recorder_harness import ARGUS, Live, Trace, argus, eventually, link_exists, main, status
 
 LOAD = "import os, time\nwhile True:\n  for i in range(200): os.getppid()\n  time.sleep(0.002)"
@@ -127,6 +128,24 @@ class StuckInWrite(Stuck):
     def setUp(self):
         super().setUp()
         self.mount("write")
+
+    def hang(self):
+        with subprocess.Popen([sys.executable, "-c", LOOP, "argusloop9", "0.9"], stdout=subprocess.PIPE, text=True) as program:
+            self.assertEqual(program.stdout.readline(), "done\n")
+            program.kill()
+
+    def test_hangs_are_kept_after_a_snapshot_that_was_given_up(self):
+        """The file of the first hang is finished while the recorder is busy with the snapshot."""
+        self.assertEqual(argus("start", "--on-hang", "500ms", "--process", "argusloop9", "-o", str(self.folder)).returncode, 0)
+        self.hang()
+        self.assertTrue(eventually(lambda: list(self.folder.glob("hang-*")), 20))
+        self.switch.touch()
+        front = subprocess.Popen([ARGUS, "snapshot", "-o", str(self.path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (front.kill(), front.wait()))
+        front.wait(60)
+        self.switch.unlink()
+        self.hang()
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, 60), status())
 
 
 class StuckOtherwise(Live):
