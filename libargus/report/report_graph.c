@@ -60,6 +60,7 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     const struct argus_trace *trace = argus_graph_trace(context->graph);
     uint64_t kinds[ARGUS_EDGE_KINDS] = {0}, weak;
     json_t *json = json_object(), *edges = json_object();
+    json_put(json, "format", json_text("argus-graph 1"));
     count_edges(view, kinds, &weak);
     for (int kind = 0; kind < ARGUS_EDGE_KINDS; kind++)
         json_put(edges, argus_edge_kind_name((enum argus_edge_kind)kind), json_ns(kinds[kind]));

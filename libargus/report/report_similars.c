@@ -17,6 +17,7 @@ static json_t *similars_json(const struct argus_report_context *context, uint32_
         json_put(item, "why", json_text(argus_likeness_text(&similar->likeness, why, sizeof(why))));
         json_add(list, item);
     }
+    json_put(json, "format", json_text("argus-similar 1"));
     json_put(json, "vertex", json_vertex(context, vertex, ARGUS_HANG_THRESHOLD_NS));
     json_put(json, "similar", list);
     return json;

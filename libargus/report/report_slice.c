@@ -102,6 +102,7 @@ static json_t *slice_json(const struct argus_report_context *context,
                           const struct argus_slice *slice)
 {
     json_t *json = json_object(), *list = json_array();
+    json_put(json, "format", json_text("argus-slice 1"));
     char edge[128];
     for (size_t i = 0; i < slice->step_count; i++) {
         const struct argus_step *step = &slice->steps[i];
