@@ -75,9 +75,9 @@ struct argus_error *fleet_place_filter(const struct arguments *arguments, struct
 
 json_t *fleet_place_json(const char *name)
 {
-    json_t *json = json_object(), *format = json_object();
-    json_put(format, "name", json_text(name));
-    json_put(format, "version", json_integer(1));
-    json_put(json, "format", format);
+    char format[64];
+    json_t *json = json_object();
+    snprintf(format, sizeof(format), "%s 1", name);
+    json_put(json, "format", json_text(format));
     return json;
 }

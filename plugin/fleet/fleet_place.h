@@ -22,7 +22,8 @@ struct argus_error *fleet_place_open(const struct arguments *arguments, bool cre
 /* Reads FLEET_OPTIONS_FILTER, and --new-since if the command has it (24 hours ago). */
 struct argus_error *fleet_place_filter(const struct arguments *arguments, struct fleet_filter *ret);
 
-/* An object that begins with the members of all JSON of the fleet: `format`. */
+/* An object that begins with the members of all JSON of the fleet: `format`,
+ * name and version. */
 json_t *fleet_place_json(const char *name);
 
 #endif
