@@ -171,7 +171,7 @@ const struct command command_why = {
                "kernel.yama.ptrace_scope above 0, need sudo. What cannot be known is said.\n"
                "Without an argument: the window that does not answer its window manager's ping\n"
                "(X11), else main threads that do not move and wait for something.\n"
-               "If 'argus start' records, the diagnosis of what it recorded follows, after some\n"
+               "If 'argus start' records, the diagnosis of its recording follows after a few\n"
                "seconds.\n"
                "Inside LLDB, the process is the debugger's if none is given, running or\n"
                "stopped.\n"
