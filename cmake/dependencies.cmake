@@ -15,7 +15,6 @@ pkg_check_modules(PLIST REQUIRED IMPORTED_TARGET libplist-2.0)
 # Perfetto's format, for argus-import and `argus graph export`; without it, they lack that format.
 pkg_check_modules(PROTOBUF_C IMPORTED_TARGET libprotobuf-c)
 find_program(PROTOC_C protoc-c)
-pkg_check_modules(SQLITE3 IMPORTED_TARGET sqlite3) # for `argus graph export`; without it, it lacks that format
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw libelf)
   pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf)

@@ -10,12 +10,6 @@
 #define BY_PROTOBUF(write) "libprotobuf-c", NULL
 #endif
 
-#ifdef WITH_SQLITE
-#define BY_SQLITE(write) NULL, write
-#else
-#define BY_SQLITE(write) "libsqlite3", NULL
-#endif
-
 static const struct argus_export_format formats[] = {
     {"trace-events", "json", "ui.perfetto.dev or chrome://tracing", NULL, argus_export_trace_events,
      200000, false, false, false},
@@ -26,8 +20,8 @@ static const struct argus_export_format formats[] = {
      false, true, true},
     {"jsonl-gz", "jsonl.gz ndjson.gz", "programs that read JSON Lines: DuckDB, pandas, Spark", NULL,
      argus_export_jsonl_gz, UINT32_MAX, true, true, true},
-    {"sqlite", "sqlite sqlite3 db", "SQLite", BY_SQLITE(argus_export_sqlite), UINT32_MAX, true,
-     true, true},
+    {"sqlite", "sqlite sqlite3 db", "SQLite", NULL, argus_export_sqlite, UINT32_MAX, true, true,
+     true},
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
