@@ -114,6 +114,18 @@ bool live_written_memory(uint32_t pid, struct live_memory_id *ret);
 /* Whether the process maps it. */
 bool live_maps(uint32_t pid, const struct live_memory_id *id);
 
+/* --- live_namespace.c --- */
+
+enum live_presence { LIVE_ABSENT, LIVE_PRESENT, LIVE_NOT_KNOWN };
+
+/* Whether the process is in a PID namespace below argus's, in which its threads have other IDs. */
+bool live_has_own_ids(uint32_t pid);
+/* Looks now for the thread of a process whose ID in the process's own PID namespace is `own_id`, and sets
+ * its ID in argus's if it is there. NOT_KNOWN: not all IDs could be read. */
+enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret_tid);
+/* That thread; ARGUS_LIVE_NONE: it is not there, or not known. */
+uint32_t live_thread_of_own_id(struct argus_live *live, uint32_t process, uint32_t own_id);
+
 /* --- live_freezer.c --- */
 
 /* The path of the control group that is frozen, with this process in it; string; 0: none. */

@@ -12,6 +12,7 @@
  *
  * An owner counts only if a thread with this ID exists in the process (or, if the lock is shared, in
  * a process that maps the same memory), so that a word which is something else names nobody. */
+#include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 
@@ -82,8 +83,8 @@ static enum argus_live_kind kind_by_stack(struct argus_live *live, uint32_t thre
     return ARGUS_LIVE_FUTEX;
 }
 
-/* Whether the innermost functions are those of glibc that lock a pthread_mutex_t. */
-static bool stack_names_mutex(struct argus_live *live, uint32_t thread)
+/* Whether one of the innermost functions has a name that begins so, without underscores. */
+static bool stack_names(struct argus_live *live, uint32_t thread, const char *beginning)
 {
     uint64_t addresses[LIVE_STACK_FRAMES];
     bool is_cut;
@@ -92,7 +93,7 @@ static bool stack_names_mutex(struct argus_live *live, uint32_t thread)
         struct argus_live_frame frame;
         live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
         const char *name = strtab_get(live->texts, frame.function);
-        if (strncmp(name + strspn(name, "_"), "pthread_mutex_lock", 18) == 0)
+        if (strncmp(name + strspn(name, "_"), beginning, strlen(beginning)) == 0)
             return true;
     }
     return false;
@@ -119,34 +120,60 @@ static bool maps_same(struct argus_live *live, uint32_t thread, uint32_t other)
            live_maps(live_pid_of(live, other), &id);
 }
 
-/* The living thread `tid` that can have this lock. */
+/* The living thread that can have this lock, and calls itself `tid`. Of a lock that processes of
+ * containers share, nobody is known. */
 static uint32_t owner(struct argus_live *live, uint32_t thread, uint32_t tid)
 {
     const struct argus_live_thread of = live->threads.data[thread];
-    if (tid == 0 || tid == of.tid)
+    if (tid == 0)
         return ARGUS_LIVE_NONE;
-    uint32_t found = live_thread_in(live, of.process, tid);
-    if (found != ARGUS_LIVE_NONE || is_private(&of))
+    uint32_t found = live_thread_of_own_id(live, of.process, tid);
+    if (found == thread)
+        return ARGUS_LIVE_NONE;
+    if (found != ARGUS_LIVE_NONE || is_private(&of) || live_has_own_ids(live_pid_of(live, thread)))
         return found;
     found = live_thread_of_tid(live, tid);
-    return found != ARGUS_LIVE_NONE && maps_same(live, thread, found) ? found : ARGUS_LIVE_NONE;
+    return found != ARGUS_LIVE_NONE && !live_has_own_ids(live_pid_of(live, found)) &&
+                   maps_same(live, thread, found)
+               ? found
+               : ARGUS_LIVE_NONE;
 }
 
+/* In musl's normal mutexes, EBUSY stands where others have an owner. */
 static bool is_owner_word(const struct argus_live_thread *of, uint32_t word)
 {
     uint32_t operation = (uint32_t)of->arg[1] & FUTEX_CMD_MASK;
-    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 || word & FUTEX_WAITERS;
+    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ||
+           (word & FUTEX_WAITERS && (word & FUTEX_TID_MASK) != EBUSY);
+}
+
+/* The owner's thread ID in the mutex for which `thread` still waits, if two looks agree: the lock may
+ * go to another thread between two reads. 0: no owner. */
+static uint32_t owner_in_memory(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t word = word_at(live, thread, of.arg[0]), tid = word & FUTEX_TID_MASK;
+    bool is_normal = !is_owner_word(&of, word);
+    if (is_normal) {
+        if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR ||
+            !(stack_names(live, thread, "pthread_mutex") || stack_names(live, thread, "mtx_lock")))
+            return 0;
+        tid = word_at(live, thread, of.arg[0] + MUTEX_OWNER);
+    }
+    bool is_same = word_at(live, thread, of.arg[0]) == word &&
+                   (!is_normal || word_at(live, thread, of.arg[0] + MUTEX_OWNER) == tid);
+    return is_same && live_is_still_there(live, thread) ? tid : 0;
 }
 
 uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread)
 {
+    return owner(live, thread, owner_in_memory(live, thread));
+}
+
+uint32_t live_joined(struct argus_live *live, uint32_t thread)
+{
     const struct argus_live_thread of = live->threads.data[thread];
-    uint32_t word = word_at(live, thread, of.arg[0]);
-    if (is_owner_word(&of, word))
-        return owner(live, thread, word & FUTEX_TID_MASK);
-    if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR)
-        return ARGUS_LIVE_NONE;
-    return owner(live, thread, word_at(live, thread, of.arg[0] + MUTEX_OWNER));
+    return live_thread_of_own_id(live, of.process, (uint32_t)of.arg[2]);
 }
 
 static bool is_join(struct argus_live *live, uint32_t thread)
@@ -154,19 +181,23 @@ static bool is_join(struct argus_live *live, uint32_t thread)
     const struct argus_live_thread of = live->threads.data[thread];
     uint32_t tid = (uint32_t)of.arg[2];
     return !is_private(&of) && tid && word_at(live, thread, of.arg[0]) == tid &&
-           live_thread_in(live, of.process, tid) != ARGUS_LIVE_NONE;
+           live_joined(live, thread) != ARGUS_LIVE_NONE;
 }
 
-/* The owner in a normal mutex that is held, if no thread of the process has this ID. 0: another lock. */
+/* The owner in a normal mutex that is held, if no thread of the process has this ID, not even one that has
+ * begun meanwhile. 0: another lock. */
 static uint32_t lost_owner(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
-    uint32_t word = word_at(live, thread, of.arg[0]);
-    if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR ||
-        !is_private(&of) || !stack_names_mutex(live, thread))
+    uint32_t found;
+    if (!is_private(&of) || is_owner_word(&of, word_at(live, thread, of.arg[0])) ||
+        !stack_names(live, thread, "pthread_mutex_lock"))
         return 0;
-    uint32_t tid = word_at(live, thread, of.arg[0] + MUTEX_OWNER);
-    return live_thread_in(live, of.process, tid) == ARGUS_LIVE_NONE ? tid : 0;
+    uint32_t tid = owner_in_memory(live, thread);
+    return tid && live_find_own_id(live_pid_of(live, thread), tid, &found) == LIVE_ABSENT &&
+                   owner_in_memory(live, thread) == tid
+               ? tid
+               : 0;
 }
 
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
@@ -214,7 +245,8 @@ void live_by_rwlock(struct argus_live *live, uint32_t thread, const struct argus
 {
     static const uint64_t words[] = {RWLOCK_WORD_1, RWLOCK_WORD_2};
     uint32_t writer = ARGUS_LIVE_NONE;
-    for (size_t i = 0; i < 2 && writer == ARGUS_LIVE_NONE; i++) {
+    bool is_glibc = stack_names(live, thread, "pthread_rwlock");
+    for (size_t i = 0; i < 2 && is_glibc && writer == ARGUS_LIVE_NONE; i++) {
         uint64_t lock = wait->object - words[i];
         if (lock % sizeof(uint64_t) == 0)
             writer = owner(live, thread, word_at(live, thread, lock + RWLOCK_WRITER));
@@ -228,7 +260,6 @@ void live_by_rwlock(struct argus_live *live, uint32_t thread, const struct argus
 void live_by_join(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret)
 {
-    const struct argus_live_thread of = live->threads.data[thread];
     (void)wait;
-    found(live, live_thread_in(live, of.process, (uint32_t)of.arg[2]), ARGUS_LIVE_LINK_JOINED, ret);
+    found(live, live_joined(live, thread), ARGUS_LIVE_LINK_JOINED, ret);
 }

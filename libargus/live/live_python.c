@@ -274,7 +274,7 @@ bool live_python_lock(struct argus_live *live, uint32_t thread, struct argus_liv
     /* a second look: the lock may have gone to another thread between these reads */
     if (tid && word_at(&python, gil + GIL_HOLDER) == state &&
         u32_at(&python, gil + GIL_LOCKED) == 1 && live_is_still_there(live, thread))
-        holder = live_thread_in(live, process, tid);
+        holder = live_thread_of_own_id(live, process, tid);
     wait->kind = ARGUS_LIVE_GIL;
     wait->object = gil;
     *ret = (struct live_candidates){.link = ARGUS_LIVE_LINK_HOLDS, .end = ARGUS_LIVE_END_UNKNOWN};

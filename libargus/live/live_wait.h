@@ -16,6 +16,7 @@ struct live_candidates {
     enum argus_live_link link;
     enum argus_live_end end; /* if there are none */
     bool is_guess;
+    bool is_end_guess; /* `end` is only likely */
 };
 
 /* Adds one, unless it is there already. */
@@ -33,6 +34,9 @@ void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_l
 
 /* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
+
+/* The thread whose end `thread` awaits in pthread_join(); ARGUS_LIVE_NONE: none that is known. */
+uint32_t live_joined(struct argus_live *live, uint32_t thread);
 
 /* Fills `ret` with those who could end `wait` of `thread`, by the rule of its kind. */
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,

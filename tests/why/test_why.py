@@ -89,8 +89,8 @@ wait_for_it()
 class Stuck:
     """A running case: the IDs that it printed by name."""
 
-    def __init__(self, case):
-        self.process = subprocess.Popen([STUCK, case], stdout=subprocess.PIPE, text=True)
+    def __init__(self, case, *wrapper):
+        self.process = subprocess.Popen([*wrapper, STUCK, case], stdout=subprocess.PIPE, text=True)
         self.ids, self.file = {}, None
         for line in self.process.stdout:
             name, *value = line.split()
@@ -282,6 +282,20 @@ class Why(unittest.TestCase):
         self.assertIn(answer["path"][1]["wait"]["holder_tid"], threads)
         self.assertIn("Nobody will unlock it", answer["summary"])
 
+    def test_thread_ids_of_a_container(self):
+        """A lock has its owner's ID inside the PID namespace, which is another one outside."""
+        if os.geteuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("only root can make a PID namespace")
+        for case in ("mutex", "robust", "join", "copied_mutex"):
+            kinds, names, end = CASES[case]
+            with Stuck(case, "unshare", "--pid", "--fork", "--mount-proc") as stuck:
+                if "main" not in stuck.ids:
+                    self.skipTest("no PID namespace can be made here")
+                outside = int(pathlib.Path(f"/proc/{stuck.process.pid}/task/{stuck.process.pid}/children").read_text())
+                answer = settled(outside, lambda path: kinds_and_threads(path)[0] == kinds, end)
+                own = [own_id(step["pid"], step["tid"]) for step in answer["path"]]
+            self.assertEqual((own, answer["end"]), ([stuck.ids[name] for name in names], end), answer["summary"])
+
     def test_call_that_a_debugger_interrupted(self):
         """The call goes on as restart_syscall(), which does not say what it was."""
         with Stuck("sleeps") as stuck:
@@ -446,6 +460,12 @@ class Why(unittest.TestCase):
 
 def status(pid):
     return pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+
+
+def own_id(pid, tid):
+    """What the thread calls itself."""
+    lines = pathlib.Path(f"/proc/{pid}/task/{tid}/status").read_text().splitlines()
+    return next(int(line.split()[-1]) for line in lines if line.startswith("NSpid:"))
 
 
 def cpu_ticks(pid):
