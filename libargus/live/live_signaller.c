@@ -3,12 +3,20 @@
  * Which thread would signal, nothing tells. But if all other threads of the process have nothing to do,
  * except one, it is likely that one. And if all threads of the process wait in this way, with no
  * time-out, for words that no other process maps, then none of them can end the wait of another. */
+#include <ctype.h>
+#include <dirent.h>
 #include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "live/live_wait.h"
 
-enum { LOOKED_AT = 8 /* frames */ };
+enum { LOOKED_AT = 8 /* frames */, BETWEEN_LOOKS_US = 100000, STATUS_BYTES = 4096 };
+
+/* Signals 32 and 33, with which glibc ends threads and changes their IDs (nptl/internal-signals.h). */
+static const uint64_t signals_of_libc = UINT64_C(3) << 31;
 
 /* Whether the end of its wait is in the hands of `other`, by a rule that is no guess. */
 static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
@@ -16,8 +24,7 @@ static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
     const struct argus_live_wait wait = live_wait(live, thread);
     if (wait.kind == ARGUS_LIVE_MUTEX)
         return live_mutex_owner(live, thread) == other;
-    return wait.kind == ARGUS_LIVE_JOIN &&
-           live->threads.data[thread].arg[2] == live->threads.data[other].tid;
+    return wait.kind == ARGUS_LIVE_JOIN && live_joined(live, thread) == other;
 }
 
 /* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway. */
@@ -57,11 +64,10 @@ static bool waits_in_runtime(struct argus_live *live, uint32_t thread)
     return false;
 }
 
-static bool joins(const struct argus_live *live, const struct argus_live_wait *wait,
-                  uint32_t joiner, uint32_t thread)
+static bool joins(struct argus_live *live, const struct argus_live_wait *wait, uint32_t joiner,
+                  uint32_t thread)
 {
-    return wait->kind == ARGUS_LIVE_JOIN &&
-           live->threads.data[joiner].arg[2] == live->threads.data[thread].tid;
+    return wait->kind == ARGUS_LIVE_JOIN && live_joined(live, joiner) == thread;
 }
 
 /* Whether only a thread of the same process can end the wait. */
@@ -94,6 +100,61 @@ static bool all_are_inside(struct argus_live *live, const struct argus_live_proc
     return true;
 }
 
+/* How often the thread has stopped running. */
+static uint64_t switches_of(struct argus_live *live, uint32_t thread)
+{
+    char name[48], text[STATUS_BYTES];
+    uint64_t own = 0, forced = 0;
+    snprintf(name, sizeof(name), "task/%u/status", live->threads.data[thread].tid);
+    live_read(live_pid_of(live, thread), name, text, sizeof(text));
+    live_field(text, "voluntary_ctxt_switches:", 10, &own);
+    live_field(text, "nonvoluntary_ctxt_switches:", 10, &forced);
+    return own + forced;
+}
+
+static uint32_t thread_count_now(uint32_t pid)
+{
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    uint32_t count = 0;
+    while (folder && (entry = readdir(folder)))
+        count += isdigit((unsigned char)entry->d_name[0]) != 0;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* The threads were read one after the other, so a wake-up may have passed between two of them: whether
+ * the process still has the same ones, and none has moved. */
+static bool nothing_moves(struct argus_live *live, const struct argus_live_process *of)
+{
+    uint64_t *before = malloc(of->thread_count * sizeof(*before));
+    bool is_same = before != NULL;
+    for (uint32_t i = 0; is_same && i < of->thread_count; i++)
+        before[i] = switches_of(live, of->first_thread + i);
+    if (is_same)
+        usleep(BETWEEN_LOOKS_US);
+    is_same &= thread_count_now(of->pid) == of->thread_count;
+    for (uint32_t i = 0; is_same && i < of->thread_count; i++)
+        is_same = live_is_still_there(live, of->first_thread + i) &&
+                  switches_of(live, of->first_thread + i) == before[i];
+    free(before);
+    return is_same;
+}
+
+/* Whether a signal or a timer could run a function of the process. */
+static bool may_handle_signal(uint32_t pid)
+{
+    char text[STATUS_BYTES];
+    uint64_t caught = 0;
+    if (live_read(pid, "status", text, sizeof(text)) <= 0 ||
+        !live_field(text, "SigCgt:", 16, &caught))
+        return true;
+    return caught & ~signals_of_libc || live_read(pid, "timers", text, sizeof(text)) > 0;
+}
+
 /* A thread that waits for the end of the waiter is left out, and those for which the busy one waits. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret)
@@ -112,6 +173,8 @@ void live_by_condition(struct argus_live *live, uint32_t thread, const struct ar
             !joins(live, &theirs, i, thread) && !is_behind_another(live, &of, thread, i))
             live_candidate(ret, process, i);
     }
-    if (!ret->count && all_are_inside(live, &of))
+    if (!ret->count && all_are_inside(live, &of) && nothing_moves(live, &of)) {
         ret->end = ARGUS_LIVE_END_STUCK;
+        ret->is_end_guess = may_handle_signal(of.pid);
+    }
 }

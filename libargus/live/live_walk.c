@@ -17,6 +17,7 @@ struct path {
     VEC(struct argus_live_frame) frames;
     VEC(struct argus_live_candidate) candidates;
     enum argus_live_end end;
+    bool is_end_guess;
     uint32_t circle;
 };
 
@@ -111,6 +112,7 @@ static uint32_t take_step(struct path *path, uint32_t thread)
                                                    &step.is_guess, &step.is_shared)
                                      : ARGUS_LIVE_NONE;
     path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
+    path->is_end_guess = !candidates.count && candidates.is_end_guess;
     if (step.wait.kind == ARGUS_LIVE_SLEEP)
         live_polled_locks(path->live, path->live->threads.data[thread].process, &candidates);
     if (next == ARGUS_LIVE_NONE)
@@ -185,6 +187,7 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
         .candidates = path.candidates.data,
         .candidate_count = path.candidates.length,
         .end = path.end,
+        .is_end_guess = path.is_end_guess,
         .circle = path.circle,
     };
     if (!live->no_memory)

@@ -310,6 +310,11 @@ static void add_end(struct text *text, const struct argus_live *live,
                  answer->steps[answer->step_count - 1].wait.lost_owner);
         return;
     }
+    if (answer->end == ARGUS_LIVE_END_STUCK && answer->is_end_guess) {
+        text_add(text, "; all threads of its process wait for conditions, locks or each other, so "
+                       "probably none of them can go on (a signal's handler could end a wait).");
+        return;
+    }
     if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
         text_add(text, "; %s.", ends[answer->end]);
         return;

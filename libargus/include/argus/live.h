@@ -213,7 +213,8 @@ struct argus_live_answer {
     struct argus_live_frame *frames;
     size_t frame_count;
     enum argus_live_end end;
-    uint32_t circle; /* of END_CIRCLE: the step to which the last one leads */
+    bool is_end_guess; /* of END_STUCK: a signal's handler could end a wait */
+    uint32_t circle;   /* of END_CIRCLE: the step to which the last one leads */
     /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
      * the sleeping process has open, which it may try to take again and again. END_IDLE: those that
      * share memory with the process and serve clients as it does. END_UNKNOWN: the same for threads */
