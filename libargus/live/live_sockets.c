@@ -6,6 +6,7 @@
  * connections that wait at a listening socket (UNIX_DIAG_ICONS); for TCP, its port tells. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -241,15 +242,54 @@ static bool is_same(const uint32_t a[4], const uint32_t b[4])
     return memcmp(a, b, 4 * sizeof(*a)) == 0;
 }
 
+static bool is_loopback(const uint32_t address[4])
+{
+    static const uint32_t loopback_of_6[4] = {0, 0, 0, 1};
+    uint32_t host_order[4];
+    for (int i = 0; i < 4; i++)
+        host_order[i] = ntohl(address[i]);
+    return is_same(host_order, loopback_of_6) ||
+           (!host_order[0] && !host_order[1] && host_order[2] == 0xffff &&
+            host_order[3] >> 24 == IN_LOOPBACKNET);
+}
+
+static bool is_of_interface(const struct sockaddr *of, const uint32_t address[4])
+{
+    uint32_t bytes[4] = {0}, own[4];
+    if (!of || (of->sa_family != AF_INET && of->sa_family != AF_INET6))
+        return false;
+    if (of->sa_family == AF_INET)
+        memcpy(bytes, &((const struct sockaddr_in *)of)->sin_addr, sizeof(*bytes));
+    else
+        memcpy(bytes, &((const struct sockaddr_in6 *)of)->sin6_addr, sizeof(bytes));
+    copy_address(own, bytes, (uint8_t)of->sa_family);
+    return is_same(own, address);
+}
+
+/* Whether what the socket sends to its remote address stays on this machine. */
+static bool sends_to_this_machine(const struct live_socket *socket)
+{
+    struct ifaddrs *list = NULL;
+    bool is_own = is_loopback(socket->remote) || is_same(socket->remote, socket->local);
+    if (is_own || getifaddrs(&list) != 0)
+        return is_own;
+    for (const struct ifaddrs *at = list; at && !is_own; at = at->ifa_next)
+        is_own = is_of_interface(at->ifa_addr, socket->remote);
+    freeifaddrs(list);
+    return is_own;
+}
+
 /* Whether what is sent to the socket's remote address arrives there. */
 static bool has_address(const struct live_socket *listener, const struct live_socket *socket)
 {
     static const uint32_t any[4];
     uint32_t any_of_4[4];
     copy_address(any_of_4, any, AF_INET);
-    return listener->local_port == socket->remote_port &&
-           (is_same(listener->local, socket->remote) || is_same(listener->local, any) ||
-            is_same(listener->local, any_of_4));
+    if (listener->local_port != socket->remote_port)
+        return false;
+    return is_same(listener->local, socket->remote) ||
+           ((is_same(listener->local, any) || is_same(listener->local, any_of_4)) &&
+            sends_to_this_machine(socket));
 }
 
 /* Also finds a connection that nobody has accepted: it has no inode. */
@@ -277,15 +317,15 @@ static void join_tcp(struct argus_live *live, struct live_socket *socket)
 /* The socket that is connected back to this one, or else one that takes datagrams of anybody. */
 static void join_udp(struct argus_live *live, struct live_socket *socket)
 {
-    socket->is_remote = socket->is_connected;
+    socket->is_remote = socket->is_connected && !sends_to_this_machine(socket);
     for (size_t i = 0; socket->is_connected && i < live->sockets.length; i++) {
         const struct live_socket *other = &live->sockets.data[i];
         if (!other->is_datagram || other == socket || !has_address(other, socket))
             continue;
-        bool is_back = other->is_connected && other->remote_port == socket->local_port;
+        bool is_back = other->is_connected && other->remote_port == socket->local_port &&
+                       is_same(other->remote, socket->local);
         if (is_back || (!other->is_connected && !socket->peer))
             socket->peer = other->inode;
-        socket->is_remote = false;
     }
 }
 

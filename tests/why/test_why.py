@@ -86,6 +86,29 @@ wait_for_it()
 """
 
 
+# Sends to another machine, from which nothing comes; another process takes packets of anybody at that port.
+ELSEWHERE = """import os, socket, sys, time
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("0.0.0.0", 0))
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    client.connect((sys.argv[1], server.getsockname()[1]))
+except OSError as error:
+    print(f"error: {error}", flush=True)
+    sys.exit()
+reader, writer = os.pipe()
+if os.fork() == 0:
+    client.close()
+    os.close(writer)
+    print("ready", flush=True)
+    os.read(reader, 1)  # until the parent ends
+    os._exit(0)
+server.close()
+os.close(reader)
+client.recv(1)
+"""
+
+
 class Stuck:
     """A running case: the IDs that it printed by name."""
 
@@ -381,6 +404,16 @@ class Why(unittest.TestCase):
         self.assertIn("wait_for_it", names[0])
         self.assertEqual([frame for frame in path[1]["stack"] if frame.startswith("hold_it ")], ["hold_it (<string>:4)"])
         self.assertIn("in hold_it;", answer["summary"])
+
+    def test_packets_for_another_machine(self):
+        """A local server that takes packets of anybody has nothing to do with them."""
+        for address, is_remote in (("192.0.2.1", True), ("127.0.0.2", False)):  # RFC 5737; this machine
+            with Started(sys.executable, "-c", ELSEWHERE, address) as python:
+                if python.line != "ready":
+                    self.skipTest(f"no packets can be sent: {python.line}")
+                answer = settled(python.process.pid, lambda path: path[0]["wait"]["kind"] == "udp")
+            self.assertEqual((len(answer["path"]), answer["end"] == "remote"), (1 if is_remote else 2, is_remote),
+                             answer["summary"])
 
     def test_stopped_in_lldb(self):
         """Inside LLDB, the debugger's stop is not the reason."""
