@@ -180,13 +180,15 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
     uint32_t count = live_set_of(live, thread, polled);
     (void)wait;
     ret->end = ARGUS_LIVE_END_IDLE;
-    for (size_t i = 0; i < 2 && !ret->count && ret->end == ARGUS_LIVE_END_IDLE; i++) {
+    for (size_t i = 0; i < 2 && !ret->count; i++) {
         add_servers(live, thread, polled, count, tests[i].test, ret);
         ret->link = tests[i].link;
     }
-    if (!ret->count && ret->end == ARGUS_LIVE_END_IDLE)
+    /* also if an answer is due from another machine: such connections may wait for the next event for
+     * days */
+    if (!ret->count)
         live_polled_children(live, thread, polled, count, ret);
-    ret->is_guess = true;
-    if (!ret->count && ret->end != ARGUS_LIVE_END_REMOTE)
+    if (!ret->count)
         ret->end = ARGUS_LIVE_END_IDLE;
+    ret->is_guess = true;
 }
