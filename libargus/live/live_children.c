@@ -19,12 +19,14 @@ static bool is_started_by(struct argus_live *live, uint32_t process, uint32_t an
     return false;
 }
 
-/* Adds the holders of one object's other end. False: one of them is no child. */
+/* Adds the holders of one object's other end. False: one of them is no child, or none is known. */
 static bool add_holders(struct argus_live *live, uint32_t process, enum live_file_type type,
                         uint64_t key, struct live_candidates *ret)
 {
     const struct live_fd *fds;
     size_t count = live_fds_of(live, type, key, &fds);
+    if (count == 0)
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (fds[i].process == process ||
             (type == LIVE_FILE_PIPE && !live_fd_is_open_for(live, &fds[i], true)))
