@@ -297,8 +297,7 @@ static void finish_names(struct session *session, const char *path)
     argus_error_destroy(error);
 }
 
-void recording_finish_file(struct session *session, const char *path,
-                           const struct recorder_status *status, bool with_names)
+void recording_complete_file(struct session *session, const char *path, bool with_names)
 {
     /* without build ids images are still found by path */
     struct argus_error *error = argus_build_ids_append(path);
@@ -309,6 +308,12 @@ void recording_finish_file(struct session *session, const char *path,
     if (with_names)
         finish_names(session, path);
     session_end_progress(session);
+}
+
+void recording_finish_file(struct session *session, const char *path,
+                           const struct recorder_status *status, bool with_names)
+{
+    recording_complete_file(session, path, with_names);
     session_note(session, "%s: %llu records, %llu lost, %.3f s, %.2f bytes per record", path,
                  (unsigned long long)status->records, (unsigned long long)status->lost,
                  (double)status->duration_ns / 1e9,

@@ -59,8 +59,11 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
 /* Prints a remark if an old trace was renamed. */
 void recording_note_replaced(struct session *session, const struct output *output);
 
-/* Finishes a file that the recorder has written: adds build IDs, unwinds stack snapshots, adds
- * function names (`with_names`), and prints one remark about its content. */
+/* Completes a file that the recorder has written: adds build IDs, unwinds stack snapshots, and adds
+ * function names (`with_names`). */
+void recording_complete_file(struct session *session, const char *path, bool with_names);
+
+/* The same, and prints one remark about its content. */
 void recording_finish_file(struct session *session, const char *path,
                            const struct recorder_status *status, bool with_names);
 

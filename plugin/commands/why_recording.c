@@ -1,5 +1,7 @@
 #include "plugin/commands/why_recording.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,33 +10,50 @@
 #include "plugin/analysis.h"
 #include "plugin/commands/recording_command.h"
 
-enum { PATH_BYTES = 64 };
+enum { PATH_BYTES = 4096 };
 
-/* The snapshot, in a folder of its own that nobody else can reach. */
+/* The snapshot. The file has no name, so that nothing stays behind, however the program ends: it is
+ * opened again by its descriptor. */
 struct snapshot {
-    char folder[PATH_BYTES], path[PATH_BYTES + 16];
-    bool is_written;
+    int fd; /* -1: no recorder keeps records in memory */
+    char path[32];
 };
+
+static struct argus_error *create_file(struct snapshot *snapshot)
+{
+    char name[PATH_BYTES];
+    const char *folder = getenv("TMPDIR");
+    snprintf(name, sizeof(name), "%s/argus-why-XXXXXX", folder && *folder ? folder : "/tmp");
+    snapshot->fd = mkostemp(name, O_CLOEXEC);
+    if (snapshot->fd < 0)
+        return argus_error_os(errno, "cannot make a file %s", name);
+    unlink(name);
+    snprintf(snapshot->path, sizeof(snapshot->path), "/proc/self/fd/%d", snapshot->fd);
+    return NULL;
+}
+
+static void snapshot_deinit(struct snapshot *snapshot)
+{
+    if (snapshot->fd >= 0)
+        close(snapshot->fd);
+    snapshot->fd = -1;
+}
 
 static struct argus_error *write_ring(struct recorder_client *client, struct session *session,
                                       struct snapshot *snapshot)
 {
     struct recorder_status status = {0};
-    struct output output = {.fd = -1};
-    struct argus_error *error = output_create(snapshot->path, &output);
+    struct argus_error *error = create_file(snapshot);
     if (!error)
-        error = recorder_snapshot(client, output.fd, &status);
+        error = recorder_snapshot(client, snapshot->fd, &status);
     if (!error)
-        error = output_commit(&output);
-    output_deinit(&output);
-    if (error)
-        return error;
-    snapshot->is_written = true;
-    recording_finish_file(session, snapshot->path, &status, true);
-    return NULL;
+        recording_complete_file(session, snapshot->path, true);
+    else
+        snapshot_deinit(snapshot);
+    return error;
 }
 
-/* Leaves `ret->is_written` false if no recorder keeps records in memory. */
+/* Leaves `ret->fd` at -1 if no recorder keeps records in memory. */
 static struct argus_error *take_snapshot(struct session *session, struct snapshot *ret)
 {
     struct recorder_client *client;
@@ -47,13 +66,8 @@ static struct argus_error *take_snapshot(struct session *session, struct snapsho
     if (error)
         return error;
     error = recorder_status(client, &status);
-    snprintf(ret->folder, sizeof(ret->folder), "/tmp/argus-why-XXXXXX");
-    if (!error && status.mode == RECORDER_MEMORY && mkdtemp(ret->folder)) {
-        snprintf(ret->path, sizeof(ret->path), "%s/ring.argus", ret->folder);
+    if (!error && status.mode == RECORDER_MEMORY)
         error = write_ring(client, session, ret);
-        if (!ret->is_written)
-            rmdir(ret->folder);
-    }
     recorder_close(client);
     return error;
 }
@@ -117,23 +131,30 @@ static struct argus_error *explain(struct session *session, const struct argumen
     return error;
 }
 
+/* The live state is the answer, so what the recording cannot add is only a remark. */
+static struct argus_error *remark(struct session *session, struct argus_error *error,
+                                  const char *what)
+{
+    if (!error || error->code == ARGUS_ERROR_INTERRUPTED)
+        return error;
+    session_note(session, "a recorder runs, but %s: %s", what, error->message);
+    argus_error_destroy(error);
+    return NULL;
+}
+
 struct argus_error *why_recording_write(struct session *session, const struct arguments *arguments,
                                         uint32_t pid, uint32_t tid, const struct argus_sink *sink,
                                         bool json, bool *ret_written)
 {
     const struct argus_hang_options wanted = {.pid = pid, .tid = tid, .at_least_one = true};
-    struct snapshot snapshot = {.is_written = false};
+    struct snapshot snapshot = {.fd = -1};
+    bool damage_seen = session->damage_seen;
     *ret_written = false;
     struct argus_error *error = take_snapshot(session, &snapshot);
-    if (error) {
-        session_note(session, "a recorder runs, but could not be asked: %s", error->message);
-        argus_error_destroy(error);
-        return NULL;
-    }
-    if (!snapshot.is_written)
-        return NULL;
+    if (error || snapshot.fd < 0)
+        return remark(session, error, "could not be asked");
     error = explain(session, arguments, snapshot.path, &wanted, sink, json, ret_written);
-    unlink(snapshot.path);
-    rmdir(snapshot.folder);
-    return error;
+    snapshot_deinit(&snapshot);
+    session->damage_seen = damage_seen; /* no file of the user's is damaged */
+    return remark(session, error, "its records do not tell more");
 }
