@@ -7,7 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
-import time
+import tempfile
 
 from recorder_harness import Live, argus, eventually, main
 
@@ -27,7 +27,8 @@ here.recv(1)
 
 
 def folders():
-    return set(pathlib.Path("/tmp").glob("argus-why-*"))
+    """Where a snapshot would have stayed behind."""
+    return set(pathlib.Path(tempfile.gettempdir()).glob("argus-why-*"))
 
 
 class WhileRecording(Live):
@@ -48,13 +49,32 @@ class WhileRecording(Live):
         before = folders()
         self.assertEqual(argus("start").returncode, 0)
         client, server = self.begin()
-        time.sleep(2)  # the hang has to be long enough to be one
-        answer = json.loads(argus("why", "--json", str(client)).stdout)
+        answer = {}
+
+        def is_recorded():  # the hang has to be long enough to be one
+            answer.update(json.loads(argus("why", "--json", str(client)).stdout))
+            return answer["recording"] is not None
+        self.assertTrue(eventually(is_recorded, 60), answer)
         self.assertEqual([step["pid"] for step in answer["path"]], [client, server])
         self.assertEqual(answer["recording"]["root_causes"][0]["pid"], server, answer["recording"]["summary"])
         text = argus("why", str(client)).stdout
         self.assertIn("What the running recorder has recorded", text)
-        self.assertTrue(eventually(lambda: folders() <= before), folders())
+        self.assertEqual(folders() - before, set())
+        argus("stop")
+
+    def test_hang_is_older_than_the_recording(self):
+        """Then the live state is the whole answer, and nothing has failed."""
+        before = folders()
+        client, server = self.begin()
+        self.assertEqual(argus("start").returncode, 0)
+        done = argus("why", "--json", str(client))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([step["pid"] for step in json.loads(done.stdout)["path"]], [client, server])
+        done = argus("why", str(client))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"[{server}]", done.stdout)
+        self.assertNotIn("argus-why-", done.stderr)
+        self.assertEqual(folders() - before, set())
         argus("stop")
 
     def test_no_recorder_runs(self):
