@@ -170,7 +170,7 @@ void proxy(void)
 /* --- a thread for each connection --- */
 
 static struct sockaddr_un name = {.sun_family = AF_UNIX};
-static int accepted, reports[2];
+static int accepted, reports[2], connections[2];
 
 static void tell(const char *which, int id)
 {
@@ -185,6 +185,7 @@ __attribute__((noinline)) static void handle(int fd, int number)
     char text[64];
     if (number == 0) {
         tell("session", gettid());
+        sem_post(&locked);
         (void)!read(fd, text, sizeof(text));
     } else {
         (void)!read(fd, text, sizeof(text));
@@ -203,11 +204,27 @@ static void *serve_connection(void *data)
     return NULL;
 }
 
+/* Copies what tell() wrote. */
+static void print_reports(int count)
+{
+    char text[64];
+    for (int lines = 0; lines < count;) {
+        ssize_t got = read(reports[0], text, sizeof(text));
+        if (got <= 0)
+            return;
+        for (ssize_t i = 0; i < got; i++)
+            lines += text[i] == '\n';
+        fwrite(text, 1, (size_t)got, stdout);
+    }
+    fflush(stdout);
+}
+
+/* The first thread has to take the first connection. */
 static void serve_connections(void *data)
 {
     (void)data;
     begin(serve_connection, NULL);
-    usleep(SETTLE_US);
+    sem_wait(&locked);
     begin(serve_connection, NULL);
     accept(proxy_fd, NULL, NULL);
 }
@@ -217,35 +234,29 @@ static void connect_and_wait(void *data)
     (void)data;
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     connect(fd, (struct sockaddr *)&name, sizeof(name));
+    (void)!write(connections[1], "", 1);
     work_slowly();
 }
 
 void sessions(void)
 {
     struct sockaddr_in other;
-    char text[128];
+    char text[1];
     server_fd = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "argus-why-sessions-%d", getpid());
     bind(server_fd, (struct sockaddr *)&name, sizeof(name));
     listen(server_fd, 5);
     proxy_fd = inet_socket(SOCK_STREAM, &other);
     listen(proxy_fd, 5);
-    if (pipe(reports) != 0)
+    if (pipe(reports) != 0 || pipe(connections) != 0)
         return;
     say("client", child_of(connect_and_wait, NULL));
-    usleep(SETTLE_US);
+    (void)!read(connections[0], text, 1);
     child_of(serve_connections, NULL);
-    usleep(2 * SETTLE_US);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     connect(fd, (struct sockaddr *)&name, sizeof(name));
     (void)!write(fd, "question", 8);
-    for (int lines = 0; lines < 2;) {
-        ssize_t got = read(reports[0], text, sizeof(text));
-        for (ssize_t i = 0; i < got; i++)
-            lines += text[i] == '\n';
-        fwrite(text, 1, got > 0 ? (size_t)got : 0, stdout);
-    }
-    fflush(stdout);
+    print_reports(2);
     close(server_fd);
     close(proxy_fd);
     soon_ready();
