@@ -4,6 +4,7 @@
 why.py ARGUS: see recorder_harness.py.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -73,7 +74,14 @@ class WhileRecording(Live):
         done = argus("why", str(client))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"[{server}]", done.stdout)
-        self.assertNotIn("argus-why-", done.stderr)
+        rules = self.folder / "argus/rules"
+        rules.parent.mkdir()
+        rules.symlink_to(rules)  # the recording cannot be analysed, because its rules cannot be read
+        done = argus("why", "--json", str(client), env={**os.environ, "XDG_CONFIG_HOME": str(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual(([step["pid"] for step in answer["path"]], answer["recording"]), ([client, server], None))
+        self.assertIn("a recorder runs, but its records do not tell more", done.stderr)
         self.assertEqual(folders() - before, set())
         argus("stop")
 
