@@ -1,8 +1,12 @@
 /* Threads that wait for threads, and processes for a shared lock. */
 #include "stuck.h"
 
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
@@ -151,6 +155,48 @@ void several_could_signal(void)
     begin(sleep_thread, NULL);
     soon_ready();
     wait_for_change();
+}
+
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* A handler could signal the condition. */
+void handles_signals(void)
+{
+    signal(SIGUSR1, ignore);
+    nobody_signals();
+}
+
+/* As Rust's: a word, and then the data that it protects. */
+struct lock_with_data {
+    uint32_t word, unused;
+    uint32_t data;
+};
+
+void lock_with_data(struct lock_with_data *lock) __asm__("_ZN5Mutex4lockEv");
+
+__attribute__((noinline)) void lock_with_data(struct lock_with_data *lock)
+{
+    syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+    __asm__ volatile("");
+}
+
+static void *sleep_with_id(void *ret_id)
+{
+    *(uint32_t *)ret_id = (uint32_t)gettid();
+    return sleep_thread(NULL);
+}
+
+/* A thread's ID among the data does not make it the holder. */
+void mutex_without_owner(void)
+{
+    static struct lock_with_data lock = {.word = 2};
+    begin(sleep_with_id, &lock.data);
+    begin(sleep_thread, NULL);
+    soon_ready();
+    lock_with_data(&lock);
 }
 
 void shared_mutex(void)

@@ -32,6 +32,8 @@ CASES = {
     "join": (["join", "sleep"], ["main", "worker"], "sleeps"),
     "condition": (["condition", "mutex", "sleep"], ["main", "signaller?", "holder"], "sleeps"),
     "nobody_signals": (["condition"], ["main"], "stuck"),
+    "handles_signals": (["condition"], ["main"], "stuck"),
+    "mutex_without_owner": (["mutex"], ["main"], "several"),
     "own_pool": (["condition"], ["main"], "stuck"),
     "semaphore": (["futex", "sleep"], ["main", "worker?"], "sleeps"),
     "copied_mutex": (["child", "mutex"], ["main", "child"], "lost"),
@@ -304,6 +306,11 @@ class Why(unittest.TestCase):
             threads = [int(name) for name in os.listdir(f"/proc/{stuck.process.pid}/task")]
         self.assertIn(answer["path"][1]["wait"]["holder_tid"], threads)
         self.assertIn("Nobody will unlock it", answer["summary"])
+
+    def test_handler_may_end_a_wait(self):
+        with Stuck("handles_signals") as stuck:
+            answer = settled_case(stuck, "handles_signals")
+        self.assertIn("probably none of them can go on", answer["summary"])
 
     def test_thread_ids_of_a_container(self):
         """A lock has its owner's ID inside the PID namespace, which is another one outside."""
