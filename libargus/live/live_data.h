@@ -120,6 +120,8 @@ enum live_presence { LIVE_ABSENT, LIVE_PRESENT, LIVE_NOT_KNOWN };
 
 /* Whether the process is in a PID namespace below argus's, in which its threads have other IDs. */
 bool live_has_own_ids(uint32_t pid);
+/* What a thread of the process calls itself: its ID in its own PID namespace. */
+uint32_t live_own_id(uint32_t pid, uint32_t tid);
 /* Looks now for the thread of a process whose ID in the process's own PID namespace is `own_id`, and sets
  * its ID in argus's if it is there. NOT_KNOWN: not all IDs could be read. */
 enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret_tid);

@@ -63,6 +63,15 @@ bool live_has_own_ids(uint32_t pid)
     return read_own_id(pid, "status", &own, &depth) && depth > 1;
 }
 
+uint32_t live_own_id(uint32_t pid, uint32_t tid)
+{
+    char name[48];
+    uint32_t own;
+    size_t depth;
+    snprintf(name, sizeof(name), "task/%u/status", tid);
+    return read_own_id(pid, name, &own, &depth) ? own : tid;
+}
+
 enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret_tid)
 {
     char name[48], text[STATUS_BYTES];

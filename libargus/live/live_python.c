@@ -195,7 +195,7 @@ size_t live_python_frames(struct argus_live *live, uint32_t thread,
     size_t count = 0;
     if (!find_python(live, live_pid_of(live, thread), &python))
         return 0;
-    uint64_t state = state_of(&python, live->threads.data[thread].tid);
+    uint64_t state = state_of(&python, live_own_id(python.pid, live->threads.data[thread].tid));
     uint64_t frame = state ? word_at(&python, state + python.layout->frame) : 0;
     if (frame && python.layout->has_holder)
         frame = word_at(&python, frame + python.layout->holder_frame);

@@ -422,6 +422,21 @@ class Why(unittest.TestCase):
             self.assertEqual((len(answer["path"]), answer["end"] == "remote"), (1 if is_remote else 2, is_remote),
                              answer["summary"])
 
+    def test_python_in_a_container(self):
+        """Python's list of threads has their IDs inside the PID namespace."""
+        if not (3, 11) <= sys.version_info < (3, 14) or os.geteuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("offsets of this Python are not known, or no PID namespace can be made")
+        with Started("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", HOLDER) as python:
+            if not python.line:
+                self.skipTest("no PID namespace can be made here")
+            pid = python.process.pid
+            outside = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text())
+            answer = settled(outside, lambda path: path[0]["wait"]["kind"] == "gil" and len(path) == 2)
+            path = answer["path"]
+            self.assertEqual([step["wait"]["kind"] for step in path], ["gil", "sleep"], answer["summary"])
+            self.assertEqual(own_id(path[1]["pid"], path[1]["tid"]), int(python.line))
+        self.assertTrue(any(frame.startswith("hold_it ") for frame in path[1]["stack"]), path[1]["stack"])
+
     def test_stopped_in_lldb(self):
         """Inside LLDB, the debugger's stop is not the reason."""
         found = [name for name in ("lldb", *(f"lldb-{version}" for version in range(14, 23))) if shutil.which(name)]
