@@ -25,4 +25,11 @@ bool fleet_anonymize(const struct fleet_anonymizer *anonymizer, json_t *row);
 const char *fleet_anonymous_text(const struct fleet_anonymizer *anonymizer, const char *text,
                                  char *buffer, size_t bytes);
 
+/* The same for a name that a program gave itself, which may contain its arguments, e.g. "sshd: alice
+ * [priv]", "sh /home/x": these are replaced as well. At most ANONYMOUS_NAME_BYTES of what is before
+ * them are kept. */
+enum { ANONYMOUS_NAME_BYTES = 256 };
+const char *fleet_anonymous_name(const struct fleet_anonymizer *anonymizer, const char *name,
+                                 char *buffer, size_t bytes);
+
 #endif

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Suffixes of copies that gcc and clang make of a function; a number follows. */
-static const char *const clones[] = {".isra.",     ".constprop.", ".part.", ".cold",
-                                     ".lto_priv.", ".localalias", ".llvm.", ".clone."};
+/* Suffixes of copies that gcc and clang make of a function; a number follows. The demangler writes
+ * them as " [clone .isra.0]". */
+static const char *const clones[] = {" [clone ",   ".isra.",      ".constprop.", ".part.", ".cold",
+                                     ".lto_priv.", ".localalias", ".llvm.",      ".clone."};
 
 /* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */
 static size_t without_rust_hash(const char *name, size_t length)

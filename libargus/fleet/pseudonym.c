@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint64_t rotate(uint64_t word, int bits)
 {
@@ -57,4 +58,16 @@ const char *pseudonym(const char *salt, const char *kind, const char *text, size
     sscanf(salt, "%16" SCNx64 "%16" SCNx64, &key[0], &key[1]);
     snprintf(buffer, bytes, "%s-%012" PRIx64, kind, siphash(key, text, length) >> 16);
     return buffer;
+}
+
+bool is_pseudonym(const char *text, size_t length, const char *kind)
+{
+    size_t prefix = strlen(kind);
+    if (length != prefix + 1 + PSEUDONYM_DIGITS || strncmp(text, kind, prefix) != 0 ||
+        text[prefix] != '-')
+        return false;
+    for (size_t i = prefix + 1; i < length; i++)
+        if (!memchr("0123456789abcdef", text[i], 16))
+            return false;
+    return true;
 }
