@@ -1,4 +1,5 @@
 /* `argus fleet add`: the hangs of many files into the hang database. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,15 +144,35 @@ static struct argus_error *add_row(struct adding *adding, const struct fleet_pat
 
 /* --- taking results --- */
 
+/* Why the file was not read, as it may be told: errors begin with the path. `path`: the file's name
+ * as it may be told. NULL without memory; the caller frees it. */
+static char *shown_reason(const struct adding *adding, const struct fleet_result *result,
+                          const char *path)
+{
+    size_t length = strlen(result->file->path);
+    if (!adding->anonymous)
+        return strdup(result->why);
+    char *named = NULL, *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&named, &bytes);
+    for (const char *at = result->why; memory && *at;) {
+        bool found = strncmp(at, result->file->path, length) == 0;
+        fprintf(memory, "%.*s", found ? (int)strlen(path) : 1, found ? path : at);
+        at += found ? length : 1;
+    }
+    bool whole = memory && fclose(memory) == 0;
+    size_t room = whole ? 16 * bytes + 128 : 0; /* "a@b" becomes two pseudonyms */
+    if (room && (text = malloc(room)))
+        fleet_anonymous_text(&adding->anonymizer, named, text, room);
+    free(named);
+    return text;
+}
+
 static void add_unreadable(struct adding *adding, const char *path, const char *why)
 {
     json_t *json = json_object();
-    char buffer[1024];
     json_put(json, "file", json_text(path));
-    json_put(json, "why",
-             json_text(adding->anonymous
-                           ? fleet_anonymous_text(&adding->anonymizer, why, buffer, sizeof(buffer))
-                           : why));
+    json_put(json, "why", json_text(why));
     json_add(adding->unreadable, json);
 }
 
@@ -166,29 +187,39 @@ static struct argus_error *take_rows(struct adding *adding, const struct fleet_r
     return error;
 }
 
+static struct argus_error *take_file(struct adding *adding, const struct fleet_result *result,
+                                     const char *path, const char *why)
+{
+    const struct fleet_file file = {.path = path,
+                                    .bytes = result->file->bytes,
+                                    .changed_ns = result->file->changed_ns,
+                                    .hangs = (int64_t)json_array_size(result->rows),
+                                    .why = why};
+    struct argus_error *error = fleet_database_begin(adding->database);
+    if (!error && result->rows)
+        error = take_rows(adding, result);
+    else if (!error)
+        add_unreadable(adding, path, why);
+    if (!error)
+        error = fleet_database_put_file(adding->database, &file);
+    return error ? error : fleet_database_commit(adding->database);
+}
+
 /* Each file is a transaction of its own, so what was done stays if the command is ended. */
 static struct argus_error *take(void *context, const struct fleet_result *result)
 {
     struct adding *adding = context;
     char pseudonym_of[64];
-    struct fleet_file file = {
-        .path = shown_path(adding, result->file, pseudonym_of, sizeof(pseudonym_of)),
-        .bytes = result->file->bytes,
-        .changed_ns = result->file->changed_ns,
-        .hangs = (int64_t)json_array_size(result->rows),
-        .why = result->rows ? NULL : result->why};
     if (result->is_other) {
         adding->other_files++;
         return NULL;
     }
-    struct argus_error *error = fleet_database_begin(adding->database);
-    if (!error && result->rows)
-        error = take_rows(adding, result);
-    else if (!error)
-        add_unreadable(adding, file.path, result->why);
-    if (!error)
-        error = fleet_database_put_file(adding->database, &file);
-    return error ? error : fleet_database_commit(adding->database);
+    const char *path = shown_path(adding, result->file, pseudonym_of, sizeof(pseudonym_of));
+    char *why = result->rows ? NULL : shown_reason(adding, result, path);
+    struct argus_error *error =
+        result->rows || why ? take_file(adding, result, path, why) : argus_error_memory();
+    free(why);
+    return error;
 }
 
 /* --- the answer --- */

@@ -170,8 +170,13 @@ def test_anonymous(setup):
     folder = start(setup, "home/alice/hangs")
     helper = "sshd: bob"
     put(setup, folder / "a.argus", scene(helper=f'"{helper}"', lines=machine("desk-of-alice")))
+    (folder / "cut.argus").write_bytes((folder / "a.argus").read_bytes()[:90])
     added = fleet(setup, "add", "--anonymous", folder)
     expect_equal("added", added["hangs_added"], 1)
+    reason = added["unreadable"][0]
+    expect(re.fullmatch(r"file-[0-9a-f]{12}", reason["file"]) and reason["file"] in reason["why"], reason)
+    for private in "alice", str(setup.folder):
+        expect(private not in str(added) + text_of(setup, "add", "--anonymous", folder), f"{private} is shown")
     kept = b"".join(path.read_bytes() for path in (setup.folder / "data/argus").iterdir())
     for private in b"alice", b"bob", str(setup.folder).encode():
         expect(private not in kept, f"{private} is in the database")
@@ -179,6 +184,11 @@ def test_anonymous(setup):
     expect(re.fullmatch(r"main thread of editor waits for sshd: argument-[0-9a-f]{12}, which is busy", kind["what"]), kind["what"])
     expect_equal("twice", fleet(setup, "add", "--anonymous", folder)["hangs_added"], 0)
     expect("argus diagnose" not in text_of(setup), "a path is shown")
+    exported = []
+    for options in [], ["--anonymous"]:
+        text_of(setup, "export", *options, setup.folder / "exported")
+        exported += [path.read_text() for path in sorted((setup.folder / "exported").rglob("hangs.jsonl"))]
+    expect_equal("anonymous twice", exported[0], exported[1])
 
 
 main()
