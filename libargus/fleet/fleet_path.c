@@ -84,6 +84,12 @@ void fleet_path_waits(const struct view *view, const struct argus_diagnosis *dia
 
 /* --- how the time was spent --- */
 
+uint64_t fleet_duration_ns(uint64_t ns)
+{
+    const uint64_t most_ns = 10ull * 365 * 86400 * 1000000000;
+    return ns < most_ns ? ns : most_ns;
+}
+
 enum { REASONS_OF_STATES = 3, REASONS = REASONS_OF_STATES + ARGUS_WAIT_OTHER + 1 };
 
 static size_t reason_of(const struct view *view, const struct argus_stretch *stretch)
@@ -127,7 +133,7 @@ json_t *fleet_path_shares(const struct view *view, const struct argus_diagnosis 
     for (size_t next = largest(sums); sums[next]; next = largest(sums)) {
         json_t *share = json_object();
         json_put(share, "reason", json_text(reason_name(next)));
-        json_put(share, "ns", json_ns(sums[next]));
+        json_put(share, "ns", json_ns(fleet_duration_ns(sums[next])));
         json_add(shares, share);
         sums[next] = 0;
     }

@@ -21,4 +21,7 @@ void fleet_path_waits(const struct view *view, const struct argus_diagnosis *dia
  * without memory. */
 json_t *fleet_path_shares(const struct view *view, const struct argus_diagnosis *diagnosis);
 
+/* At most 10 years: a damaged trace may have any times. */
+uint64_t fleet_duration_ns(uint64_t ns);
+
 #endif

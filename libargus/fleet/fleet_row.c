@@ -201,7 +201,7 @@ static void put_identity(json_t *row, const struct facts *facts, const struct fl
     json_put(row, "machine", json_text(argus_recorded_machine(trace, machine, sizeof(machine))));
     json_put(row, "time", json_time(trace, hang->start_ns));
     json_put(row, "wall_ns", json_ns(argus_trace_ns_to_wall_ns(trace, hang->start_ns)));
-    json_put(row, "duration_ns", json_ns(hang->end_ns - hang->start_ns));
+    json_put(row, "duration_ns", json_ns(fleet_duration_ns(hang->end_ns - hang->start_ns)));
     json_put(row, "ongoing", json_boolean(hang->ongoing));
     json_put(row, "type", json_text(facts->type));
     json_put(row, "nature", json_text(argus_nature_name((enum argus_hang_nature)hang->nature)));
@@ -251,10 +251,10 @@ static void put_figures(json_t *row, const struct facts *facts)
     json_put(row, "cause",
              text_or_null(argus_diagnosis_cause_text(facts->context->graph, facts->diagnosis, cause,
                                                      sizeof(cause))));
-    json_put(row, "run_ns", json_ns(hang->run_ns));
-    json_put(row, "runnable_ns", json_ns(hang->runnable_ns));
-    json_put(row, "wait_ns", json_ns(hang->wait_ns));
-    json_put(row, "yield_ns", json_ns(hang->yield_ns));
+    json_put(row, "run_ns", json_ns(fleet_duration_ns(hang->run_ns)));
+    json_put(row, "runnable_ns", json_ns(fleet_duration_ns(hang->runnable_ns)));
+    json_put(row, "wait_ns", json_ns(fleet_duration_ns(hang->wait_ns)));
+    json_put(row, "yield_ns", json_ns(fleet_duration_ns(hang->yield_ns)));
     json_put(row, "guessed", json_boolean(facts->diagnosis->guessed));
     json_put(row, "shares", fleet_path_shares(&facts->view, facts->diagnosis));
 }

@@ -69,6 +69,33 @@ static void call_fisher(sqlite3_context *context, int count, sqlite3_value **val
                               sqlite3_value_int64(values[2]), sqlite3_value_int64(values[3])));
 }
 
+/* --- sums --- */
+
+/* Durations come from traces, which may be damaged: the sum ends at the largest number. */
+static void add_to_sum(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    int64_t *sum = sqlite3_aggregate_context(context, sizeof(*sum));
+    if (sum && __builtin_add_overflow(*sum, sqlite3_value_int64(values[0]), sum))
+        *sum = INT64_MAX;
+}
+
+/* Null for no rows, as sum(). */
+static void end_sum(sqlite3_context *context)
+{
+    const int64_t *sum = sqlite3_aggregate_context(context, 0);
+    if (sum)
+        sqlite3_result_int64(context, *sum);
+}
+
+static void add_functions(sqlite3 *handle)
+{
+    sqlite3_create_function(handle, "fisher", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                            call_fisher, NULL, NULL);
+    sqlite3_create_function(handle, "sum_ns", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, NULL,
+                            add_to_sum, end_sum);
+}
+
 /* --- running a query --- */
 
 static json_t *value_json(sqlite3_stmt *statement, int at)
@@ -135,8 +162,7 @@ struct argus_error *fleet_view_get(const struct fleet_database *database, enum f
     json_t *list = json_array();
     char *sql = whole_sql(&views[view], sort ? sort : views[view].sort);
     struct argus_error *error = NULL;
-    sqlite3_create_function(handle, "fisher", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
-                            call_fisher, NULL, NULL);
+    add_functions(handle);
     if (!sql || !list)
         error = argus_error_memory();
     else if (sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) != SQLITE_OK)

@@ -25,7 +25,8 @@ struct fleet_filter {
     const char *program;   /* NULL: all */
     const char *signature; /* its beginning suffices; NULL: all */
     int64_t since_ns;      /* began at this time since 1970 or later */
-    /* kinds: `new` is true where the first hang of the kind began at this time or later */
+    /* kinds: `is_new` is true where the first hang of the kind, also before since_ns, began at this
+     * time or later */
     int64_t new_since_ns;
 };
 

@@ -1,5 +1,6 @@
 /* The queries of fleet_views.c. Each continues SQL_SELECTED, which makes the table `h` of the hangs
- * that are looked at. Columns whose names begin with "is_" are true or false. */
+ * that are looked at. Columns whose names begin with "is_" are true or false. sum_ns() is sum()
+ * without an overflow, which would be an error. */
 #ifndef ARGUS_FLEET_VIEWS_SQL_H
 #define ARGUS_FLEET_VIEWS_SQL_H
 
@@ -11,32 +12,41 @@
 /* The best example is certain, whole, and recent. */
 #define SQL_PLACES                                                                                 \
     ", placed AS (SELECT *, "                                                                      \
-    "row_number() OVER (PARTITION BY signature ORDER BY wall_ns, key) AS by_time, "                \
     "row_number() OVER (PARTITION BY signature ORDER BY damaged, guessed, ongoing, "               \
     "wall_ns DESC, key) AS place FROM h)"
 
+/* The first hang of each kind: those before :since count as well, else an old kind would be new. */
+#define SQL_FIRSTS                                                                                 \
+    ", firsts AS (SELECT * FROM (SELECT signature, wall_ns, time, version, "                       \
+    "row_number() OVER (PARTITION BY signature ORDER BY wall_ns, key) AS by_time FROM hangs "      \
+    "WHERE (:program = '' OR program = :program) "                                                 \
+    "AND (:signature = '' OR substr(signature, 1, length(:signature)) = :signature)) "             \
+    "WHERE by_time = 1)"
+
 #define SQL_KINDS                                                                                  \
     SQL_PLACES                                                                                     \
-    "SELECT signature, max(what) AS what, max(parts) AS parts, count(*) AS hangs, "                \
-    "count(DISTINCT machine) AS machines, max(duration_ns) AS worst_ns, "                          \
-    "sum(duration_ns) AS total_ns, min(wall_ns) AS first_ns, max(wall_ns) AS last_ns, "            \
-    "min(time) AS first_time, max(time) AS last_time, "                                            \
-    "max(CASE WHEN by_time = 1 THEN version END) AS since_version, "                               \
-    "min(wall_ns) >= :new_since AS is_new, "                                                       \
+    SQL_FIRSTS                                                                                     \
+    "SELECT placed.signature AS signature, max(what) AS what, max(parts) AS parts, "               \
+    "count(*) AS hangs, count(DISTINCT machine) AS machines, max(duration_ns) AS worst_ns, "       \
+    "sum_ns(duration_ns) AS total_ns, firsts.wall_ns AS first_ns, max(placed.wall_ns) AS "         \
+    "last_ns, "                                                                                    \
+    "firsts.time AS first_time, max(placed.time) AS last_time, "                                   \
+    "firsts.version AS since_version, firsts.wall_ns >= :new_since AS is_new, "                    \
     "max(CASE WHEN place = 1 THEN file END) AS example_file, "                                     \
     "max(CASE WHEN place = 1 THEN number END) AS example_number, "                                 \
     "max(CASE WHEN place = 1 THEN cause END) AS example_cause "                                    \
-    "FROM placed GROUP BY signature"
+    "FROM placed JOIN firsts ON firsts.signature = placed.signature GROUP BY placed.signature"
 
 #define SQL_PACKAGES                                                                               \
     "SELECT coalesce(culprit_package, culprit_image, culprit_program, 'unknown') AS package, "     \
     "count(*) AS hangs, count(DISTINCT machine) AS machines, "                                     \
-    "count(DISTINCT signature) AS kinds, sum(duration_ns) AS total_ns, "                           \
+    "count(DISTINCT signature) AS kinds, sum_ns(duration_ns) AS total_ns, "                        \
     "max(duration_ns) AS worst_ns FROM h GROUP BY 1"
 
 #define SQL_REASONS                                                                                \
-    "SELECT reason, sum(ns) AS ns, count(DISTINCT h.key) AS hangs, "                               \
-    "CAST(sum(ns) AS REAL) / (SELECT sum(s.ns) FROM shares s JOIN h ON h.key = s.key) AS share "   \
+    "SELECT reason, sum_ns(ns) AS ns, count(DISTINCT h.key) AS hangs, "                            \
+    "CAST(sum_ns(ns) AS REAL) / (SELECT sum_ns(s.ns) FROM shares s JOIN h ON h.key = s.key) AS "   \
+    "share "                                                                                       \
     "FROM h JOIN shares ON shares.key = h.key GROUP BY reason"
 
 #define SQL_VERSIONS                                                                               \
@@ -60,7 +70,7 @@
 #define SQL_TOTALS                                                                                 \
     "SELECT count(*) AS hangs, count(DISTINCT machine) AS machines, "                              \
     "count(DISTINCT signature) AS kinds, min(time) AS first_time, max(time) AS last_time, "        \
-    "sum(duration_ns) AS total_ns, (SELECT count(*) FROM files) AS files, "                        \
+    "sum_ns(duration_ns) AS total_ns, (SELECT count(*) FROM files) AS files, "                     \
     "(SELECT count(*) FROM files WHERE why IS NOT NULL) AS files_unreadable FROM h"
 
 /* For each version of a program with an older one: how many of the machines on which the program

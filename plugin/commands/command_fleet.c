@@ -48,6 +48,8 @@ static struct argus_error *get_wanted(const struct arguments *arguments, struct 
         return argus_error_create(
             ARGUS_ERROR_USAGE,
             ret->sort ? "--sort goes with --by kinds" : "--sort does not take \"%s\"", sort);
+    if (arguments_has(arguments, "new") && ret->view != FLEET_VIEW_KINDS)
+        return argus_error_create(ARGUS_ERROR_USAGE, "--new goes with --by kinds");
     struct argus_error *error = arguments_number(arguments, "limit", &ret->limit);
     return error ? error : fleet_place_filter(arguments, &ret->filter);
 }

@@ -140,8 +140,24 @@ def test_new_kinds_and_order(setup):
     expect_equal("of one", fleet(setup, "--program=viewer")["totals"]["hangs"], 1)
     expect_equal("since", fleet(setup, "--since=2026-11-24")["totals"]["hangs"], 1)
     expect_equal("cut", len(fleet(setup, "--limit=1")["rows"]), 1)
-    for wrong in "--by=moon", "--sort=moon", "--since=moon":
-        setup.run("fleet", wrong, code=2, XDG_DATA_HOME=str(setup.folder / "data"))
+    put(setup, folder / "again.argus", scene(wall_ns=WALL_NS + 2 * 86400 * 10**9, lines=machine("m2")))
+    fleet(setup, "add", folder)
+    later = fleet(setup, "--since=2026-11-25", day)["rows"]
+    expect_equal("an old kind stays old", [(row["hangs"], row["is_new"], row["first_ns"] // 10**12) for row in later], [(1, False, WALL_NS // 10**12)])
+    for wrong in ("--new", "--by=machines"), ("--by=moon",), ("--sort=moon",), ("--since=moon",):
+        setup.run("fleet", *wrong, code=2, XDG_DATA_HOME=str(setup.folder / "data"))
+
+
+def test_hostile_durations(setup):
+    folder = start(setup, "long")
+    put(setup, folder / "a.argus", scene())
+    put(setup, folder / "b.argus", scene(wall_ns=WALL_NS + 10**12))
+    fleet(setup, "add", folder)
+    with sqlite3.connect(next((setup.folder / "data/argus").glob("*.db"))) as database:
+        database.execute("UPDATE hangs SET duration_ns = ?", [2**63 - 1])
+        database.execute("UPDATE shares SET ns = ?", [2**63 - 1])
+    for view in "kinds", "packages", "reasons":
+        expect_equal(f"largest sum of {view}", fleet(setup, f"--by={view}")["totals"]["total_ns"], 2**63 - 1)
 
 
 def test_machines_can_be_named(setup):
