@@ -272,9 +272,18 @@ struct argus_error *fleet_database_put_package(struct fleet_database *database,
                                                const char *build_id, const char *package,
                                                const char *version)
 {
+    static const char *const statements[] = {
+        "INSERT OR REPLACE INTO packages VALUES (?, ?, ?)",
+        "UPDATE hangs SET package = ?2, version = coalesce(nullif(?3, ''), version) "
+        "WHERE build_id = ?1 AND package IS NULL",
+        "UPDATE hangs SET culprit_package = ?2, "
+        "culprit_version = coalesce(nullif(?3, ''), culprit_version) "
+        "WHERE culprit_build_id = ?1 AND culprit_package IS NULL"};
     const char *const texts[] = {build_id, package, version, NULL};
-    return finish_write(
-        database, prepare(database, "INSERT OR REPLACE INTO packages VALUES (?, ?, ?)", texts));
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < sizeof(statements) / sizeof(statements[0]); i++)
+        error = finish_write(database, prepare(database, statements[i], texts));
+    return error;
 }
 
 /* --- rows --- */

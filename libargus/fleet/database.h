@@ -56,10 +56,12 @@ bool fleet_database_has_file(struct fleet_database *database, const struct fleet
 struct argus_error *fleet_database_put_file(struct fleet_database *database,
                                             const struct fleet_file *file);
 
-/* The package and version that were noted for a build ID, which may be "". False: none were. */
+/* The package and version that were noted for a build ID; the package is "" in databases of older
+ * programs if it was not found. False: none were. */
 bool fleet_database_package(struct fleet_database *database, const char *build_id,
                             char *ret_package, size_t package_bytes, char *ret_version,
                             size_t version_bytes);
+/* Notes them, also in all hangs of this build that have no package. */
 struct argus_error *fleet_database_put_package(struct fleet_database *database,
                                                const char *build_id, const char *package,
                                                const char *version);

@@ -35,6 +35,7 @@ struct adding {
     bool anonymous;
     size_t added, known_hangs, known_files, read_files, without_hang, other_files;
     json_t *unreadable; /* [{"file", "why"}] */
+    json_t *unpackaged; /* build IDs that this machine's package manager does not know: members */
 };
 
 static const char *shown_path(const struct adding *adding, const struct fleet_path *file,
@@ -78,29 +79,39 @@ static const char *text_of(const json_t *row, const char *member)
     return text ? text : "";
 }
 
-/* Finds package and version of a build ID: in the database, else by this machine's package
- * manager, if the same file is installed here. What is found is kept in the database. */
+/* By this machine's package manager, if the same file is installed here. */
+static bool look_up(struct adding *adding, const char *id, const char *path, char *name,
+                    char *number)
+{
+    if (json_object_get(adding->unpackaged, id))
+        return false;
+    bool found = package_lookup_build(path, id, name, number);
+    if (!found)
+        json_object_set_new(adding->unpackaged, id, json_true());
+    return found;
+}
+
+/* Finds package and version of a build ID: in the database, else on this machine. What is found is
+ * kept in the database, also for the hangs that it has: the order of the files has no influence. */
 static struct argus_error *find_package(struct adding *adding, json_t *row, const char *build_id,
                                         const char *path, const char *package, const char *version)
 {
-    char name[PACKAGE_BYTES], number[PACKAGE_BYTES];
-    const char *id = text_of(row, build_id), *file = text_of(row, path);
+    char name[PACKAGE_BYTES] = "", number[PACKAGE_BYTES] = "";
+    const char *id = text_of(row, build_id);
     struct argus_error *error = NULL;
-    if (text_of(row, package)[0]) {
+    bool is_named = text_of(row, package)[0] != '\0';
+    bool known =
+        id[0] &&
+        fleet_database_package(adding->database, id, name, sizeof(name), number, sizeof(number)) &&
+        name[0];
+    if (id[0] && is_named && !known)
         error = fleet_database_put_package(adding->database, id, text_of(row, package),
                                            text_of(row, version));
-    } else if (id[0]) {
-        bool known = fleet_database_package(adding->database, id, name, sizeof(name), number,
-                                            sizeof(number));
-        if (!known) {
-            if (!package_lookup_build(file, id, name, number))
-                name[0] = number[0] = '\0';
-            error = fleet_database_put_package(adding->database, id, name, number);
-        }
-        if (name[0]) {
-            json_put(row, package, json_text(name));
-            json_put(row, version, json_text(number));
-        }
+    else if (id[0] && !is_named && !known && look_up(adding, id, text_of(row, path), name, number))
+        error = fleet_database_put_package(adding->database, id, name, number);
+    if (!is_named && name[0]) {
+        json_put(row, package, json_text(name));
+        json_put(row, version, json_text(number));
     }
     /* builds tell versions apart even if their names are not known */
     if (!text_of(row, version)[0] && id[0]) {
@@ -285,7 +296,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     struct adding adding = {.session = session,
                             .arguments = arguments,
                             .anonymous = arguments_has(arguments, "anonymous"),
-                            .unreadable = json_array()};
+                            .unreadable = json_array(),
+                            .unpackaged = json_object()};
     struct argus_error *error = arguments_expect(arguments, 1, SIZE_MAX);
     if (!error)
         error = fleet_place_open(arguments, true, &adding.database);
@@ -297,6 +309,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = print(&adding);
     fleet_database_close(adding.database);
     json_decref(adding.unreadable);
+    json_decref(adding.unpackaged);
     vec_deinit(&adding.wanted);
     fleet_paths_deinit(&adding.paths);
     return error;

@@ -14,17 +14,38 @@
 enum { LINE_BYTES = 512 };
 
 /* A package manager: the command that tells the package of a file, and the one that tells the
- * version of a package; NULL: the first tells both. The argument goes last. */
+ * version of a package; NULL: the first tells both. The argument goes last. `no_owner`: lines that
+ * begin with it tell no package. */
 static const struct manager {
     const char *owner[5];
     const char *version[5];
+    const char *no_owner;
 } managers[] = {
-    {{"dpkg-query", "--search", NULL}, {"dpkg-query", "--show", "--showformat=${Version}", NULL}},
-    {{"rpm", "--query", "--queryformat=%{NAME} %{VERSION}-%{RELEASE}\\n", "--file", NULL}, {NULL}},
+    {{"dpkg-query", "--search", NULL},
+     {"dpkg-query", "--show", "--showformat=${Version}\\n", NULL},
+     "diversion by "},
+    {{"rpm", "--query", "--queryformat=%{NAME} %{VERSION}-%{RELEASE}\\n", "--file", NULL},
+     {NULL},
+     NULL},
 };
 
-/* Writes the first line that the command prints to `ret`. False: it failed. */
-static bool first_line(const char *const *command, const char *argument, char ret[LINE_BYTES])
+/* Removes the lines that begin with `prefix`, and all after the first other one. */
+static void keep_line(char *text, const char *prefix)
+{
+    const char *line = text;
+    while (prefix && strncmp(line, prefix, strlen(prefix)) == 0) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    size_t length = strcspn(line, "\n");
+    memmove(text, line, length);
+    text[length] = '\0';
+}
+
+/* Writes the first line that the command prints, without those that begin with `skipped`, to `ret`.
+ * False: it failed. */
+static bool first_line(const char *const *command, const char *argument, const char *skipped,
+                       char ret[LINE_BYTES])
 {
     char *words[8] = {NULL};
     int ends[2], status = 1;
@@ -49,26 +70,35 @@ static bool first_line(const char *const *command, const char *argument, char re
             ret[length++] = block[i];
     close(ends[0]);
     ret[length] = '\0';
-    ret[strcspn(ret, "\n")] = '\0';
+    keep_line(ret, skipped);
     while (started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return started && WIFEXITED(status) && WEXITSTATUS(status) == 0 && ret[0];
+}
+
+/* Where the name of the package ends: dpkg prints "libc6:amd64, libfoo: /usr/lib/…", and takes
+ * "libc6:amd64"; rpm prints "NAME VERSION". */
+static char *end_of_package(const struct manager *manager, char *line)
+{
+    char *end = line + strcspn(line, manager->version[0] ? ", " : " ");
+    return manager->version[0] && end > line && end[-1] == ':' ? end - 1 : end;
 }
 
 static bool ask(const struct manager *manager, const char *path, char *ret_package,
                 char *ret_version)
 {
     char line[LINE_BYTES], version[LINE_BYTES];
-    if (!first_line(manager->owner, path, line))
+    if (!first_line(manager->owner, path, manager->no_owner, line))
         return false;
-    char *end = line + strcspn(line, manager->version[0] ? ":," : " ");
-    if (!*end)
+    char *end = end_of_package(manager, line);
+    if (!*end || end == line)
         return false;
     *end = '\0';
     if (!manager->version[0])
         snprintf(version, sizeof(version), "%s", end + 1);
-    else if (!first_line(manager->version, line, version))
+    else if (!first_line(manager->version, line, NULL, version))
         return false;
+    line[strcspn(line, ":")] = '\0';
     snprintf(ret_package, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, line);
     snprintf(ret_version, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, version);
     return strcspn(ret_version, " ") == strlen(ret_version);

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 
 from harness import expect, expect_equal, expect_in, freezes, main
@@ -180,6 +181,41 @@ def test_versions_of_packages(setup):
     expect_equal("since", fleet(setup)["rows"][0]["since_version"], "1.2.3-4")
     expect_equal("versions", [row["version"] for row in fleet(setup, "--by=versions")["rows"]], ["build 00ff22334455", "1.2.3-4"])
     expect_in("since version 1.2.3-4", text_of(setup))
+
+
+def test_packages_do_not_depend_on_the_order(setup):
+    folder = start(setup, "order")
+    image = "image pid 100 start 0x1000 end 0x9000 inode 5 build_id 00112233445566778899aabbccddeeff00112233 path /opt/bin/editor\n"
+    unnamed = put(setup, folder / "b.argus", scene(wall_ns=WALL_NS + 10**12, lines=image))
+    named = put(setup, folder / "a.argus", scene(lines=image + 'note "package of /opt/bin/editor: office 1.2.3-4"\n'))
+    for order in (unnamed, named), (named, unnamed):
+        shutil.rmtree(setup.folder / "data", ignore_errors=True)
+        for file in order:
+            fleet(setup, "add", file)
+        expect_equal("versions", [(row["version"], row["hangs"]) for row in fleet(setup, "--by=versions")["rows"]], [("1.2.3-4", 2)])
+
+
+PACKAGE_MANAGER = """#!/bin/sh
+case "$1 $3" in
+--search*) echo "diversion by dash from: $2"; echo "libhelp:amd64, libhelp:i386: $2";;
+--show*libhelp:amd64) echo 7.1;;
+--show*) printf 7.17.1;;
+esac
+"""
+
+
+def test_the_package_manager_is_asked(setup):
+    folder = start(setup, "manager")
+    program, bin_folder = folder / "editor", folder / "bin"
+    bin_folder.mkdir(parents=True)
+    shutil.copy(setup.argus, program)
+    (bin_folder / "dpkg-query").write_text(PACKAGE_MANAGER)
+    (bin_folder / "dpkg-query").chmod(0o755)
+    build = re.search(r"Build ID: ([0-9a-f]+)", subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout)
+    expect(build, "argus has no build ID")
+    put(setup, folder / "a.argus", scene(lines=f"image pid 100 start 0x1000 end 0x9000 inode 5 build_id {build[1]} path {program}\n"))
+    fleet(setup, "add", folder / "a.argus", PATH=f"{bin_folder}:{os.environ['PATH']}")
+    expect_equal("version", fleet(setup)["rows"][0]["since_version"], "7.1")
 
 
 def test_anonymous(setup):
