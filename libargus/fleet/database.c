@@ -1,9 +1,11 @@
 #include "fleet/database.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fleet/fleet_sql.h"
@@ -123,7 +125,9 @@ static struct argus_error *check_version(const struct fleet_database *database, 
     if (!error)
         error = fleet_sql_number(handle, "SELECT count(*) FROM sqlite_master", &tables);
     if (error)
-        return argus_error_context(error, "%s is not a hang database", database->path);
+        return argus_error_context(
+            error, error->code == ARGUS_ERROR_FORMAT ? "%s is not a hang database" : "%s",
+            database->path);
     if (!tables && create)
         return make_tables(database);
     if (application != APPLICATION_ID)
@@ -148,22 +152,65 @@ static struct argus_error *read_salt(struct fleet_database *database)
     return database->salt[0] ? NULL : fleet_database_error(database, "cannot read");
 }
 
+static struct argus_error *open_as(struct fleet_database *database, const char *name, int flags)
+{
+    sqlite3_close(database->handle);
+    database->handle = NULL;
+    if (sqlite3_open_v2(name, &database->handle, flags, NULL) != SQLITE_OK)
+        return fleet_database_error(database, "cannot open");
+    sqlite3_busy_timeout(database->handle, BUSY_MS);
+    return check_version(database, flags & SQLITE_OPEN_CREATE);
+}
+
+/* Whether it failed because the folder cannot be written, where a reader needs files of its own
+ * beside the database, and a writer left none there that must be read as well. */
+static bool is_only_unwritable(const struct fleet_database *database)
+{
+    int code = sqlite3_errcode(database->handle) & 0xff;
+    struct stat info;
+    char *log = sqlite3_mprintf("%s-wal", database->path);
+    bool has_log = !log || (stat(log, &info) == 0 && info.st_size);
+    sqlite3_free(log);
+    return !has_log && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY);
+}
+
+static struct argus_error *open_immutable(struct fleet_database *database)
+{
+    sqlite3_str *name = sqlite3_str_new(NULL);
+    const char *at = database->path;
+    while (at[0] == '/' && at[1] == '/') /* "//" would begin the name of a host */
+        at++;
+    sqlite3_str_appendall(name, "file:");
+    for (; *at; at++)
+        sqlite3_str_appendf(name, strchr("?#%", *at) ? "%%%02x" : "%c", *at);
+    sqlite3_str_appendall(name, "?immutable=1");
+    char *uri = sqlite3_str_finish(name);
+    struct argus_error *error =
+        uri ? open_as(database, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) : argus_error_memory();
+    sqlite3_free(uri);
+    return error;
+}
+
 static struct argus_error *open_handle(struct fleet_database *database, bool create)
 {
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (!create && access(database->path, R_OK) != 0)
-        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
-                                  "there is no hang database %s; argus fleet add DIR makes it",
-                                  database->path);
+        return errno == ENOENT
+                   ? argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                        "there is no hang database %s; argus fleet add DIR makes "
+                                        "it",
+                                        database->path)
+                   : argus_error_os(errno, "cannot read %s", database->path);
     if (create) { /* hangs say what a user did: the file is for the user alone */
         int fd = open(database->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (fd >= 0)
             close(fd);
     }
-    if (sqlite3_open_v2(database->path, &database->handle, flags, NULL) != SQLITE_OK)
-        return fleet_database_error(database, "cannot open");
-    sqlite3_busy_timeout(database->handle, BUSY_MS);
-    struct argus_error *error = check_version(database, create);
+    struct argus_error *error = open_as(database, database->path, flags);
+    if (error && !create && is_only_unwritable(database)) {
+        argus_error_destroy(error);
+        error = open_immutable(database);
+    }
     if (!error && create)
         error = run(database, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
     return error ? error : read_salt(database);
@@ -298,7 +345,11 @@ static char *add_sql(void)
     for (size_t i = 1; i < COLUMNS; i++)
         sqlite3_str_appendf(sql, "%s%s = excluded.%s", i > 1 ? ", " : "", columns[i].name,
                             columns[i].name);
-    sqlite3_str_appendall(sql, " WHERE hangs.ongoing AND excluded.duration_ns > hangs.duration_ns");
+    sqlite3_str_appendf(sql,
+                        " WHERE (hangs.ongoing AND excluded.duration_ns > hangs.duration_ns) OR "
+                        "(?%d AND (excluded.file = hangs.file OR "
+                        "excluded.duration_ns >= hangs.duration_ns))",
+                        (int)COLUMNS + 1);
     return sqlite3_str_finish(sql);
 }
 
@@ -346,7 +397,7 @@ static int add_shares(struct fleet_database *database, const char *key, const js
 }
 
 struct argus_error *fleet_database_add(struct fleet_database *database, const json_t *row,
-                                       bool *ret_added)
+                                       bool again, bool *ret_added)
 {
     const char *key = json_string_value(json_object_get(row, "key"));
     const char *const texts[] = {key, NULL};
@@ -356,6 +407,7 @@ struct argus_error *fleet_database_add(struct fleet_database *database, const js
     *ret_added = !has_row(prepare(database, "SELECT 1 FROM hangs WHERE key = ?", texts));
     for (size_t i = 0; i < COLUMNS; i++)
         bind_value(database->add, (int)i + 1, json_object_get(row, columns[i].name));
+    sqlite3_bind_int(database->add, (int)COLUMNS + 1, again);
     int status = sqlite3_step(database->add);
     sqlite3_reset(database->add);
     if (status == SQLITE_DONE && sqlite3_changes(database->handle))
@@ -376,27 +428,28 @@ static json_t *column_value(sqlite3_stmt *statement, int at, enum fleet_kind kin
     return json_text((const char *)sqlite3_column_text(statement, at));
 }
 
-static json_t *read_shares(sqlite3_stmt *statement, const char *key)
+/* Returns SQLite's status: SQLITE_DONE for success. */
+static int read_shares(sqlite3_stmt *statement, const char *key, json_t *row)
 {
+    int status;
     json_t *shares = json_array();
     sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-    while (sqlite3_step(statement) == SQLITE_ROW) {
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
         json_t *share = json_object();
         json_put(share, "reason", json_text((const char *)sqlite3_column_text(statement, 0)));
         json_put(share, "ns", json_integer(sqlite3_column_int64(statement, 1)));
         json_add(shares, share);
     }
     sqlite3_reset(statement);
-    return shares;
+    json_put(row, "shares", shares);
+    return status;
 }
 
-static json_t *read_row(sqlite3_stmt *rows, sqlite3_stmt *shares)
+static int read_row(sqlite3_stmt *rows, sqlite3_stmt *shares, json_t *row)
 {
-    json_t *row = json_object();
     for (size_t i = 0; i < COLUMNS; i++)
         json_put(row, columns[i].name, column_value(rows, (int)i, columns[i].kind));
-    json_put(row, "shares", read_shares(shares, (const char *)sqlite3_column_text(rows, 0)));
-    return row;
+    return read_shares(shares, (const char *)sqlite3_column_text(rows, 0), row);
 }
 
 static struct argus_error *take_rows(const struct fleet_database *database, sqlite3_stmt *rows,
@@ -407,8 +460,13 @@ static struct argus_error *take_rows(const struct fleet_database *database, sqli
     struct argus_error *error = NULL;
     int status = SQLITE_DONE;
     while (!error && (status = sqlite3_step(rows)) == SQLITE_ROW) {
-        json_t *row = read_row(rows, shares);
-        error = row ? take(context, row) : argus_error_memory();
+        json_t *row = json_object();
+        if (!row)
+            error = argus_error_memory();
+        else if (read_row(rows, shares, row) != SQLITE_DONE)
+            error = fleet_database_error(database, "cannot read");
+        else
+            error = take(context, row);
         json_decref(row);
     }
     return error || status == SQLITE_DONE ? error : fleet_database_error(database, "cannot read");

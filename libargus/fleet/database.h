@@ -28,7 +28,8 @@ size_t fleet_columns(const struct fleet_column **ret);
 struct fleet_database;
 
 /* Opens the database. `create`: makes the file, for the user alone, if there is none; otherwise a
- * missing file is ARGUS_ERROR_NOT_FOUND. Another SQLite file is an error. */
+ * missing file is ARGUS_ERROR_NOT_FOUND, and a file in a folder that cannot be written is read as it
+ * is. Another SQLite file is an error. */
 struct argus_error *fleet_database_open(const char *path, bool create, struct fleet_database **ret);
 void fleet_database_close(struct fleet_database *database); /* NULL is allowed */
 
@@ -67,9 +68,9 @@ struct argus_error *fleet_database_put_package(struct fleet_database *database,
                                                const char *version);
 
 /* Adds a row. A hang that is known stays as it is, unless it had not ended and lasts longer now.
- * `*ret_added`: it was not known. */
+ * `again`: it is replaced, unless another file has more of it. `*ret_added`: it was not known. */
 struct argus_error *fleet_database_add(struct fleet_database *database, const json_t *row,
-                                       bool *ret_added);
+                                       bool again, bool *ret_added);
 
 /* Calls `take` with the row of each hang, by day (UTC) and key, including `shares`. The row is
  * borrowed. Ends with the first error of `take`. */

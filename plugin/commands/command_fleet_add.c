@@ -147,7 +147,8 @@ static struct argus_error *add_row(struct adding *adding, const struct fleet_pat
     if (!error && adding->anonymous && !fleet_anonymize(&adding->anonymizer, row))
         error = argus_error_memory();
     if (!error)
-        error = fleet_database_add(adding->database, row, &added);
+        error = fleet_database_add(adding->database, row, arguments_has(adding->arguments, "again"),
+                                   &added);
     adding->added += added;
     adding->known_hangs += !added;
     return error;

@@ -7,8 +7,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
-from harness import expect, expect_equal, expect_in, freezes, main
+from harness import Skip, expect, expect_equal, expect_in, freezes, main
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "diagnose"))
 from schema import mismatches  # noqa: E402
@@ -92,6 +93,11 @@ def test_adding_twice_changes_nothing(setup):
     expect_equal("copy", (copied["hangs_added"], copied["hangs_known"]), (0, 2))
     after = fleet(setup, "--by=machines")
     expect_equal("rows", after["rows"], before["rows"])
+    with sqlite3.connect(setup.folder / "data/argus/fleet.db") as database:
+        database.execute("UPDATE hangs SET cause = 'of an older argus'")
+    (folder / "copy.argus").unlink()
+    fleet(setup, "add", folder, "--again")
+    expect("older" not in fleet(setup)["rows"][0]["example_cause"], "--again keeps the old diagnosis")
 
 
 def test_broken_and_other_files(setup):
@@ -127,6 +133,31 @@ def test_databases_of_others_are_refused(setup):
     with sqlite3.connect(folder / "new.db") as newer:
         newer.execute("PRAGMA user_version=99")
     expect_in("version 99", setup.run("fleet", "--database", folder / "new.db", code=1).stderr)
+
+
+def test_a_folder_that_cannot_be_written(setup):
+    if os.getuid() == 0 and not shutil.which("setpriv"):
+        raise Skip("setpriv is not installed")
+    put(setup, start(setup, "locked") / "a.argus", scene())
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="argus-fleet-"))
+    try:
+        database = folder / "of 100%?.db"
+        setup.run("fleet", "add", "--database", database, setup.folder / "locked/a.argus", code=0)
+        expect_equal("files", [path.name for path in folder.iterdir()], [database.name])
+        database.chmod(0o444)
+        folder.chmod(0o555)
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
+        if subprocess.run([*other, setup.argus, "version"], capture_output=True).returncode:
+            raise Skip("another user cannot start argus")
+        listed = subprocess.run([*other, setup.argus, "fleet", "--database", database], capture_output=True, text=True)
+        expect_equal(f"exit code of argus fleet: {listed.stderr}", listed.returncode, 0)
+        expect_in("main thread of editor", listed.stdout)
+        database.chmod(0)
+        if other:
+            expect_in("cannot read", subprocess.run([*other, setup.argus, "fleet", "--database", database], capture_output=True, text=True).stderr)
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
 
 
 def test_new_kinds_and_order(setup):
