@@ -1,6 +1,7 @@
 /* JSON Lines: one row (rows.def) a line, an object with its columns and the member "row", which is
  * the name of its table. */
 #include <jansson.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,12 @@ struct lines {
     bool failed; /* out of memory */
 };
 
+/* Numbers above the largest signed one, which most readers lack, become null. */
 static json_t *value(const struct row_cell *cell)
 {
     switch (cell->type) {
     case ROW_NUMBER:
-        return json_ns(cell->number);
+        return cell->number <= INT64_MAX ? json_ns(cell->number) : json_null();
     case ROW_REAL:
         return json_real(cell->real);
     case ROW_TEXT:
