@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* Further ones are not diagnosed. */
-enum { MOST_HANGS = 50 };
+enum { MOST_DIAGNOSES = 50 };
 
 void export_hangs_deinit(struct export_hangs *hangs)
 {
@@ -14,17 +14,16 @@ void export_hangs_deinit(struct export_hangs *hangs)
     argus_hangs_deinit(&hangs->hangs);
 }
 
-static struct argus_error *add(struct analysis *analysis, const struct argus_hang *hang,
-                               uint64_t threshold_ns, struct export_hangs *hangs)
+static struct argus_error *diagnose(struct analysis *analysis, uint64_t threshold_ns, size_t at,
+                                    struct export_hangs *hangs)
 {
     struct argus_diagnose_options options = {.threshold_ns = threshold_ns};
-    size_t at = hangs->count++;
-    hangs->items[at].hang = hang;
     session_progress(analysis->session, "diagnosing", at, hangs->hangs.count);
     if (session_interrupted(analysis->session))
         return session_interrupt_error();
-    struct argus_error *error = argus_diagnose(analysis->graph, analysis->report.symbols, hang,
-                                               &options, argus_asker_auto(), &hangs->diagnoses[at]);
+    struct argus_error *error =
+        argus_diagnose(analysis->graph, analysis->report.symbols, hangs->items[at].hang, &options,
+                       argus_asker_auto(), &hangs->diagnoses[at]);
     if (!error)
         hangs->items[at].diagnosis = &hangs->diagnoses[at];
     else if (error->code == ARGUS_ERROR_MEMORY || error->code == ARGUS_ERROR_INTERRUPTED)
@@ -51,10 +50,16 @@ struct argus_error *export_hangs_find(struct analysis *analysis, const struct ve
     ret->diagnoses = calloc(ret->hangs.count + 1, sizeof(*ret->diagnoses));
     if (!ret->items || !ret->diagnoses)
         return argus_error_memory();
-    for (size_t i = 0; !error && i < ret->hangs.count && ret->count < MOST_HANGS; i++) {
+    for (size_t i = 0; i < ret->hangs.count; i++) {
         const struct argus_hang *hang = &ret->hangs.items[i];
         if (hang->end_ns >= filter->from_ns && hang->start_ns <= filter->to_ns)
-            error = add(analysis, hang, options.threshold_ns, ret);
+            ret->items[ret->count++].hang = hang;
     }
+    for (size_t i = 0; !error && i < ret->count && i < MOST_DIAGNOSES; i++)
+        error = diagnose(analysis, options.threshold_ns, i, ret);
+    if (!error && ret->count > MOST_DIAGNOSES)
+        session_note(analysis->session,
+                     "%zu hangs written, of which only the %d most urgent are diagnosed",
+                     ret->count, MOST_DIAGNOSES);
     return error;
 }

@@ -13,8 +13,8 @@ struct export_hangs {
     size_t count;
 };
 
-/* Finds and diagnoses the most urgent hangs of the chosen process and time. A hang that cannot be
- * diagnosed is listed without a diagnosis. To be ended by export_hangs_deinit(), also after an
+/* Finds the hangs of the chosen process and time, the most urgent first, and diagnoses the first 50. A
+ * hang that cannot be diagnosed is listed without a diagnosis. To be ended by export_hangs_deinit(), also after an
  * error. */
 struct argus_error *export_hangs_find(struct analysis *analysis, const struct vertex_filter *filter,
                                       struct export_hangs *ret);
