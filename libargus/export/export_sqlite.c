@@ -1,5 +1,5 @@
 /* One trace as an SQLite database: a table for each row of rows.def. SQLite writes into a file of its
- * own, below TMPDIR, which is then copied to the sink and removed. */
+ * own, which has no name any more while it is filled, and is then copied to the sink. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void fill(struct database *database, const struct argus_report_context *c
         execute(database, "COMMIT");
 }
 
-/* Fills the database at `path`, an empty file. */
+/* Fills the database at `path`, an empty file, and removes its name. */
 static struct argus_error *write_database(const char *path,
                                           const struct argus_report_context *context,
                                           const struct argus_export *part)
@@ -123,6 +123,7 @@ static struct argus_error *write_database(const char *path,
     struct database database = {.connection = NULL};
     struct argus_error *error = NULL;
     database.failed = sqlite3_open_v2(path, &database.connection, SQLITE_OPEN_READWRITE, NULL);
+    unlink(path); /* nothing stays, whatever ends this program */
     if (!database.failed)
         fill(&database, context, part);
     if (database.failed)
@@ -135,23 +136,18 @@ static struct argus_error *write_database(const char *path,
     return error;
 }
 
-static struct argus_error *copy(const char *path, const struct argus_sink *sink)
+static struct argus_error *copy(int fd, const struct argus_sink *sink)
 {
-    static const char failed[] = "cannot read the database %s";
     char *piece = malloc(COPY_BYTES);
-    FILE *file = fopen(path, "rb");
-    struct argus_error *error = !piece  ? argus_error_memory()
-                                : !file ? argus_error_os(errno, failed, path)
-                                        : NULL;
-    for (size_t bytes = 1; !error && bytes > 0;) {
-        bytes = fread(piece, 1, COPY_BYTES, file);
-        if (ferror(file))
-            error = argus_error_os(errno, failed, path);
-        else if (bytes && !sink->write(sink->context, piece, bytes))
+    struct argus_error *error = piece ? NULL : argus_error_memory();
+    off_t at = 0;
+    for (ssize_t bytes = 1; !error && bytes > 0; at += bytes) {
+        bytes = pread(fd, piece, COPY_BYTES, at);
+        if (bytes < 0)
+            error = argus_error_os(errno, "cannot read the database");
+        else if (bytes && !sink->write(sink->context, piece, (size_t)bytes))
             break; /* whoever reads has closed its end */
     }
-    if (file)
-        fclose(file);
     free(piece);
     return error;
 }
@@ -159,17 +155,16 @@ static struct argus_error *copy(const char *path, const struct argus_sink *sink)
 struct argus_error *argus_export_sqlite(const struct argus_report_context *context,
                                         const struct argus_export *part, uint64_t *ret_edges_cut)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[512];
-    snprintf(path, sizeof(path), "%s/argus-export-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    const char *folder = part->folder ? part->folder : getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/.argus-export-XXXXXX", folder && folder[0] ? folder : "/tmp");
     int fd = mkstemp(path);
     if (fd < 0)
         return argus_error_os(errno, "cannot create %s", path);
-    close(fd);
     struct argus_error *error = write_database(path, context, part);
     if (!error)
-        error = copy(path, context->sink);
-    unlink(path);
+        error = copy(fd, context->sink);
+    close(fd);
     *ret_edges_cut = export_count_cut(context->graph, part);
     return error;
 }

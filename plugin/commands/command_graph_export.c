@@ -2,7 +2,9 @@
  * vertex. */
 #include "argus/export.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "plugin/export_hangs.h"
@@ -131,7 +133,22 @@ struct export
         count; /* of these, how many are written: the nearest ones to a vertex, or thread by thread */
     struct export_hangs hangs;
     struct argus_contexts *contexts; /* owned; NULL: the trace has no stacks */
+    char *folder;                    /* owned; of the file; NULL: it has none */
 };
+
+/* The folder of a new or plain file, which has room for it; NULL: another one must do. The caller
+ * frees it. */
+static char *folder_of(const char *path)
+{
+    struct stat info;
+    char *folder = stat(path, &info) == 0 && !S_ISREG(info.st_mode) ? NULL : strdup(path);
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[slash == folder] = '\0';
+    else if (folder)
+        strcpy(folder, ".");
+    return folder;
+}
 
 static struct argus_error *write_part(struct export *export)
 {
@@ -144,6 +161,7 @@ static struct argus_error *write_part(struct export *export)
         .hangs = export->hangs.items,
         .hang_count = export->hangs.count,
         .contexts = export->contexts,
+        .folder = export->folder,
     };
     struct argus_error *error = export->format->write(&analysis->report, &part, &edges_cut);
     if (!error && export->count < export->found.length)
@@ -190,6 +208,7 @@ static struct argus_error *write_somewhere(struct export *export)
     if (error)
         return error;
     analysis->report.sink = &file.sink;
+    export->folder = folder_of(path);
     error = write_part(export);
     analysis->report.sink = &analysis->sink;
     if (!error && session_interrupted(analysis->session))
@@ -239,6 +258,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = write_somewhere(&export);
     argus_contexts_destroy(export.contexts);
     export_hangs_deinit(&export.hangs);
+    free(export.folder);
     vec_deinit(&export.found);
     return error;
 }

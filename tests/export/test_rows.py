@@ -1,6 +1,7 @@
 """`argus graph export` as rows: JSON Lines against the published schema, SQLite with the same rows, references that lead to rows."""
 import gzip
 import json
+import re
 import sqlite3
 import sys
 
@@ -83,6 +84,27 @@ def test_contexts(setup):
     inner = next(row for row in rows["context"] if row["function"] == "inner")
     expect_equal("caller", names[inner["parent"]], "outer")
     expect(inner["own_ns"] > 400_000_000, f"inner took {inner['own_ns']} ns")
+
+
+def test_many_hangs_are_all_written(setup):
+    rows = check(setup, setup.trace("many", freezes(*[2500] * 53)))
+    expect_equal("hangs", len(rows["hang"]), 53)
+    expect_equal("diagnosed", [row["summary"] is not None for row in rows["hang"]], [True] * 50 + [False] * 3)
+    done = setup.run("graph", "export", "--format=jsonl", setup.folder / "many.argus", code=0)
+    expect_in("53 hangs written, of which only the 50 most urgent are diagnosed", done.stderr)
+
+
+def test_huge_numbers_are_null(setup):
+    text = re.sub(r"^([0-9]+) (?=cpu)", lambda found: f"{int(found[1]) + 2**63 + 10**9} ", freezes(3000), flags=re.MULTILINE)
+    rows = check(setup, setup.trace("huge", text))
+    expect_equal("beginnings", {row["start_ns"] for row in rows["vertex"]}, {None})
+
+
+def test_nothing_stays_beside_the_database(setup):
+    trace, folder = setup.trace("freeze", freezes(3000)), setup.folder / "alone"
+    folder.mkdir()
+    setup.run("graph", "export", trace, "-o", folder / "out.sqlite", code=0, TMPDIR="/nowhere")
+    expect_equal("files", [path.name for path in folder.iterdir()], ["out.sqlite"])
 
 
 def test_strange_names(setup):

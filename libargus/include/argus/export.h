@@ -17,7 +17,7 @@ extern "C" {
 /* A hang and what the diagnosis found, with all questions answered by their defaults. */
 struct argus_export_hang {
     const struct argus_hang *hang;
-    const struct argus_diagnosis *diagnosis; /* NULL: it could not be diagnosed */
+    const struct argus_diagnosis *diagnosis; /* NULL: it was not diagnosed */
 };
 
 /* What is to be written. All of it is borrowed. */
@@ -27,6 +27,7 @@ struct argus_export {
     const struct argus_export_hang *hangs; /* the most urgent first */
     size_t hang_count;
     const struct argus_contexts *contexts; /* NULL: the trace has no stacks, or not asked for */
+    const char *folder; /* for a writer's own files while it writes; NULL: TMPDIR or /tmp */
 };
 
 struct argus_export_format {
