@@ -19,7 +19,7 @@ static const struct command_option options[] = {
     {"machine", 0, "NAME", "the files come from this machine [what the files say]"},
     {"machine-folders", 0, NULL, "each folder below DIR has the name of its machine"},
     {"anonymous", 0, NULL, "replace what tells about persons, machines and files by pseudonyms"},
-    {"again", 0, NULL, "analyse files that were added before as well"},
+    {"again", 0, NULL, "analyse files that were added before as well, and replace their hangs"},
     {"jobs", 'j', "N", "analyse N files at once [one for each CPU]"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
