@@ -63,11 +63,6 @@ const char *pseudonym(const char *salt, const char *kind, const char *text, size
 bool is_pseudonym(const char *text, size_t length, const char *kind)
 {
     size_t prefix = strlen(kind);
-    if (length != prefix + 1 + PSEUDONYM_DIGITS || strncmp(text, kind, prefix) != 0 ||
-        text[prefix] != '-')
-        return false;
-    for (size_t i = prefix + 1; i < length; i++)
-        if (!memchr("0123456789abcdef", text[i], 16))
-            return false;
-    return true;
+    return length == prefix + 1 + PSEUDONYM_DIGITS && strncmp(text, kind, prefix) == 0 &&
+           text[prefix] == '-' && strspn(text + prefix + 1, "0123456789abcdef") >= PSEUDONYM_DIGITS;
 }

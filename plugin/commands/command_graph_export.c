@@ -146,7 +146,7 @@ static char *folder_of(const char *path)
     if (slash)
         slash[slash == folder] = '\0';
     else if (folder)
-        strcpy(folder, ".");
+        snprintf(folder, strlen(path) + 1, ".");
     return folder;
 }
 
