@@ -55,13 +55,13 @@ struct sink {
     struct sink_totals totals;
 };
 
-/* Those that were not written yet. */
+/* Those that were not written yet. While a write waits, the server answers requests, which may add
+ * a note and so move the list: it is fetched for each note. */
 static struct argus_error *write_notes(struct sink *sink)
 {
     const char *const *notes;
-    size_t count = backend_notes(sink->backend, &notes);
     struct argus_error *error = NULL;
-    while (sink->notes_written < count && !error)
+    while (!error && sink->notes_written < backend_notes(sink->backend, &notes))
         error = argus_writer_note(sink->writer, notes[sink->notes_written++]);
     return error;
 }
