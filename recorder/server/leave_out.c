@@ -1,6 +1,7 @@
 #include "server/leave_out.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "server/clocks.h"
@@ -9,7 +10,9 @@ _Static_assert(ARGUS_LEFT_OUT_SYSCALLS == CATEGORY_BIT(CATEGORY_SYSCALLS) &&
                    ARGUS_LEFT_OUT_STACKS == CATEGORY_BIT(CATEGORY_STACKS),
                "the format has these numbers");
 
-#define MOST_MARKS 4096 /* half of them changes; pauses grow, so that is days */
+/* Of those that are kept for a snapshot; two for each change. When there are more, nothing more
+ * goes out. */
+#define MOST_MARKS 4096
 
 void leave_out_init(struct leave_out *leave_out, uint32_t limit, uint32_t allowed)
 {
@@ -24,9 +27,10 @@ void leave_out_deinit(struct leave_out *leave_out)
 
 /* --- what it costs --- */
 
+/* The writer's time comes from a process without privileges: it may even become less. */
 static uint64_t grown(uint64_t *before, uint64_t now)
 {
-    uint64_t more = now - *before;
+    uint64_t more = now > *before ? now - *before : 0;
     *before = now;
     return more;
 }
@@ -76,8 +80,6 @@ static struct argus_error *change(struct leave_out *leave_out, struct backend *b
                                   uint32_t out)
 {
     uint32_t changed = out ^ leave_out->out;
-    if (leave_out->marks.length > MOST_MARKS)
-        return NULL;
     if (!add_mark(leave_out, out | leave_out->out, changed))
         return argus_error_memory();
     if (out & changed)
@@ -91,6 +93,17 @@ static struct argus_error *change(struct leave_out *leave_out, struct backend *b
     return error;
 }
 
+/* Without what goes out, if there are too many marks already: what is out may always come back. */
+static uint32_t without_too_many(const struct leave_out *leave_out, struct backend *backend,
+                                 uint32_t out)
+{
+    if (leave_out->marks.length < MOST_MARKS || !(out & ~leave_out->out))
+        return out;
+    backend_note(backend, "--max-overhead: for a while, nothing more was left out, because what is "
+                          "left out had changed too often");
+    return out & leave_out->out;
+}
+
 struct argus_error *leave_out_look(struct leave_out *leave_out, struct backend *backend,
                                    uint64_t own_ns, size_t *ret_added)
 {
@@ -102,13 +115,39 @@ struct argus_error *leave_out_look(struct leave_out *leave_out, struct backend *
     struct overhead_cost cost = cost_since_last(leave_out, backend, now_ns, own_ns);
     if (first) /* what loading the programs has cost does not count */
         return NULL;
-    uint32_t out = overhead_decide(&leave_out->policy, now_ns, &cost);
+    uint32_t out =
+        without_too_many(leave_out, backend, overhead_decide(&leave_out->policy, now_ns, &cost));
     if (overhead_is_helpless(&leave_out->policy))
         backend_note(backend, "recording costs more than --max-overhead allows, even without what "
                               "can be left out");
     struct argus_error *error = out == leave_out->out ? NULL : change(leave_out, backend, out);
     *ret_added = leave_out->marks.length - before;
     return error;
+}
+
+/* The number of marks before `time_ns`. */
+static size_t marks_before(const struct leave_out *leave_out, uint64_t time_ns)
+{
+    size_t count = 0;
+    while (count < leave_out->marks.length && leave_out->marks.data[count].timestamp < time_ns)
+        count++;
+    return count;
+}
+
+void leave_out_forget(struct leave_out *leave_out, uint64_t oldest_ns)
+{
+    size_t before = marks_before(leave_out, oldest_ns);
+    if (before < 2)
+        return;
+    leave_out->marks.length -= before - 1;
+    memmove(leave_out->marks.data, leave_out->marks.data + before - 1,
+            leave_out->marks.length * sizeof(*leave_out->marks.data));
+}
+
+uint32_t leave_out_at(const struct leave_out *leave_out, uint64_t time_ns)
+{
+    size_t before = marks_before(leave_out, time_ns);
+    return before ? (uint32_t)leave_out->marks.data[before - 1].arg[0] : 0;
 }
 
 bool leave_out_note(const struct leave_out *leave_out, enum category category, uint64_t from_ns,

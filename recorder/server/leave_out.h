@@ -20,7 +20,7 @@ struct leave_out {
     uint32_t out;                      /* bits of categories */
     uint64_t since_ns[CATEGORY_COUNT]; /* the trace clock; 0: it was never out */
     uint64_t until_ns[CATEGORY_COUNT]; /* … if it is back */
-    record_list marks;
+    record_list marks; /* in the order of time; the caller removes what it needs no more */
     /* at the last look: */
     uint64_t looked_ns; /* 0: there was none */
     uint64_t own_ns, kernel_ns;
@@ -35,6 +35,11 @@ void leave_out_deinit(struct leave_out *leave_out);
  * `*ret_added`: marks that are new at the end of leave_out->marks. */
 struct argus_error *leave_out_look(struct leave_out *leave_out, struct backend *backend,
                                    uint64_t own_ns, size_t *ret_added);
+
+/* Forgets the marks before `oldest_ns`, but for the last of them, which says what is out since then. */
+void leave_out_forget(struct leave_out *leave_out, uint64_t oldest_ns);
+/* What was out at `time_ns`, as bits, by the marks that are kept. */
+uint32_t leave_out_at(const struct leave_out *leave_out, uint64_t time_ns);
 
 /* The sentence that a trace needs which begins at `from_ns` and lacks records of the category; false:
  * none is missing. */

@@ -33,9 +33,12 @@ void overhead_init(struct overhead *overhead, uint32_t limit, uint32_t allowed)
         overhead->groups[i].pause_ns = OVERHEAD_PAUSE_FIRST_NS;
 }
 
+/* At most OVERHEAD_WHOLE: clocks that disagree must not give a number without a meaning. */
 static uint32_t share_of(uint64_t ns, uint64_t available_ns)
 {
-    return available_ns ? (uint32_t)((double)ns * OVERHEAD_WHOLE / (double)available_ns) : 0;
+    if (ns >= available_ns)
+        return available_ns ? OVERHEAD_WHOLE : 0;
+    return (uint32_t)((double)ns * OVERHEAD_WHOLE / (double)available_ns);
 }
 
 static uint64_t saved_ns(const struct overhead_cost *cost, size_t group)
@@ -58,6 +61,14 @@ static bool is_on_trial(const struct overhead_group_state *state, uint64_t now_n
     return !state->is_out && state->changed_ns && now_ns - state->changed_ns < OVERHEAD_PROVEN_NS;
 }
 
+/* Whether it saves a share of the limit, and not nothing: a tenth of a small limit rounds to 0. */
+static bool saves_of_limit(const struct overhead *overhead, const struct overhead_cost *cost,
+                           size_t group)
+{
+    uint32_t saves = share_of(saved_ns(cost, group), cost->available_ns);
+    return saves > 0 && saves >= overhead->limit / LIMIT_DIVISOR;
+}
+
 /* Whether leaving out the group is worth what it costs the answers: it must save a part of the
  * limit, and of the excess. */
 static bool is_noticeable(const struct overhead *overhead, const struct overhead_cost *cost,
@@ -65,7 +76,7 @@ static bool is_noticeable(const struct overhead *overhead, const struct overhead
 {
     uint32_t saves = share_of(saved_ns(cost, group), cost->available_ns);
     uint32_t excess = overhead->share > overhead->limit ? overhead->share - overhead->limit : 0;
-    return may_go(overhead, group) && saves > 0 && saves >= overhead->limit / LIMIT_DIVISOR &&
+    return may_go(overhead, group) && saves_of_limit(overhead, cost, group) &&
            saves >= excess / EXCESS_DIVISOR;
 }
 
@@ -91,8 +102,7 @@ static size_t largest(const struct overhead *overhead, const struct overhead_cos
 {
     size_t best = NO_GROUP;
     for (size_t i = 0; i < OVERHEAD_GROUPS; i++)
-        if (may_go(overhead, i) &&
-            share_of(saved_ns(cost, i), cost->available_ns) >= overhead->limit / LIMIT_DIVISOR &&
+        if (may_go(overhead, i) && saves_of_limit(overhead, cost, i) &&
             (best == NO_GROUP || saved_ns(cost, i) > saved_ns(cost, best)))
             best = i;
     return best;

@@ -250,18 +250,22 @@ static bool note_behind(struct recording *recording)
 }
 
 /* Writes what has been left out since the last call, and its notes; memory mode keeps both for
- * snapshots. */
+ * snapshots, as long as its rings reach back. */
 static struct argus_error *write_left_out(struct recording *recording, size_t added)
 {
     struct leave_out *left = &recording->left;
     char note[256];
+    if (added && recording->mode == RECORDING_MEMORY)
+        leave_out_forget(left, measure_oldest(recording->backend, recording->started_ns));
     if (!added || recording->mode == RECORDING_MEMORY)
         return NULL;
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         if (leave_out_note(left, (enum category)i, 0, note, sizeof(note)))
             backend_note(recording->backend, "%s", note);
-    return sink_read_elsewhere(recording->sink, left->marks.data + left->marks.length - added,
-                               added);
+    struct argus_error *error =
+        sink_left_out(recording->sink, left->marks.data, left->marks.length);
+    left->marks.length = 0;
+    return error;
 }
 
 static struct argus_error *look_at_cost(struct recording *recording)
@@ -377,7 +381,7 @@ static struct argus_error *copy_markers(const struct recording *recording, struc
     return error;
 }
 
-/* Writes what was left out within the time span of the rings. */
+/* Writes what was left out within the time span of the rings, and at its beginning. */
 static struct argus_error *copy_left_out(const struct recording *recording, struct sink *sink)
 {
     const struct leave_out *left = &recording->left;
@@ -387,9 +391,14 @@ static struct argus_error *copy_left_out(const struct recording *recording, stru
     for (size_t i = 0; i < CATEGORY_COUNT && !error; i++)
         if (leave_out_note(left, (enum category)i, oldest_ns, note, sizeof(note)))
             error = sink_note(sink, note);
+    const struct argus_record begin = {.timestamp = oldest_ns,
+                                       .arg = {leave_out_at(left, oldest_ns)},
+                                       .debugid = ARGUS_ID_LEFT_OUT};
+    if (!error && begin.arg[0])
+        error = sink_left_out(sink, &begin, 1);
     for (size_t i = 0; i < left->marks.length && !error; i++)
         if (left->marks.data[i].timestamp >= oldest_ns)
-            error = sink_read_elsewhere(sink, &left->marks.data[i], 1);
+            error = sink_left_out(sink, &left->marks.data[i], 1);
     return error;
 }
 

@@ -52,6 +52,7 @@ struct sink {
     uint64_t symbols_due_ns, symbols_late_ns, symbols_interval_ns;
     bool spare;                       /* the cpu */
     VEC(struct argus_record) markers; /* of a ring file: all of them, to be written again */
+    uint64_t left_out;                /* categories, by the last mark */
     struct sink_totals totals;
 };
 
@@ -336,10 +337,24 @@ struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_re
     return error;
 }
 
+struct argus_error *sink_left_out(struct sink *sink, const struct argus_record *marks, size_t count)
+{
+    sink->left_out = marks[count - 1].arg[0];
+    return sink_read_elsewhere(sink, marks, count);
+}
+
+/* A mark that changes nothing: the reader may have lost all others. */
+static struct argus_error *renew_left_out(struct sink *sink)
+{
+    const struct argus_record mark = {
+        .timestamp = clock_ns(TRACE_CLOCK), .arg = {sink->left_out}, .debugid = ARGUS_ID_LEFT_OUT};
+    return sink->left_out ? write_marker(sink, &mark) : NULL;
+}
+
 /* Written with the current time: otherwise the ring would seem to begin at the oldest of them. */
 static struct argus_error *renew_markers(struct sink *sink)
 {
-    struct argus_error *error = NULL;
+    struct argus_error *error = renew_left_out(sink);
     for (size_t i = 0; i < sink->markers.length && !error; i++) {
         struct argus_record marker = sink->markers.data[i];
         marker.timestamp = clock_ns(TRACE_CLOCK);

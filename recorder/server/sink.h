@@ -43,6 +43,10 @@ struct argus_error *sink_spare(struct sink *sink, bool spare);
 struct argus_error *sink_note(struct sink *sink, const char *text);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
+/* Writes marks (ARGUS_ID_LEFT_OUT), at least one, in order. A ring file repeats what the last of
+ * them says. */
+struct argus_error *sink_left_out(struct sink *sink, const struct argus_record *marks,
+                                  size_t count);
 /* Writes records that belong to no CPU and need not be repeated: those of backend_held_locks(). */
 struct argus_error *sink_read_elsewhere(struct sink *sink, const struct argus_record *records,
                                         size_t count);

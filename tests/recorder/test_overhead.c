@@ -171,6 +171,28 @@ static void a_new_load_begins_with_a_short_pause(void **state)
     assert_int_equal(pass_until_change(&machine, &busy, 1000), 10);
 }
 
+/* A tenth of such a limit is less than the unit, and a group that saves nothing must not go. */
+static void what_saves_nothing_stays(void **state)
+{
+    (void)state;
+    struct machine machine = begin(ALL);
+    const struct load load = {.cost = {[CATEGORY_SCHED] = 300}};
+    overhead_init(&machine.overhead, 5, ALL); /* 0.05 % */
+    assert_int_equal(pass_until_change(&machine, &load, 100), 100);
+    assert_int_equal(machine.out, 0);
+    assert_true(overhead_is_helpless(&machine.overhead));
+}
+
+/* More CPU time than there was. */
+static void a_share_is_at_most_the_whole(void **state)
+{
+    (void)state;
+    struct machine machine = begin(ALL);
+    const struct overhead_cost cost = {.available_ns = 1, .total_ns = UINT64_MAX};
+    overhead_decide(&machine.overhead, machine.now_ns, &cost);
+    assert_int_equal(machine.overhead.share, OVERHEAD_WHOLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +204,8 @@ int main(void)
         cmocka_unit_test(it_comes_back_after_a_pause_in_calm),
         cmocka_unit_test(the_pauses_grow_under_a_lasting_load),
         cmocka_unit_test(a_new_load_begins_with_a_short_pause),
+        cmocka_unit_test(what_saves_nothing_stays),
+        cmocka_unit_test(a_share_is_at_most_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
