@@ -1,5 +1,6 @@
 #include "server/hang_watch.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ struct hang_watch {
     size_t next_report;
     uint64_t looked_ns; /* the last look; 0: none yet */
     uint32_t left_out;  /* a process to ignore; 0: none */
-    uint32_t seen, doubts;
+    /* Numbers that another thread may ask for (hang_thread.h): */
+    _Atomic uint32_t seen, doubts, waiting;
 };
 
 struct hang_watch *hang_watch_create(uint64_t threshold_ns, const char *name,
@@ -336,6 +338,14 @@ static bool drop_back(struct hang_watch *watch, uint64_t now_ns)
     return good;
 }
 
+static void count_waiting(struct hang_watch *watch)
+{
+    uint32_t waiting = (uint32_t)(watch->reports.length - watch->next_report);
+    for (size_t i = 0; i < watch->away.length; i++)
+        waiting += watch->away.data[i].is_hang && !watch->away.data[i].reported;
+    watch->waiting = waiting;
+}
+
 bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
                      uint64_t now_ns)
 {
@@ -349,6 +359,7 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
                              &watch->reports);
     watch->doubts += (uint32_t)(watch->reports.length - before);
     watch->looked_ns = now_ns;
+    count_waiting(watch);
     return good;
 }
 
@@ -359,15 +370,13 @@ bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret)
     *ret = watch->reports.data[watch->next_report++];
     if (watch->next_report == watch->reports.length)
         watch->next_report = watch->reports.length = 0;
+    count_waiting(watch);
     return true;
 }
 
 uint32_t hang_watch_waiting(const struct hang_watch *watch)
 {
-    uint32_t waiting = (uint32_t)(watch->reports.length - watch->next_report);
-    for (size_t i = 0; i < watch->away.length; i++)
-        waiting += watch->away.data[i].is_hang && !watch->away.data[i].reported;
-    return waiting;
+    return watch->waiting;
 }
 
 uint32_t hang_watch_seen(const struct hang_watch *watch)

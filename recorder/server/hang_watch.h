@@ -99,6 +99,7 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
                      uint64_t now_ns);
 /* The next hang to report; false if there is none. */
 bool hang_watch_next(struct hang_watch *watch, struct reply_hang *ret);
+/* Any thread may ask for the following numbers, also while another one looks. */
 /* How many hangs hang_watch_next() will still return, including those that have not ended. */
 uint32_t hang_watch_waiting(const struct hang_watch *watch);
 /* How many hangs were found so far, without the doubtful ones, … */
