@@ -6,6 +6,10 @@
 #define YOUNG_NS    60000000000ull /* a program without a window until then is not a windowed one */
 /* From the end to the report: the analysis knows the loop's own wait only after some turns. */
 #define SETTLING_NS 3000000000ull
+/* A loop that goes on for so long has been reached, though it never rests. */
+#define TURNING_NS 3000000000ull
+/* The longest time between two looks that find a new turn of such a loop. */
+#define PAUSE_NS (2 * HANG_RESTING_NS)
 
 void hang_starts_deinit(struct hang_starts *starts)
 {
@@ -71,6 +75,25 @@ static bool rests(const struct start_look *look, const struct backend_poller *po
            hang_any_takes_input(look->system, look->pollers, look->count, poller->pid);
 }
 
+/* The same for a loop that never rests, because it draws an animation or has a quick timer: whether
+ * it has turned for a while, and takes input. */
+static bool turns(struct hang_start *start, const struct start_look *look,
+                  const struct backend_poller *poller)
+{
+    if (poller->returns > start->returns)
+        start->turned_ns = look->now_ns;
+    start->returns = poller->returns;
+    if (!start->turned_ns || look->now_ns > start->turned_ns + PAUSE_NS) {
+        start->turning_ns = 0;
+        start->took_input = false;
+        return false;
+    }
+    start->turning_ns = start->turning_ns ? start->turning_ns : look->now_ns;
+    start->took_input |=
+        hang_any_takes_input(look->system, look->pollers, look->count, poller->pid);
+    return start->took_input && look->now_ns >= start->turning_ns + TURNING_NS;
+}
+
 /* When the start was over; 0: it goes on. A program that opens its window late may never rest. */
 static uint64_t over_ns(const struct hang_start *start, const struct start_look *look)
 {
@@ -120,6 +143,8 @@ static bool look_at(struct hang_start *start, const struct start_look *look,
         start->window_ns = look->now_ns;
     if (start->window_ns && !start->rested_ns && rests(look, poller))
         start->rested_ns = poller->seen_ns;
+    if (start->window_ns && !start->rested_ns && turns(start, look, poller))
+        start->rested_ns = start->turning_ns;
     uint64_t end_ns = over_ns(start, look);
     bool is_long = !end_ns && lasts_long(start, look);
     if (is_long || (end_ns && !was_over))

@@ -1,5 +1,6 @@
 /* Programs that waited for long while they started, for which the user waits: until they had a
- * connection to a display server, or until their main thread first rested in its loop. Whether a
+ * connection to a display server, or until their main thread first rested in its loop, or turned it
+ * for a few seconds (an animation never rests). Whether a
  * program only had much to do, the analysis has to tell: these hangs are doubtful. */
 #ifndef ARGUS_RECORDER_HANG_STARTS_H
 #define ARGUS_RECORDER_HANG_STARTS_H
@@ -15,9 +16,13 @@ typedef VEC(struct reply_hang) hang_reports;
 /* A process whose main thread polls. */
 struct hang_start {
     uint64_t started_ns;
-    uint64_t window_ns; /* the look that first found a window; 0: none yet */
-    uint64_t rested_ns; /* when the main thread began its first rest after that; 0: not yet */
-    uint64_t ran_ns;    /* the main thread's cpu time at the end of the start */
+    uint64_t window_ns;  /* the look that first found a window; 0: none yet */
+    uint64_t rested_ns;  /* when the main thread began its first rest after that; 0: not yet */
+    uint64_t returns;    /* of the main thread's polls, by the last look */
+    uint64_t turned_ns;  /* the last look that found more of them than the one before */
+    uint64_t turning_ns; /* since when they grow without a pause; 0: they do not */
+    bool took_input;     /* meanwhile, a look found a thread in a poll that takes input */
+    uint64_t ran_ns;     /* the main thread's cpu time at the end of the start */
     uint32_t pid;
     bool seen; /* by the current look */
     bool done; /* nothing is to be reported any more */
