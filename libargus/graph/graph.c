@@ -101,7 +101,7 @@ bool argus_graph_calls_left_out(const struct argus_graph *graph, uint64_t from_n
     const struct argus_left_out *left;
     size_t count = argus_graph_left_out(graph, &left);
     for (size_t i = 0; i < count && left[i].from_ns <= to_ns; i++)
-        if (left[i].categories & ARGUS_LEFT_OUT_SYSCALLS && left[i].to_ns >= from_ns)
+        if (left[i].categories & ARGUS_LEFT_OUT_CALLS && left[i].to_ns >= from_ns)
             return true;
     return false;
 }

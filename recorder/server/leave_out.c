@@ -7,7 +7,14 @@
 #include "server/clocks.h"
 
 _Static_assert(ARGUS_LEFT_OUT_SYSCALLS == CATEGORY_BIT(CATEGORY_SYSCALLS) &&
-                   ARGUS_LEFT_OUT_STACKS == CATEGORY_BIT(CATEGORY_STACKS),
+                   ARGUS_LEFT_OUT_MESSAGES == CATEGORY_BIT(CATEGORY_MESSAGES) &&
+                   ARGUS_LEFT_OUT_TIMERS == CATEGORY_BIT(CATEGORY_TIMERS) &&
+                   ARGUS_LEFT_OUT_INTERRUPTS == CATEGORY_BIT(CATEGORY_INTERRUPTS) &&
+                   ARGUS_LEFT_OUT_WORK == CATEGORY_BIT(CATEGORY_WORK) &&
+                   ARGUS_LEFT_OUT_BLOCK == CATEGORY_BIT(CATEGORY_BLOCK) &&
+                   ARGUS_LEFT_OUT_SIGNALS == CATEGORY_BIT(CATEGORY_SIGNALS) &&
+                   ARGUS_LEFT_OUT_STACKS == CATEGORY_BIT(CATEGORY_STACKS) &&
+                   ARGUS_LEFT_OUT_PROBES == CATEGORY_BIT(CATEGORY_PROBES),
                "the format has these numbers");
 
 /* Of those that are kept for a snapshot; two for each change. When there are more, nothing more

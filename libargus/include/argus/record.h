@@ -98,8 +98,18 @@ enum { ARGUS_FUNC_NONE = 0, ARGUS_FUNC_START = 1, ARGUS_FUNC_END = 2 };
 #define ARGUS_ID_FLAG_READ          ARGUS_DEBUGID(ARGUS_CLASS, 5, 2)
 
 /* Categories in ARGUS_ID_LEFT_OUT: bits of enum category, recorder/category.h. */
-#define ARGUS_LEFT_OUT_SYSCALLS (1u << 1) /* with messages and probes */
-#define ARGUS_LEFT_OUT_STACKS   (1u << 8)
+#define ARGUS_LEFT_OUT_SYSCALLS   (1u << 1)
+#define ARGUS_LEFT_OUT_MESSAGES   (1u << 2)
+#define ARGUS_LEFT_OUT_TIMERS     (1u << 3)
+#define ARGUS_LEFT_OUT_INTERRUPTS (1u << 4)
+#define ARGUS_LEFT_OUT_WORK       (1u << 5)
+#define ARGUS_LEFT_OUT_BLOCK      (1u << 6)
+#define ARGUS_LEFT_OUT_SIGNALS    (1u << 7)
+#define ARGUS_LEFT_OUT_STACKS     (1u << 8)
+#define ARGUS_LEFT_OUT_PROBES     (1u << 9)
+/* These go and come together. */
+#define ARGUS_LEFT_OUT_CALLS                                                                       \
+    (ARGUS_LEFT_OUT_SYSCALLS | ARGUS_LEFT_OUT_MESSAGES | ARGUS_LEFT_OUT_PROBES)
 
 /* First argument of a getpid() call by which a hook (dylib-hooks/runtime/emit.h) leaves a record:
  * the second argument is the record's debugid, of subclass 3, the others are the record's

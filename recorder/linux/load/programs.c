@@ -307,7 +307,25 @@ static void destroy_beside(struct detaching *detaching, const struct programs_me
     pthread_join(thread, NULL);
 }
 
-/* In the order of programs_detach(). */
+/* Those that run at each system call: under a flood, detaching the others takes long. */
+static bool is_of_calls(uint32_t row)
+{
+    const char *tracepoint = row == NO_ROW ? NULL : program_table[row].tracepoint;
+    return tracepoint && (!strcmp(tracepoint, "sys_enter") || !strcmp(tracepoint, "sys_exit"));
+}
+
+/* Appends the links to detach whose programs run at each system call, or the others, in the order
+ * of programs_detach(). */
+static void collect_links(const struct programs *programs, uint32_t categories, bool of_calls,
+                          struct detaching *detaching)
+{
+    for (size_t i = programs->links.length; i > 0; i--) {
+        const struct attached *attached = &programs->links.data[i - 1];
+        if (is_of(attached->row, categories) && is_of_calls(attached->row) == of_calls)
+            vec_push(&detaching->links, attached->link); /* there is room */
+    }
+}
+
 static struct argus_error *detach_categories(struct programs *programs, uint32_t categories,
                                              const struct programs_meanwhile *meanwhile)
 {
@@ -315,9 +333,8 @@ static struct argus_error *detach_categories(struct programs *programs, uint32_t
     size_t kept = 0;
     if (!vec_reserve(&detaching.links, programs->links.length))
         return argus_error_memory();
-    for (size_t i = programs->links.length; i > 0; i--)
-        if (is_of(programs->links.data[i - 1].row, categories))
-            vec_push(&detaching.links, programs->links.data[i - 1].link);
+    collect_links(programs, categories, true, &detaching);
+    collect_links(programs, categories, false, &detaching);
     for (size_t i = 0; i < programs->links.length; i++)
         if (!is_of(programs->links.data[i].row, categories))
             programs->links.data[kept++] = programs->links.data[i];
@@ -347,7 +364,7 @@ struct argus_error *programs_leave_out(struct programs *programs, uint32_t categ
     if (going & CATEGORY_BIT(CATEGORY_PROBES))
         probes_mute(programs->probes);
     struct argus_error *error = detach_categories(programs, going, meanwhile);
-    if (coming & CATEGORY_BIT(CATEGORY_SYSCALLS))
+    if (coming & ARGUS_LEFT_OUT_CALLS)
         call_state_forget(programs->set.object);
     if (!error)
         error = switched_off_set(programs->set.object, categories);

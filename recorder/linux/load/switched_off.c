@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "argus/record.h"
 #include "category.h"
 #include "linux/epoll_sets.h"
 #include "linux/shared.h"
@@ -24,7 +25,7 @@ struct argus_error *switched_off_set(struct bpf_object *object, uint32_t categor
     uint32_t key = 0, bits = 0;
     if (categories & CATEGORY_BIT(CATEGORY_STACKS))
         bits |= BPF_LEFT_OUT_STACKS;
-    if (categories & CATEGORY_BIT(CATEGORY_SYSCALLS))
+    if (categories & ARGUS_LEFT_OUT_CALLS)
         bits |= BPF_LEFT_OUT_CALLS;
     int map = bpf_object__find_map_fd_by_name(object, PLACE);
     if (map >= 0 && bpf_map_update_elem(map, &key, &bits, BPF_ANY) == 0)
