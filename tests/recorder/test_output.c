@@ -223,7 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_there_can_be_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_it_cannot_be_kept_nothing_begins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_committed_moves_nothing, set_up, tear_down),
-        cmocka_unit_test(a_renamed_folder_is_followed),
+        cmocka_unit_test_setup_teardown(a_renamed_folder_is_followed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
