@@ -300,6 +300,5 @@ void thread_forget_calls(struct builder *builder, uint32_t thread)
     struct thread_state *state = thread_at(builder, thread);
     mark_gap(builder, state);
     forget_calls(builder, thread);
-    state->own_timer = ARGUS_NONE;
     state->has_word = false;
 }

@@ -88,6 +88,8 @@ static void dispatch(struct builder *builder, const struct argus_record *record,
         cpu->position++;
         forget_last(cpu, id);
     }
+    if (id != TRACEPOINT_left_out)
+        builder->forgotten = 0;
     handlers[id](builder, cpu, record);
 }
 

@@ -2,8 +2,12 @@
  *
  * What was open in such records when they ceased (a system call, a queued callback, an armed timer)
  * may have ended unseen, and its address may stand for something else when they come back. So at
- * each mark everything of that kind is forgotten, as if the trace began. Switches and wake-ups are
- * never left out: running and waiting stay known.
+ * each mark everything of the changed categories is forgotten, as if the trace began. Switches and
+ * wake-ups are never left out: running and waiting stay known.
+ *
+ * Forgetting visits all threads and cpus, so a file must not ask for it too often: a mark directly
+ * after another one does not repeat its work, and after many marks the rest of the trace counts as
+ * left out.
  */
 #include "graph/build/absence.h"
 #include "graph/build/activity.h"
@@ -14,15 +18,20 @@
 #include "graph/build/on_interrupt.h"
 #include "graph/build/on_signal.h"
 #include "graph/build/on_work.h"
+#include "graph/build/thread_state.h"
 #include "graph/rules/callback.h"
 
+/* A recorder makes so many in hours at the least, since what goes out stays out for a while. */
+#define MOST_MARKS 8192u
+#define EVERYTHING UINT32_MAX
+
 /* Ends the span in progress, and begins the next one. */
-static void note_span(struct builder *builder, uint64_t categories)
+static void note_span(struct builder *builder, uint64_t from_ns, uint64_t categories)
 {
     struct argus_graph *graph = builder->graph;
     size_t count = graph->left_out.length;
     struct argus_left_out *last = count ? &graph->left_out.data[count - 1] : NULL;
-    const struct argus_left_out next = {builder->now_ns, UINT64_MAX, categories};
+    const struct argus_left_out next = {from_ns, UINT64_MAX, categories};
     if (last && last->to_ns == UINT64_MAX) {
         if (last->categories == categories)
             return;
@@ -45,37 +54,80 @@ static void note_span(struct builder *builder, uint64_t categories)
 
 /* Nothing else has an index into these, but for cpus and threads, which forget as well. Callbacks
  * that waited keep their place in `queue_order`, which flags use too. */
-static void forget_pending(struct builder *builder)
+static void forget_pending(struct builder *builder, uint64_t changed)
 {
-    RENEW(builder, dispatches);
-    RENEW(builder, requests);
-    RENEW(builder, signals);
-    RENEW(builder, timers);
-    RENEW(builder, works);
+    if (changed & ARGUS_LEFT_OUT_CALLS) {
+        pairing_lost(&builder->cut_points->pairing);
+        absence_forget(builder);
+        RENEW(builder, dispatches);
+    }
+    if (changed & ARGUS_LEFT_OUT_TIMERS) {
+        RENEW(builder, timers);
+        signals_forget_itimers(builder->signals);
+    }
+    if (changed & ARGUS_LEFT_OUT_WORK)
+        RENEW(builder, works);
+    if (changed & ARGUS_LEFT_OUT_BLOCK)
+        RENEW(builder, requests);
+    if (changed & ARGUS_LEFT_OUT_SIGNALS)
+        signals_forget_sent(builder->signals);
 }
 
-static void forget_cpu(struct cpu_state *cpu)
+static void forget_threads(struct builder *builder, uint64_t changed)
 {
-    cpu_end_interrupts(cpu);
-    cpu->completion = (struct completion){.issuer = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}};
-    cpu->itimer = ARGUS_NONE;
-    cpu->fired = 0;
+    for (uint32_t i = 0; i < builder->threads.length; i++) {
+        if (changed & ARGUS_LEFT_OUT_CALLS)
+            thread_forget_calls(builder, i);
+        if (changed & ARGUS_LEFT_OUT_TIMERS)
+            thread_at(builder, i)->own_timer = ARGUS_NONE;
+    }
+}
+
+static void forget_cpu(struct cpu_state *cpu, uint64_t changed)
+{
+    if (changed & ARGUS_LEFT_OUT_INTERRUPTS)
+        cpu_end_interrupts(cpu);
+    if (changed & ARGUS_LEFT_OUT_TIMERS) {
+        cpu->firing_depth = 0;
+        cpu->fired = 0;
+        cpu->itimer = ARGUS_NONE;
+    }
+    if (changed & ARGUS_LEFT_OUT_WORK)
+        cpu->bh_queuer = (struct actor){.thread = ARGUS_NONE, .slot = ARGUS_NONE};
+    if (changed & ARGUS_LEFT_OUT_BLOCK) {
+        cpu->completion = (struct completion){.issuer = {.thread = ARGUS_NONE, .slot = ARGUS_NONE}};
+        cpu->completing = false;
+    }
+}
+
+static void forget(struct builder *builder, uint64_t changed)
+{
+    if (changed & (ARGUS_LEFT_OUT_CALLS | ARGUS_LEFT_OUT_TIMERS))
+        forget_threads(builder, changed);
+    for (size_t i = 0; changed && i < builder->cpus.length; i++)
+        forget_cpu(&builder->cpus.data[i], changed);
+    forget_pending(builder, changed);
+}
+
+/* A first mark that changes nothing says what has been out since the trace began: the mark of that
+ * change is older. */
+static uint64_t span_begin(const struct builder *builder, const struct argus_record *record)
+{
+    bool is_older = builder->left_out_marks == 1 && !record->arg[1];
+    return is_older ? builder->graph->start_ns : builder->now_ns;
 }
 
 void graph_on_left_out(struct builder *builder, struct cpu_state *cpu,
                        const struct argus_record *record)
 {
     (void)cpu;
-    note_span(builder, record->arg[0]);
-    if (!(record->arg[1] & ~(uint64_t)ARGUS_LEFT_OUT_STACKS))
+    if (builder->left_out_marks == MOST_MARKS)
         return;
-    pairing_lost(&builder->cut_points->pairing);
-    absence_forget(builder);
-    for (uint32_t i = 0; i < builder->threads.length; i++)
-        thread_forget_calls(builder, i);
-    for (size_t i = 0; i < builder->cpus.length; i++)
-        forget_cpu(&builder->cpus.data[i]);
-    forget_pending(builder);
+    bool is_last = ++builder->left_out_marks == MOST_MARKS;
+    uint64_t changed = is_last ? EVERYTHING : record->arg[1];
+    note_span(builder, span_begin(builder, record), is_last ? EVERYTHING : record->arg[0]);
+    forget(builder, changed & ~builder->forgotten & ~(uint64_t)ARGUS_LEFT_OUT_STACKS);
+    builder->forgotten |= changed;
 }
 
 void finish_left_out(struct builder *builder)

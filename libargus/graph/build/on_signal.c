@@ -46,6 +46,18 @@ void signals_destroy(struct signals *signals)
     free(signals);
 }
 
+void signals_forget_sent(struct signals *signals)
+{
+    signals->sent.length = 0;
+    idmap_clear(&signals->sent_by_key);
+}
+
+void signals_forget_itimers(struct signals *signals)
+{
+    signals->itimers.length = 0;
+    idmap_clear(&signals->itimer_by_key);
+}
+
 #define TO_PROCESS  (1ull << 32)
 #define KEY_PROCESS (1ull << 63)
 #define KEY_STOP    (1ull << 62)

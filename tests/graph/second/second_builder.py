@@ -479,16 +479,45 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
 
     def on_left_out(self, cpu, record):
         """Whatever was open in records that are left out may have ended unseen."""
-        if not record.arg[1] & ~0x100:
-            return
+        changed = [bit for bit in range(10) if record.arg[1] >> bit & 1]
+        for forget in [self.forgetting[bit] for bit in changed if bit in self.forgetting]:
+            forget(self)
+
+    def forget_all_calls(self):
         for thread in self.lives.threads:
             self.forget_calls(thread)
-            thread.doing.own_timer, thread.doing.word = None, None
-        for other in self.cpus.values():
-            other.end_interrupts()
-            other.completed = other.completed_by = other.itimer = None
-        self.timers, self.works, self.requests, self.queued = {}, {}, {}, {}
-        self.reads, self.signals, self.stops, self.itimers = {}, {}, {}, {}
+            thread.doing.word = None
+        self.queued = {key: block for key, block in self.queued.items() if isinstance(block, tuple)}
+        self.reads = {}
+
+    def forget_timers(self):
+        for thread in self.lives.threads:
+            thread.doing.own_timer = None
+        for cpu in self.cpus.values():
+            cpu.firing, cpu.itimer = [], None
+            cpu.past = [(name, func, None) if name == "timer_fired" else (name, func, left) for name, func, left in cpu.past]
+        self.timers, self.itimers = {}, {}
+
+    def forget_interrupts(self):
+        for cpu in self.cpus.values():
+            cpu.end_interrupts()
+
+    def forget_work(self):
+        for cpu in self.cpus.values():
+            cpu.softirq_work = None
+        self.works = {}
+
+    def forget_requests(self):
+        for cpu in self.cpus.values():
+            cpu.completed = cpu.completed_by = cpu.completing = None
+        self.requests = {}
+        self.queued = {key: callback for key, callback in self.queued.items() if not isinstance(callback, tuple)}
+
+    def forget_signals(self):
+        self.signals, self.stops = {}, {}
+
+    forgetting = {1: forget_all_calls, 2: forget_all_calls, 3: forget_timers, 4: forget_interrupts, 5: forget_work,
+                  6: forget_requests, 7: forget_signals, 9: forget_all_calls}
 
     def on_open_end(self, cpu, record):
         if self.lives.thread(record.tid) and record.arg[0]:
