@@ -440,3 +440,20 @@ def random_trace(seed, longest=120):
     tables = [line for line in TABLES.splitlines() if line.startswith(("cpus", "probe")) or rng.random() < 0.9]
     stacks = [f"stack {number} " + " ".join(hex(frame) for frame in frames) for number, frames in STACKS.items()]
     return tables + stacks, lines
+
+
+# Each category that can be left out, some together as the recorder does, and the stacks, of which nothing is to be forgotten.
+LEFT_OUT = [1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 0x206]
+
+
+def with_left_out(seed):
+    """The same trace, but the recorder leaves out categories now and then."""
+    tables, lines = random_trace(seed)
+    rng, result, out = random.Random(~seed), [], 0
+    for line in lines:
+        if line[0].isdigit() and rng.random() < 0.03:
+            for changed in rng.choices(LEFT_OUT, k=rng.choice([1, 2])):
+                out ^= changed
+                result.append(f"{line.split()[0]} cpu0 t0 left_out categories={out} changed={changed}")
+        result.append(line)
+    return tables, result
