@@ -259,6 +259,15 @@ static void print_tables(const struct argus_graph *graph)
             printf("rule %s %" PRIu64 "\n", rules[i].name, rules[i].count);
 }
 
+static void print_left_out(const struct argus_graph *graph)
+{
+    const struct argus_left_out *left;
+    size_t count = argus_graph_left_out(graph, &left);
+    for (size_t i = 0; i < count; i++)
+        printf("left out [%" PRIu64 " %" PRIu64 ") categories %#" PRIx64 "\n",
+               since(left[i].from_ns), since(left[i].to_ns), left[i].categories);
+}
+
 static void print_graph(const struct argus_graph *graph)
 {
     const struct argus_thread *threads;
@@ -272,6 +281,7 @@ static void print_graph(const struct argus_graph *graph)
     print_open_ends(graph, threads);
     print_shared_memory(graph, threads);
     print_object_names(graph);
+    print_left_out(graph);
 }
 
 static int fail(struct argus_error *error)
