@@ -2,7 +2,8 @@
  * what it costs, and leaves out the categories that the policy chooses (overhead.h).
  *
  * The trace says when: a mark (ARGUS_ID_LEFT_OUT) before and after each change, of which the reader
- * forgets what it knew of such records, and a note for each category, which commands show beside
+ * forgets what it knew of such records, one that changes nothing where a trace begins meanwhile (a
+ * snapshot, a ring file), and a note for each category, which commands show beside
  * their answers (libargus/event/gaps.def).
  */
 #ifndef ARGUS_RECORDER_LEAVE_OUT_H
