@@ -43,11 +43,12 @@ struct builder {
     argus_progress progress; /* NULL: none */
     void *progress_context;
     uint32_t left_out_marks;
-    uint64_t forgotten; /* categories of which nothing has come since they were forgotten */
-    bool has_calls;     /* the trace has system calls */
-    bool stopped;       /* sticky: the user stopped the build, or the last record was read */
-    bool no_memory;     /* sticky */
-    bool full;          /* sticky: more than 2^32 - 2 of something */
+    uint64_t left_out_visits; /* of threads and cpus, because of these marks */
+    uint64_t forgotten;       /* categories of which nothing has come since they were forgotten */
+    bool has_calls;           /* the trace has system calls */
+    bool stopped;             /* sticky: the user stopped the build, or the last record was read */
+    bool no_memory;           /* sticky */
+    bool full;                /* sticky: more than 2^32 - 2 of something */
 };
 
 /* `builder` already has its graph, system and progress function. False without memory; call

@@ -6,8 +6,8 @@
  * wake-ups are never left out: running and waiting stay known.
  *
  * Forgetting visits all threads and cpus, so a file must not ask for it too often: a mark directly
- * after another one does not repeat its work, and after many marks the rest of the trace counts as
- * left out.
+ * after another one does not repeat its work, and after many marks or visits the rest of the trace
+ * counts as left out.
  */
 #include "graph/build/absence.h"
 #include "graph/build/activity.h"
@@ -22,8 +22,9 @@
 #include "graph/rules/callback.h"
 
 /* A recorder makes so many in hours at the least, since what goes out stays out for a while. */
-#define MOST_MARKS 8192u
-#define EVERYTHING UINT32_MAX
+#define MOST_MARKS  8192u
+#define MOST_VISITS (1ull << 26) /* about three seconds */
+#define EVERYTHING  UINT32_MAX
 
 /* Ends the span in progress, and begins the next one. */
 static void note_span(struct builder *builder, uint64_t from_ns, uint64_t categories)
@@ -102,6 +103,7 @@ static void forget_cpu(struct cpu_state *cpu, uint64_t changed)
 
 static void forget(struct builder *builder, uint64_t changed)
 {
+    builder->left_out_visits += changed ? builder->threads.length + builder->cpus.length : 0;
     if (changed & (ARGUS_LEFT_OUT_CALLS | ARGUS_LEFT_OUT_TIMERS))
         forget_threads(builder, changed);
     for (size_t i = 0; changed && i < builder->cpus.length; i++)
@@ -123,7 +125,10 @@ void graph_on_left_out(struct builder *builder, struct cpu_state *cpu,
     (void)cpu;
     if (builder->left_out_marks == MOST_MARKS)
         return;
-    bool is_last = ++builder->left_out_marks == MOST_MARKS;
+    bool is_last =
+        ++builder->left_out_marks == MOST_MARKS || builder->left_out_visits > MOST_VISITS;
+    if (is_last)
+        builder->left_out_marks = MOST_MARKS;
     uint64_t changed = is_last ? EVERYTHING : record->arg[1];
     note_span(builder, span_begin(builder, record), is_last ? EVERYTHING : record->arg[0]);
     forget(builder, changed & ~builder->forgotten & ~(uint64_t)ARGUS_LEFT_OUT_STACKS);

@@ -49,13 +49,13 @@ void signals_destroy(struct signals *signals)
 void signals_forget_sent(struct signals *signals)
 {
     signals->sent.length = 0;
-    idmap_clear(&signals->sent_by_key);
+    idmap_deinit(&signals->sent_by_key);
 }
 
 void signals_forget_itimers(struct signals *signals)
 {
     signals->itimers.length = 0;
-    idmap_clear(&signals->itimer_by_key);
+    idmap_deinit(&signals->itimer_by_key);
 }
 
 #define TO_PROCESS  (1ull << 32)
