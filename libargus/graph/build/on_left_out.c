@@ -111,12 +111,19 @@ static void forget(struct builder *builder, uint64_t changed)
     forget_pending(builder, changed);
 }
 
-/* A first mark that changes nothing says what has been out since the trace began: the mark of that
- * change is older. */
-static uint64_t span_begin(const struct builder *builder, const struct argus_record *record)
+/* The trace may have begun while something was out, so the mark of that change is older. The first
+ * mark tells of all categories but those that it changes. These were out if the second one, which
+ * ends the change, says that they are back. */
+static void note_beginning(struct builder *builder, const struct argus_record *record)
 {
-    bool is_older = builder->left_out_marks == 1 && !record->arg[1];
-    return is_older ? builder->graph->start_ns : builder->now_ns;
+    struct argus_graph *graph = builder->graph;
+    uint64_t out = record->arg[0], changed = record->arg[1];
+    if (builder->left_out_marks == 1)
+        note_span(builder, graph->start_ns, out & ~changed);
+    if (builder->left_out_marks != 2 || !changed || out & changed || !graph->left_out.length)
+        return;
+    graph->left_out.data[0].from_ns = graph->start_ns;
+    graph->left_out.data[0].categories |= changed;
 }
 
 void graph_on_left_out(struct builder *builder, struct cpu_state *cpu,
@@ -130,7 +137,8 @@ void graph_on_left_out(struct builder *builder, struct cpu_state *cpu,
     if (is_last)
         builder->left_out_marks = MOST_MARKS;
     uint64_t changed = is_last ? EVERYTHING : record->arg[1];
-    note_span(builder, span_begin(builder, record), is_last ? EVERYTHING : record->arg[0]);
+    note_beginning(builder, record);
+    note_span(builder, builder->now_ns, is_last ? EVERYTHING : record->arg[0]);
     forget(builder, changed & ~builder->forgotten & ~(uint64_t)ARGUS_LEFT_OUT_STACKS);
     builder->forgotten |= changed;
 }
