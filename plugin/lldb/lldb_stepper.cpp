@@ -320,6 +320,7 @@ struct argus_error *run(stepped *now, const struct step_debugger *debugger,
         now->process.Destroy(); /* LLDB has not seen the end */
     else
         catch_up(now);
+    packet_steps_end(&now->packets);
     return error;
 }
 

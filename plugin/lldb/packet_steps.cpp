@@ -15,16 +15,21 @@ enum {
     MOST_SIGNALS = 16, /* before one instruction */
 };
 
-/* Sends a packet. Returns its answer, which lives as long as `result`; "" if there is none. */
-const char *send(struct packet_steps *steps, const char *packet,
-                 lldb::SBCommandReturnObject &result)
+/* Sends a packet. Returns its answer, which lives until the next one; "" if there is none. LLDB would
+ * keep each text that GetOutput() returns until it ends, so it writes into memory instead. */
+const char *send(struct packet_steps *steps, const char *packet)
 {
     static const char answer[] = "response: ";
     char command[128];
+    lldb::SBCommandReturnObject result;
     snprintf(command, sizeof(command), "process plugin packet send %s", packet);
+    rewind(steps->output);
+    result.SetImmediateOutputFile(steps->output, false);
     steps->debugger.GetCommandInterpreter().HandleCommand(command, result, false);
-    const char *text = result.Succeeded() ? result.GetOutput() : nullptr;
-    const char *found = text ? strstr(text, answer) : nullptr;
+    fputc('\0', steps->output);
+    if (fflush(steps->output) != 0 || !result.Succeeded())
+        return "";
+    const char *found = strstr(steps->text, answer);
     return found ? found + sizeof(answer) - 1 : "";
 }
 
@@ -43,10 +48,9 @@ bool find_numbers(struct packet_steps *steps)
     for (uint32_t i = 0; i < wanted; i++)
         steps->numbers[i] = -1;
     for (int32_t number = 0; number < MOST_REGISTERS && found < wanted; number++) {
-        lldb::SBCommandReturnObject result;
         char packet[32];
         snprintf(packet, sizeof(packet), "qRegisterInfo%x", static_cast<unsigned>(number));
-        const char *answer = send(steps, packet, result);
+        const char *answer = send(steps, packet);
         for (uint32_t i = 0; i < wanted; i++) {
             if (steps->numbers[i] >= 0 || !is_named(answer, host_register_name_in_lldb(i)))
                 continue;
@@ -117,8 +121,7 @@ bool take_registers(struct packet_steps *steps, const char *answer)
 /* Whether answers to steps will have all registers: the answer to "why did it stop?" has them, too. */
 bool tells_registers(struct packet_steps *steps)
 {
-    lldb::SBCommandReturnObject result;
-    const char *answer = send(steps, "?", result);
+    const char *answer = send(steps, "?");
     return answer[0] == 'T' && take_registers(steps, answer);
 }
 
@@ -171,9 +174,19 @@ void packet_steps_begin(struct packet_steps *steps, lldb::SBDebugger &debugger,
     steps->debugger = debugger;
     steps->signals = process.GetUnixSignals();
     steps->tid = thread.GetThreadID();
-    steps->is_usable = plugin && strcmp(plugin, "gdb-remote") == 0 &&
+    steps->output = open_memstream(&steps->text, &steps->text_bytes);
+    steps->is_usable = steps->output && plugin && strcmp(plugin, "gdb-remote") == 0 &&
                        target.GetNumWatchpoints() == 0 && find_numbers(steps) &&
                        tells_registers(steps);
+}
+
+void packet_steps_end(struct packet_steps *steps)
+{
+    if (steps->output)
+        fclose(steps->output);
+    free(steps->text);
+    steps->output = nullptr;
+    steps->text = nullptr;
 }
 
 bool packet_steps_step(struct packet_steps *steps, const uint64_t registers[STEP_REGISTERS_MOST])
@@ -181,10 +194,9 @@ bool packet_steps_step(struct packet_steps *steps, const uint64_t registers[STEP
     int signal = 0;
     uint64_t pc = host_pc(registers);
     for (unsigned i = 0; i < MOST_SIGNALS; i++) {
-        lldb::SBCommandReturnObject result;
         char packet[48];
         write_packet(steps, signal, packet, sizeof(packet));
-        const char *answer = send(steps, packet, result);
+        const char *answer = send(steps, packet);
         if (answer[0] == 'W' || answer[0] == 'X') {
             take_end(steps, answer);
             return false;
@@ -208,12 +220,11 @@ size_t packet_steps_read(struct packet_steps *steps, uint64_t address, void *ret
     auto *to = static_cast<uint8_t *>(ret);
     size_t done = 0;
     while (done < bytes) {
-        lldb::SBCommandReturnObject result;
         char packet[64];
         size_t wanted = bytes - done < MOST_BYTES ? bytes - done : MOST_BYTES, taken = 0;
         snprintf(packet, sizeof(packet), "m%llx,%zx",
                  static_cast<unsigned long long>(address + done), wanted);
-        const char *answer = send(steps, packet, result);
+        const char *answer = send(steps, packet);
         for (; taken < wanted && byte_at(answer) >= 0; taken++, answer += 2)
             to[done + taken] = static_cast<uint8_t>(byte_at(answer));
         done += taken;

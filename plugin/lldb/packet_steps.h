@@ -16,6 +16,8 @@
 
 #include <lldb/API/LLDB.h>
 
+#include <cstdio>
+
 #include "plugin/steps/host_registers.h"
 #include "recorder/step_protocol.h"
 
@@ -24,17 +26,21 @@ struct packet_steps {
     lldb::SBUnixSignals signals;
     uint64_t tid;
     bool is_usable;
-    bool is_ahead;                        /* of LLDB, as far as `registers` tell */
-    bool has_ended;                       /* the process; `end` says how */
+    bool is_ahead;  /* of LLDB, as far as `registers` tell */
+    bool has_ended; /* the process; `end` says how */
+    FILE *output;   /* owned; where LLDB writes a reply: into `text` */
+    char *text;     /* owned */
+    size_t text_bytes;
     int32_t numbers[STEP_REGISTERS_MOST]; /* of each register in packets */
     uint64_t registers[STEP_REGISTERS_MOST];
     char end[80];
 };
 
 /* Prepares steps of `thread`, which is stopped. Not usable if the process is not reached by that
- * protocol, or has watchpoints, whose hits LLDB must see. */
+ * protocol, or has watchpoints, whose hits LLDB must see. Then packet_steps_end(). */
 void packet_steps_begin(struct packet_steps *steps, lldb::SBDebugger &debugger,
                         lldb::SBTarget &target, lldb::SBThread &thread);
+void packet_steps_end(struct packet_steps *steps);
 
 /* Executes one instruction of the thread, which is at `registers`. It must not wait in the kernel. A
  * signal that comes is delivered, unless LLDB is set to suppress it; then the next instruction is that
