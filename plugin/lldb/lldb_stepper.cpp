@@ -58,7 +58,9 @@ void step_by_lldb(stepped *now)
  * process has run, LLDB reads everything again. */
 void catch_up(stepped *now)
 {
-    if (!now->packets.is_ahead)
+    if (now->packets.is_ahead && !packet_steps_are_over(&now->packets))
+        packet_steps_deliver(&now->packets);
+    if (!now->packets.is_ahead || packet_steps_are_over(&now->packets))
         return;
     now->thread.GetFrameAtIndex(0).SetPC(host_pc(now->packets.registers));
     step_by_lldb(now);
@@ -68,7 +70,7 @@ void catch_up(stepped *now)
 bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
 {
     stepped *now = of(data);
-    if (now->packets.has_ended)
+    if (packet_steps_are_over(&now->packets))
         return false;
     if (now->packets.is_ahead) {
         memcpy(ret, now->packets.registers, sizeof(now->packets.registers));
@@ -89,20 +91,27 @@ bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
 void write_end(void *data, char *ret, size_t room)
 {
     stepped *now = of(data);
-    if (now->packets.has_ended)
+    if (packet_steps_are_over(&now->packets))
         snprintf(ret, room, "%s", now->packets.end);
     else
         snprintf(ret, room, "the process ended (exit status %d)", now->process.GetExitStatus());
+}
+
+/* LLDB passes the signal at which it has stopped on with its own next step; packets do not. */
+bool can_use_packets(stepped *now)
+{
+    return now->packets.is_usable &&
+           (now->packets.is_ahead || now->thread.GetStopReason() != lldb::eStopReasonSignal);
 }
 
 void step_instruction(void *data, bool is_plain)
 {
     stepped *now = of(data);
     uint64_t registers[STEP_REGISTERS_MOST];
-    bool by_packet = now->packets.is_usable && is_plain && read_registers(data, registers);
+    bool by_packet = is_plain && can_use_packets(now) && read_registers(data, registers);
     if (by_packet && packet_steps_step(&now->packets, registers))
         return;
-    if (now->packets.has_ended)
+    if (packet_steps_are_over(&now->packets))
         return;
     if (now->packets.is_ahead)
         catch_up(now);
@@ -129,6 +138,8 @@ enum host_stop go(void *data)
     lldb::tid_t tid = now->thread.GetThreadID();
     bool was_ahead = now->packets.is_ahead;
     catch_up(now);
+    if (packet_steps_are_over(&now->packets) || now->process.GetState() != lldb::eStateStopped)
+        return HOST_STOP_OTHERWISE; /* that step ended the process */
     if (was_ahead && now->thread.GetFrameAtIndex(0).GetPC() == now->awaited)
         return HOST_STOP_BREAKPOINT; /* that step led there */
     lldb::SBError error = now->process.Continue();
@@ -316,10 +327,10 @@ struct argus_error *run(stepped *now, const struct step_debugger *debugger,
 {
     packet_steps_begin(&now->packets, now->call->debugger, now->target, now->thread);
     struct argus_error *error = host_stepper_run(debugger, request, listener);
+    if (!now->packets.has_ended)
+        catch_up(now);
     if (now->packets.has_ended)
         now->process.Destroy(); /* LLDB has not seen the end */
-    else
-        catch_up(now);
     packet_steps_end(&now->packets);
     return error;
 }

@@ -12,7 +12,8 @@ constexpr size_t MOST_BYTES = 512; /* of memory in one packet */
 enum {
     MOST_REGISTERS = 64, /* that the stub is asked for */
     TRAP = 5,
-    MOST_SIGNALS = 16, /* before one instruction */
+    MOST_SIGNALS = 16,   /* before one instruction */
+    MOST_OUTPUTS = 1024, /* of the process, before the answer to a step */
 };
 
 /* Sends a packet. Returns its answer, which lives until the next one; "" if there is none. LLDB would
@@ -118,20 +119,34 @@ bool take_registers(struct packet_steps *steps, const char *answer)
     return true;
 }
 
-/* Whether answers to steps will have all registers: the answer to "why did it stop?" has them, too. */
-bool tells_registers(struct packet_steps *steps)
+/* "T05…": the thread has stopped. */
+bool is_stop(const char *answer)
 {
-    const char *answer = send(steps, "?");
-    return answer[0] == 'T' && take_registers(steps, answer);
+    return answer[0] == 'T' && byte_at(answer + 1) >= 0;
 }
 
+/* Whether answers to steps will have all registers and a reason: the answer to "why did it stop?" has
+ * them, too. */
+bool tells_enough(struct packet_steps *steps)
+{
+    const char *answer = send(steps, "?");
+    return is_stop(answer) && find_value(answer, "reason") && take_registers(steps, answer);
+}
+
+/* Whether a SIGTRAP can be that of a step. At a breakpoint, the instruction is not executed. */
 bool is_of_step(const char *answer)
 {
     const char *reason = find_value(answer, "reason");
-    return reason && strncmp(reason, "trace;", 6) == 0;
+    return !reason ||
+           (strncmp(reason, "breakpoint;", 11) != 0 && strncmp(reason, "watchpoint;", 11) != 0);
 }
 
 /* W00, X09: the process has ended. */
+bool is_end(const char *answer)
+{
+    return (answer[0] == 'W' || answer[0] == 'X') && byte_at(answer + 1) >= 0;
+}
+
 void take_end(struct packet_steps *steps, const char *answer)
 {
     int number = byte_at(answer + 1);
@@ -142,18 +157,55 @@ void take_end(struct packet_steps *steps, const char *answer)
              number);
 }
 
-/* The packet that executes an instruction and delivers `signal`, if LLDB is set to. */
-void write_packet(struct packet_steps *steps, int signal, char *ret, size_t room)
+/* Nothing is known of the thread any more. */
+void take_loss(struct packet_steps *steps)
 {
-    bool delivers = signal > 0 && !steps->signals.GetShouldSuppress(signal);
+    steps->is_lost = true;
+    snprintf(steps->end, sizeof(steps->end), "LLDB's debug server did not answer a step");
+}
+
+/* The packet that executes an instruction and delivers the signal that is pending. */
+void write_packet(const struct packet_steps *steps, char *ret, size_t room)
+{
     auto tid = static_cast<unsigned long long>(steps->tid);
-    if (delivers)
-        snprintf(ret, room, "vCont;S%02x:%llx", static_cast<unsigned>(signal), tid);
+    if (steps->pending > 0)
+        snprintf(ret, room, "vCont;S%02x:%llx", static_cast<unsigned>(steps->pending), tid);
     else
         snprintf(ret, room, "vCont;s:%llx", tid);
 }
 
-/* A fault comes again when LLDB executes the instruction; then LLDB knows of it. */
+/* Sends a packet that executes something. Returns the answer that is not output of the process ("O" and
+ * hexadecimal digits). To the packet "+" the servers of LLDB reply nothing, so it reads the next answer. */
+const char *send_and_wait(struct packet_steps *steps, const char *packet)
+{
+    const char *answer = send(steps, packet);
+    for (unsigned i = 0; i < MOST_OUTPUTS && answer[0] == 'O' && byte_at(answer + 1) >= 0; i++)
+        answer = send(steps, "+");
+    return answer;
+}
+
+/* Executes an instruction. Returns the answer; nullptr: the steps are over. */
+const char *resume(struct packet_steps *steps)
+{
+    char packet[48];
+    write_packet(steps, packet, sizeof(packet));
+    steps->pending = 0;
+    const char *answer = send_and_wait(steps, packet);
+    if (is_end(answer))
+        take_end(steps, answer);
+    else if (!is_stop(answer) || !take_registers(steps, answer))
+        take_loss(steps);
+    else
+        steps->is_ahead = true;
+    return packet_steps_are_over(steps) ? nullptr : answer;
+}
+
+/* The next packet delivers `signal`, if LLDB is set to. */
+void keep(struct packet_steps *steps, int signal)
+{
+    steps->pending = signal > 0 && !steps->signals.GetShouldSuppress(signal) ? signal : 0;
+}
+
 bool is_fault(const struct packet_steps *steps, int signal)
 {
     static const char *const faults[] = {"SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV"};
@@ -177,7 +229,7 @@ void packet_steps_begin(struct packet_steps *steps, lldb::SBDebugger &debugger,
     steps->output = open_memstream(&steps->text, &steps->text_bytes);
     steps->is_usable = steps->output && plugin && strcmp(plugin, "gdb-remote") == 0 &&
                        target.GetNumWatchpoints() == 0 && find_numbers(steps) &&
-                       tells_registers(steps);
+                       tells_enough(steps);
 }
 
 void packet_steps_end(struct packet_steps *steps)
@@ -189,30 +241,44 @@ void packet_steps_end(struct packet_steps *steps)
     steps->text = nullptr;
 }
 
+bool packet_steps_are_over(const struct packet_steps *steps)
+{
+    return steps->has_ended || steps->is_lost;
+}
+
+/* A fault of the instruction comes again when it is repeated, and also when LLDB executes it; then LLDB
+ * knows of it. One that does not was sent by kill(), and is delivered before the next instruction. */
 bool packet_steps_step(struct packet_steps *steps, const uint64_t registers[STEP_REGISTERS_MOST])
 {
-    int signal = 0;
+    int fault = 0;
     uint64_t pc = host_pc(registers);
     for (unsigned i = 0; i < MOST_SIGNALS; i++) {
-        char packet[48];
-        write_packet(steps, signal, packet, sizeof(packet));
-        const char *answer = send(steps, packet);
-        if (answer[0] == 'W' || answer[0] == 'X') {
-            take_end(steps, answer);
+        const char *answer = resume(steps);
+        if (!answer)
             return false;
-        }
-        if (answer[0] != 'T' || !take_registers(steps, answer)) {
-            steps->has_ended = true; /* nothing is known of the thread any more */
-            snprintf(steps->end, sizeof(steps->end), "the debugger does not answer");
-            return false;
-        }
-        steps->is_ahead = true;
-        signal = byte_at(answer + 1);
-        /* at a breakpoint, the instruction is not executed */
-        if (signal == TRAP || is_fault(steps, signal))
+        int signal = byte_at(answer + 1);
+        if (signal == TRAP) {
+            keep(steps, fault);
             return is_of_step(answer) && host_pc(steps->registers) != pc;
+        }
+        if (!is_fault(steps, signal)) {
+            keep(steps, signal);
+            fault = 0;
+        } else if (signal == fault)
+            return false;
+        else
+            fault = signal;
     }
     return false;
+}
+
+void packet_steps_deliver(struct packet_steps *steps)
+{
+    for (unsigned i = 0; i < MOST_SIGNALS && steps->pending > 0; i++) {
+        const char *answer = resume(steps);
+        int signal = answer ? byte_at(answer + 1) : 0;
+        keep(steps, signal == TRAP || is_fault(steps, signal) ? 0 : signal);
+    }
 }
 
 size_t packet_steps_read(struct packet_steps *steps, uint64_t address, void *ret, size_t bytes)

@@ -60,6 +60,35 @@ def test_it_is_left_whole(setup):
     expect_in("exited with status = 5", text)
 
 
+# Sends SIGSEGV to the process that is debugged: the child of the debug server, which is a child of LLDB.
+SENDER = """#!/usr/bin/env python3
+import glob, os
+def name(pid):
+    return open(f"/proc/{pid}/comm").read()
+def children(pid):
+    return [int(child) for path in glob.glob(f"/proc/{pid}/task/*/children") for child in open(path).read().split()]
+lldb = os.getppid()
+while not name(lldb).startswith("lldb"):
+    lldb = int(open(f"/proc/{lldb}/stat").read().rsplit(")", 1)[1].split()[1])
+for server in children(lldb):
+    for process in children(server) if name(server).startswith("lldb-server") else []:
+        os.kill(process, 11)
+        print("sent")
+"""
+
+
+def test_a_sent_fault(setup):
+    """A SIGSEGV that somebody sends is no fault of the next instruction, and is not lost."""
+    sender = setup.folder / "sender"
+    sender.write_text(SENDER)
+    sender.chmod(0o755)
+    text = setup.run_lldb(*begin(setup, "rounds"), "process handle SIGSEGV --stop false --notify false", f"platform shell {sender}",
+                          f"argus step --max 40 -o {setup.folder / 'sent.steps'}")
+    if "sent" not in text.splitlines():
+        raise Skip("the process could not be found in /proc")
+    expect_in("ended     the process ", text)
+
+
 def test_refusals(setup):
     for commands, message in [(["argus step"], "stopped in the debugger"),
                               ([*begin(setup, "nap"), "argus step --max 10001"], "--max: 1 to 10000"),
