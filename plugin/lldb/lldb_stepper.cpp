@@ -88,13 +88,14 @@ bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
     return true;
 }
 
-void write_end(void *data, char *ret, size_t room)
+uint32_t write_end(void *data, char *ret, size_t room)
 {
     stepped *now = of(data);
     if (packet_steps_are_over(&now->packets))
         snprintf(ret, room, "%s", now->packets.end);
     else
         snprintf(ret, room, "the process ended (exit status %d)", now->process.GetExitStatus());
+    return now->packets.is_lost ? STEP_END_ERROR : STEP_END_EXIT;
 }
 
 /* LLDB passes the signal at which it has stopped on with its own next step; packets do not. */

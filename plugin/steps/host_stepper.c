@@ -47,6 +47,7 @@ struct run {
     uint32_t end;
     char text[300];
     bool has_maps;
+    bool is_before_last; /* the limit of instructions will be reached after this one */
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -84,8 +85,7 @@ static bool read_registers(struct run *run)
     if (run->debugger->read_registers(run->debugger->data, run->registers))
         return true;
     if (!run->end) {
-        run->end = STEP_END_EXIT;
-        run->debugger->write_end(run->debugger->data, run->text, sizeof(run->text));
+        run->end = run->debugger->write_end(run->debugger->data, run->text, sizeof(run->text));
     }
     return false;
 }
@@ -286,11 +286,22 @@ static bool is_plain(const struct step_instruction *instruction)
            instruction->kind == STEP_IS_RETURN;
 }
 
+/* Whether the run ends after this instruction, as far as can be told. */
+static bool is_last(struct run *run, const struct step_instruction *instruction)
+{
+    if (run->is_before_last || instruction->kind != STEP_IS_RETURN)
+        return run->is_before_last;
+    if (run->request->flags & STEP_UNTIL_RETURN)
+        return host_stack_pointer(run->registers) >= run->first_stack_pointer;
+    return run->depth <= 1 && !is_stepped(run, return_address(run));
+}
+
 /* False: the run is over, or the instruction was not executed. */
 static bool step_one(struct run *run, const struct step_instruction *instruction)
 {
     uint64_t pc = host_pc(run->registers), stack_pointer = host_stack_pointer(run->registers);
-    run->debugger->step_instruction(run->debugger->data, is_plain(instruction));
+    run->debugger->step_instruction(run->debugger->data,
+                                    is_plain(instruction) && !is_last(run, instruction));
     if (!read_registers(run))
         return false;
     if (!is_in_handler(run, pc, stack_pointer))
@@ -348,6 +359,13 @@ static void say_end(struct run *run)
     say_with(run, STEP_ITEM_END, &item, sizeof(item), run->text, strlen(run->text));
 }
 
+/* The debugger may execute the next instruction after the end: it must not wait in the kernel. */
+static bool may_end_here(struct run *run)
+{
+    struct step_instruction instruction = instruction_here(run);
+    return is_plain(&instruction);
+}
+
 static void step_all(struct run *run)
 {
     const struct step_request *request = run->request;
@@ -359,9 +377,10 @@ static void step_all(struct run *run)
         page_of(run, host_pc(run->registers));
         say(run, STEP_ITEM_STEP, run->registers, host_register_count() * sizeof(uint64_t));
         uint64_t elapsed = now_ns(CLOCK_MONOTONIC) - run->started_ns;
+        run->is_before_last = steps + 2 >= request->most_steps;
         if (steps + 1 >= request->most_steps)
             finish(run, STEP_END_MOST, "the limit of instructions was reached");
-        else if (request->duration_ns && elapsed > request->duration_ns)
+        else if (request->duration_ns && elapsed > request->duration_ns && may_end_here(run))
             finish(run, STEP_END_TIME, "the time limit was reached");
         else
             advance(run);

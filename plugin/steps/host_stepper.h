@@ -32,10 +32,12 @@ struct step_debugger {
     void *data; /* passed to each function */
     /* The registers in the order of host_register_name_in_lldb(). False: the process has ended. */
     bool (*read_registers)(void *data, uint64_t ret[STEP_REGISTERS_MOST]);
-    /* Why read_registers() returned false, as a sentence. */
-    void (*write_end)(void *data, char *ret, size_t room);
+    /* Why read_registers() returned false, as a sentence. Returns STEP_END_EXIT, or STEP_END_ERROR if the
+     * process may still live. */
+    uint32_t (*write_end)(void *data, char *ret, size_t room);
     /* The thread executes one instruction, the others none. `is_plain`: it neither waits in the kernel
-     * nor needs care when it is stepped. */
+     * nor needs care when it is stepped, and the run probably does not end after it. The debugger may
+     * need to execute one more instruction than that when the run has ended. */
     void (*step_instruction)(void *data, bool is_plain);
     /* A breakpoint for this thread alone. */
     int (*set_breakpoint)(void *data, uint64_t address);

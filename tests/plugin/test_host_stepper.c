@@ -30,7 +30,7 @@ struct state {
 
 struct script {
     const struct state *states;
-    size_t count, at;
+    size_t count, at, plain_steps;
     int breakpoints, most_breakpoints;
     uint32_t said[64]; /* kinds of items */
     size_t said_count;
@@ -58,15 +58,16 @@ static bool read_registers(void *data, uint64_t ret[STEP_REGISTERS_MOST])
     return true;
 }
 
-static void write_end(void *data, char *ret, size_t room)
+static uint32_t write_end(void *data, char *ret, size_t room)
 {
     (void)data;
     snprintf(ret, room, "the process ended");
+    return STEP_END_EXIT;
 }
 
 static void step_instruction(void *data, bool is_plain)
 {
-    (void)is_plain;
+    of(data)->plain_steps += is_plain;
     of(data)->at++;
 }
 
@@ -227,6 +228,22 @@ static void test_a_signal_handler_is_run_through(void **state)
     assert_int_equal(script.end, STEP_END_MOST);
 }
 
+/* After the last instruction, the debugger must know where the thread is. */
+static void test_the_last_step_is_the_debuggers(void **state)
+{
+    (void)state;
+    SCRIPT({PROGRAM, STACK + 0x100, 0, 0, 0}, {PROGRAM + 1, STACK + 0x100, 0, 0, 0},
+           {PROGRAM + 2, STACK + 0x100, RET, PROGRAM + 9, 0},
+           {PROGRAM + 9, STACK + 0x108, 0, 0, 0});
+    play(&script, 0, 3, STEP_ITEM_STEP);
+    assert_int_equal(script.end, STEP_END_MOST);
+    assert_int_equal(script.plain_steps, 1);
+    script.at = script.plain_steps = script.said_count = 0;
+    play(&script, STEP_UNTIL_RETURN, 100, STEP_ITEM_STEP);
+    assert_int_equal(script.end, STEP_END_RETURN);
+    assert_int_equal(script.plain_steps, 2);
+}
+
 static void test_the_end_says_why(void **state)
 {
     (void)state;
@@ -265,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_a_library_is_stepped_over),
         cmocka_unit_test(test_a_jump_into_a_library_returns_to_the_caller),
         cmocka_unit_test(test_a_signal_handler_is_run_through),
+        cmocka_unit_test(test_the_last_step_is_the_debuggers),
         cmocka_unit_test(test_the_end_says_why),
         cmocka_unit_test(test_another_stop_ends_it),
         cmocka_unit_test(test_from_anywhere),
