@@ -8,10 +8,12 @@ import sys
 HERE = __file__.rsplit("/", 2)[0]
 sys.path[:0] = [HERE + "/plugin", HERE + "/diagnose"]
 import rows_schema  # noqa: E402
-from harness import Skip, expect, expect_equal, expect_in, freezes, main  # noqa: E402
+from harness import expect, expect_equal, expect_in, freezes, main  # noqa: E402
 from schema import mismatches  # noqa: E402
 
 EVIL = "\x1b]0;owned\x07'); DROP TABLE vertex; --<b>\u202e\\"
+# What a small file may cost is not looked at here, and sanitizers need several times as much.
+MEMORY = {"ARGUS_MEMORY": "8G"}
 # column → the table in which it has to be
 REFERENCES = {"process": "process", "thread": "thread", "vertex": "vertex", "from_vertex": "vertex", "to_vertex": "vertex",
               "hang": "hang", "parent": "context"}
@@ -19,16 +21,13 @@ REFERENCES = {"process": "process", "thread": "thread", "vertex": "vertex", "fro
 
 def lines_of(setup, trace, *words):
     path = setup.folder / "out.jsonl.gz"
-    setup.run("graph", "export", *words, trace, "-o", path, code=0)
+    setup.run("graph", "export", *words, trace, "-o", path, code=0, **MEMORY)
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()]
 
 
 def tables_of(setup, trace, *words):
     path = setup.folder / "out.sqlite"
-    done = setup.run("graph", "export", *words, trace, "-o", path)
-    if "was built without libsqlite3" in done.stderr:
-        raise Skip("built without libsqlite3")
-    expect_equal("exit code", (done.returncode, done.stderr if done.returncode else ""), (0, ""))
+    setup.run("graph", "export", *words, trace, "-o", path, code=0, **MEMORY)
     connection = sqlite3.connect(path)
     expect_equal("integrity", connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     expect_equal("version", connection.execute("PRAGMA user_version").fetchone(), (1,))
@@ -90,7 +89,7 @@ def test_many_hangs_are_all_written(setup):
     rows = check(setup, setup.trace("many", freezes(*[2500] * 53)))
     expect_equal("hangs", len(rows["hang"]), 53)
     expect_equal("diagnosed", [row["summary"] is not None for row in rows["hang"]], [True] * 50 + [False] * 3)
-    done = setup.run("graph", "export", "--format=jsonl", setup.folder / "many.argus", code=0)
+    done = setup.run("graph", "export", "--format=jsonl", setup.folder / "many.argus", code=0, **MEMORY)
     expect_in("53 hangs written, of which only the 50 most urgent are diagnosed", done.stderr)
 
 
