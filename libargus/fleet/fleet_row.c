@@ -37,7 +37,7 @@ static const char *role_of(const struct view *view, uint32_t thread, char *buffe
 {
     const struct argus_thread *t = &view->threads[thread];
     if (t->tid == view->processes[t->process].pid)
-        return strcpy(buffer, "main");
+        return memcpy(buffer, "main", sizeof("main"));
     return fleet_thread_name(t->name, 1, buffer, NAME_BYTES);
 }
 

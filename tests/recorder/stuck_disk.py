@@ -108,7 +108,7 @@ class Stuck(Live):
         time.sleep(1)
         self.switch.touch()
         front = subprocess.Popen([ARGUS, "snapshot", "-o", str(self.path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: (front.kill(), front.communicate()))
+        self.addCleanup(lambda: (self.switch.unlink(missing_ok=True), front.kill(), front.communicate()))
         time.sleep(2)
         for _ in range(3):
             self.assert_answers()
@@ -141,9 +141,11 @@ class StuckInWrite(Stuck):
         self.assertTrue(eventually(lambda: list(self.folder.glob("hang-*")), 20))
         self.switch.touch()
         front = subprocess.Popen([ARGUS, "snapshot", "-o", str(self.path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(lambda: (front.kill(), front.wait()))
-        front.wait(60)
+        # the front end waits, too, when it closes its file
+        self.addCleanup(lambda: (self.switch.unlink(missing_ok=True), front.kill(), front.wait()))
+        time.sleep(12)  # the recorder gives up after 10
         self.switch.unlink()
+        front.wait(60)
         self.hang()
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, 60), status())
 
