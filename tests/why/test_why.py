@@ -403,7 +403,7 @@ class Why(unittest.TestCase):
         if not (3, 11) <= sys.version_info < (3, 14) or sys.platform != "linux":
             self.skipTest("offsets of this Python are not known")
         with Started(sys.executable, "-c", HOLDER) as python:
-            answer = settled(python.process.pid, lambda path: path[0]["wait"]["kind"] == "gil" and len(path) == 2)
+            answer = settled(python.process.pid, lambda path: kinds_and_threads(path)[0] == ["gil", "sleep"])
         path = answer["path"]
         self.assertEqual([step["wait"]["kind"] for step in path], ["gil", "sleep"], answer["summary"])
         self.assertEqual([step["tid"] for step in path], [python.process.pid, int(python.line)])
@@ -431,7 +431,7 @@ class Why(unittest.TestCase):
                 self.skipTest("no PID namespace can be made here")
             pid = python.process.pid
             outside = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text())
-            answer = settled(outside, lambda path: path[0]["wait"]["kind"] == "gil" and len(path) == 2)
+            answer = settled(outside, lambda path: kinds_and_threads(path)[0] == ["gil", "sleep"])
             path = answer["path"]
             self.assertEqual([step["wait"]["kind"] for step in path], ["gil", "sleep"], answer["summary"])
             self.assertEqual(own_id(path[1]["pid"], path[1]["tid"]), int(python.line))
