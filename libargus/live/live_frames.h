@@ -66,6 +66,12 @@ size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_mo
 void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bool is_return,
                      struct argus_live_frame *ret);
 
+typedef bool live_function_test(const char *function, const void *context);
+
+/* Whether one of the `most` innermost functions of a thread is wanted. */
+bool live_stack_has(struct argus_live *live, uint32_t thread, size_t most,
+                    live_function_test *is_wanted, const void *context);
+
 /* --- live_images.c, for live_unwind.c --- */
 
 /* The mapping of an address; NULL: none that is executable. */

@@ -83,20 +83,16 @@ static enum argus_live_kind kind_by_stack(struct argus_live *live, uint32_t thre
     return ARGUS_LIVE_FUTEX;
 }
 
-/* Whether one of the innermost functions has a name that begins so, without underscores. */
+/* Whether the name begins so, without underscores. */
+static bool begins_with(const char *function, const void *beginning)
+{
+    return strncmp(function + strspn(function, "_"), beginning, strlen(beginning)) == 0;
+}
+
+/* Whether one of the innermost functions has a name that begins so. */
 static bool stack_names(struct argus_live *live, uint32_t thread, const char *beginning)
 {
-    uint64_t addresses[LIVE_STACK_FRAMES];
-    bool is_cut;
-    size_t count = live_stack(live, thread, addresses, &is_cut);
-    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
-        struct argus_live_frame frame;
-        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
-        const char *name = strtab_get(live->texts, frame.function);
-        if (strncmp(name + strspn(name, "_"), beginning, strlen(beginning)) == 0)
-            return true;
-    }
-    return false;
+    return live_stack_has(live, thread, LOOKED_AT, begins_with, beginning);
 }
 
 static uint32_t word_at(struct argus_live *live, uint32_t thread, uint64_t address)

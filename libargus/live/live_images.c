@@ -179,3 +179,18 @@ void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bo
     if (source)
         ret->file = live_text(live, source);
 }
+
+bool live_stack_has(struct argus_live *live, uint32_t thread, size_t most,
+                    live_function_test *is_wanted, const void *context)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    bool is_cut;
+    size_t count = live_stack(live, thread, addresses, &is_cut);
+    for (size_t i = 0; i < count && i < most; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
+        if (is_wanted(strtab_get(live->texts, frame.function), context))
+            return true;
+    }
+    return false;
+}

@@ -39,8 +39,9 @@ static bool is_behind_another(struct argus_live *live, const struct argus_live_p
 
 /* Functions of a runtime whose program's locks and waits are its own: which of the program's threads
  * ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
-static bool is_of_runtime(const char *function)
+static bool is_of_runtime(const char *function, const void *context)
 {
+    (void)context;
     static const char *const beginnings[] = {
         "ObjectMonitor::", "ObjectSynchronizer::", "Unsafe_Park",
         "Parker::park",    "runtime.futex",        "runtime.futexsleep"};
@@ -52,16 +53,7 @@ static bool is_of_runtime(const char *function)
 
 static bool waits_in_runtime(struct argus_live *live, uint32_t thread)
 {
-    uint64_t addresses[LIVE_STACK_FRAMES];
-    bool is_cut;
-    size_t count = live_stack(live, thread, addresses, &is_cut);
-    for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
-        struct argus_live_frame frame;
-        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
-        if (is_of_runtime(strtab_get(live->texts, frame.function)))
-            return true;
-    }
-    return false;
+    return live_stack_has(live, thread, LOOKED_AT, is_of_runtime, NULL);
 }
 
 static bool joins(struct argus_live *live, const struct argus_live_wait *wait, uint32_t joiner,
