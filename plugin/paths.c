@@ -1,5 +1,6 @@
 #include "plugin/paths.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -150,12 +151,34 @@ char *paths_data_directory(void)
     return xdg_directory("XDG_DATA_HOME", ".local/share");
 }
 
+/* The programs that are installed with the shared object that this code is in: the library, or the plugin.
+ * Their host is another program, and may be anywhere. */
+static char *beside_library(const char *name)
+{
+    static const char *const places[] = {"../bin", "../../bin"};
+    Dl_info object;
+    const char *slash =
+        dladdr(places, &object) && object.dli_fname ? strrchr(object.dli_fname, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+        char *path;
+        if (asprintf(&path, "%.*s/%s/%s", (int)(slash - object.dli_fname), object.dli_fname,
+                     places[i], name) < 0)
+            return NULL;
+        if (access(path, X_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
 char *paths_find_importer(void)
 {
     char directory[PATH_MAX], *path;
     const char *wanted = getenv("ARGUS_IMPORT");
     if (wanted && *wanted)
         return strdup(wanted);
+    if ((path = beside_library("argus-import")))
+        return path;
     if (own_directory(directory, sizeof(directory)) &&
         asprintf(&path, "%s/argus-import", directory) >= 0) {
         if (access(path, X_OK) == 0)

@@ -25,9 +25,9 @@ def listing(package):
 def check_contents(package):
     files = listing(package)
     for name in ("bin/argus", "bin/argus-recorder", "bin/argus-hook", "lib/argus/libargus.so", "lib/argus/libargus-hook.so.0",
-                 "share/argus/argus.lldbinit", "share/argus/probes.conf"):
+                 "share/argus/argus.lldbinit", "share/argus/probes.conf", "include/argus.h"):
         expect(f"{prefix}/{name}" in files, f"{prefix}/{name} is not in {package}")
-    links = [line for path, line in files.items() if path.endswith("/libargus.so") and " -> " in line]
+    links = [line for path, line in files.items() if path.endswith("/libargus.so") and "/argus/link/" not in path and " -> " in line]
     expect(len(links) == 1, f"one link by which LLDB finds the plugin, not {links}")
     expect(all("root/root" in line for line in files.values()), "a file does not belong to root")
     expect(not any(path.startswith(("/etc", "/var", "/tmp", build)) for path in files), "a file of the build is in the package")
