@@ -1,4 +1,5 @@
 /* Starts a recording that lasts until `argus stop`: into a ring in memory, or into a ring file. */
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,6 +123,7 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
 {
     struct recorder_status status = {0};
     const char *directory = arguments_option(arguments, "output");
+    char folder[PATH_MAX];
     struct hang_files kept;
     int fd = -1;
     pid_t watcher = -1;
@@ -130,7 +132,10 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
         error = hang_folder_open(directory ? directory : ".", &fd);
     if (error)
         return error;
-    error = start(session, chosen, -1, &status);
+    kept.folder = folder;
+    error = hang_folder_path(fd, folder, sizeof(folder));
+    if (!error)
+        error = start(session, chosen, -1, &status);
     if (error) {
         close(fd);
         return error;
@@ -140,10 +145,10 @@ static struct argus_error *start_on_hang(struct session *session, const struct a
         return error;
     session_printf(session,
                    "looking for hangs of %.3g s or more, in a ring of %llu MB (recorder: pid %d)\n"
-                   "pid %d keeps a snapshot of each, as hang-PROCESS-PID-TIME.argus; argus stop  "
-                   "ends it\n",
+                   "pid %d keeps a snapshot of each, as hang-PROCESS-PID-TIME.argus in %s\n"
+                   "argus stop  ends it\n",
                    chosen->hang_ms / 1e3, (unsigned long long)(status.ring_bytes >> 20),
-                   status.recorder_pid, watcher);
+                   status.recorder_pid, watcher, folder);
     return NULL;
 }
 

@@ -11,10 +11,17 @@
 #include "argus/recorded_host.h"
 #include "base/compat.h"
 #include "plugin/commands/hang_explain.h"
+#include "plugin/commands/hang_folder.h"
 #include "plugin/commands/hang_notice.h"
 #include "plugin/commands/recording_command.h"
 
 #define NICE 10 /* yields to the user's programs; a higher value would delay `argus stop` */
+
+void hang_job_end(const struct hang_job *job)
+{
+    hang_folder_set_finished(job->fd);
+    close(job->fd);
+}
 
 /* Keeps the first failure for `argus status`; the file is useful even so. */
 static void remark(struct hang_finished *ret, const char *name, struct argus_error *error)
@@ -71,16 +78,21 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
         return;
     }
     remark(ret, job->name, hang_quota_apply(&finisher->wanted->quota, job->name, &ret->full));
+    hang_job_end(job); /* the process of the notification stays for longer */
     if (!finisher->wanted->quiet && access(job->name, F_OK) == 0)
         remark(ret, "no desktop notification", hang_notice_send(job->name, &kept));
 }
 
 /* Finishes one file in the child process. Closes the copy of the watcher's connection first,
- * because the recorder treats any process that holds the connection as the watcher. */
+ * because the recorder treats any process that holds the connection as the watcher; and the files
+ * that others will finish. */
 static void finish_alone(const struct hang_finisher *finisher, const struct hang_job *job, int fd)
 {
     struct hang_finished finished;
     recorder_close(finisher->client);
+    for (size_t i = finisher->next; i < finisher->jobs.length; i++)
+        if (&finisher->jobs.data[i] != job)
+            close(finisher->jobs.data[i].fd);
     setpriority(PRIO_PROCESS, 0, NICE);
     finish(finisher, job, &finished);
     _exit(write(fd, &finished, sizeof(finished)) != (ssize_t)sizeof(finished));
@@ -117,6 +129,7 @@ void hang_finisher_wait(struct hang_finisher *finisher, struct hang_finished *re
         snprintf(ret->remark, sizeof(ret->remark), "%.200s is not finished: its process failed",
                  job->name);
     }
+    hang_job_end(job);
     close(finisher->fd);
     finisher->fd = -1;
     if (finisher->pid > 0)

@@ -18,7 +18,11 @@ struct hang_job {
     char name[NAME_MAX + 1];
     struct reply_hang hang;
     struct recorder_status status;
+    int fd; /* owned; marks the file as unfinished (hang_folder.h) */
 };
+
+/* Marks the file as finished. */
+void hang_job_end(const struct hang_job *job);
 
 struct hang_finished {
     struct reply_hang hang;

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,4 +168,37 @@ struct argus_error *hang_folder_open(const char *path, int *ret_fd)
     struct argus_error *error = expanded ? create_and_open(expanded, ret_fd) : argus_error_memory();
     free(expanded);
     return error;
+}
+
+struct argus_error *hang_folder_path(int fd, char *ret, size_t room)
+{
+    char link[32];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, ret, room);
+    if (length < 0 || (size_t)length >= room)
+        return argus_error_os(length < 0 ? errno : ENAMETOOLONG, "cannot find the folder's path");
+    ret[length] = '\0';
+    return NULL;
+}
+
+/* --- files in progress --- */
+
+void hang_folder_set_unfinished(int fd)
+{
+    /* a failure only means that `argus hangs` reads the file too early */
+    flock(fd, LOCK_EX | LOCK_NB);
+}
+
+void hang_folder_set_finished(int fd)
+{
+    flock(fd, LOCK_UN);
+}
+
+bool hang_folder_is_unfinished(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return locked;
 }

@@ -3,6 +3,7 @@
 #define ARGUS_PLUGIN_COMMANDS_HANG_FOLDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "argus/error.h"
 
@@ -10,6 +11,16 @@
  * sudo, it is created and checked with the rights of the user who called sudo. The caller owns
  * `*ret_fd`. */
 struct argus_error *hang_folder_open(const char *path, int *ret_fd);
+
+/* The absolute path of an open folder. */
+struct argus_error *hang_folder_path(int fd, char *ret, size_t room);
+
+/* Marks the open file as unfinished, until hang_folder_set_finished() or until all processes that
+ * inherited `fd` have ended. Does nothing on file systems without locks. */
+void hang_folder_set_unfinished(int fd);
+void hang_folder_set_finished(int fd);
+/* Whether a process is still writing or finishing the file. */
+bool hang_folder_is_unfinished(const char *path);
 
 /* Permanently takes the rights of the user who called sudo; does nothing without sudo. False: it
  * failed. */

@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "plugin/commands/hang_explain.h"
+#include "plugin/commands/hang_folder.h"
 #include "plugin/paths.h"
 
 struct reading {
@@ -198,6 +199,8 @@ static struct argus_error *read_file(struct reading *reading, const char *name, 
 {
     struct hang_list_row row = {.hang_count = 0};
     bool known = false;
+    if (hang_folder_is_unfinished(path))
+        return add_rest(reading, name, "it is still being written: list the folder again later");
     struct argus_error *error = read_notes(path, &row, &known);
     bool wanted = !row.hang.pid || is_wanted(reading, &row.hang);
     if (!error && !known && wanted)

@@ -156,12 +156,44 @@ static struct argus_error *bus_failure(const char *what, int result, const struc
                               error && error->message ? error->message : strerror(-result));
 }
 
+/* Finds the session bus. Under sudo, or in a program started outside of the session, its
+ * environment variables are missing, but the bus may exist. */
+static bool find_session_bus(void)
+{
+    char path[64];
+    const char *address = getenv("DBUS_SESSION_BUS_ADDRESS");
+    if (address && *address)
+        return true;
+    unsetenv("DBUS_SESSION_BUS_ADDRESS");
+    if (!getenv("XDG_RUNTIME_DIR")) {
+        snprintf(path, sizeof(path), "/run/user/%u", (unsigned)geteuid());
+        setenv("XDG_RUNTIME_DIR", path, 0);
+    }
+    char *socket;
+    if (asprintf(&socket, "%s/bus", getenv("XDG_RUNTIME_DIR")) < 0)
+        return false;
+    bool exists = access(socket, R_OK | W_OK) == 0;
+    free(socket);
+    return exists;
+}
+
+/* The address in the environment is that of the session in which the recording was started. If that
+ * session has ended, the user's new one is found in its usual place. */
+static int open_bus(struct notice *notice)
+{
+    int result = notice->calls.open(&notice->bus);
+    if (result >= 0 || !getenv("DBUS_SESSION_BUS_ADDRESS"))
+        return result;
+    unsetenv("DBUS_SESSION_BUS_ADDRESS");
+    return find_session_bus() ? notice->calls.open(&notice->bus) : result;
+}
+
 static struct argus_error *show(struct notice *notice)
 {
     char title[160], body[1024];
     struct bus_error error = {.name = NULL};
     message *reply = NULL;
-    int result = notice->calls.open(&notice->bus);
+    int result = open_bus(notice);
     if (result < 0)
         return bus_failure("cannot connect to the session bus", result, NULL);
     result = notice->calls.add_match(notice->bus, NULL, "type='signal',interface='" SERVICE "'",
@@ -220,27 +252,6 @@ static void open_report(const struct notice *notice)
 }
 
 /* --- the process --- */
-
-/* Finds the session bus. Under sudo, or in a program started outside of the session, its
- * environment variables are missing, but the bus may exist. */
-static bool find_session_bus(void)
-{
-    char path[64];
-    const char *address = getenv("DBUS_SESSION_BUS_ADDRESS");
-    if (address && *address)
-        return true;
-    unsetenv("DBUS_SESSION_BUS_ADDRESS");
-    if (!getenv("XDG_RUNTIME_DIR")) {
-        snprintf(path, sizeof(path), "/run/user/%u", (unsigned)geteuid());
-        setenv("XDG_RUNTIME_DIR", path, 0);
-    }
-    char *socket;
-    if (asprintf(&socket, "%s/bus", getenv("XDG_RUNTIME_DIR")) < 0)
-        return false;
-    bool exists = access(socket, R_OK | W_OK) == 0;
-    free(socket);
-    return exists;
-}
 
 static void notice_main(const char *path, const struct argus_kept_hang *hang, int fd)
 {

@@ -21,9 +21,14 @@ static int compare_newest_first(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
+static bool same_program(const struct hang_file *a, const struct hang_file *b)
+{
+    return strcmp(a->process, b->process) == 0;
+}
+
 static bool same_kind(const struct hang_file *a, const struct hang_file *b)
 {
-    return a->signature == b->signature && strcmp(a->process, b->process) == 0;
+    return a->signature == b->signature && same_program(a, b);
 }
 
 /* Ranks the files of one kind, which are sorted: the longest hang gets place 0, among equals the
@@ -48,14 +53,34 @@ static bool is_first_of_kind(const struct hang_file *files, size_t at)
     return true;
 }
 
-/* The file to delete first: the one with the highest place in its kind; the oldest of these, but
- * never the newest file of all. */
+static void count_siblings(struct hang_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        files[i].sibling_count = 0;
+        for (size_t k = 0; k < count; k++)
+            files[i].sibling_count += !files[k].drop && same_program(&files[i], &files[k]);
+    }
+}
+
+static void drop(struct hang_file *files, size_t count, struct hang_file *file)
+{
+    file->drop = true;
+    for (size_t i = 0; i < count; i++)
+        files[i].sibling_count -= same_program(&files[i], file);
+}
+
+/* The file to delete first: one of the program with the most files, with the highest place in its
+ * kind; the oldest of these, but never the newest file of all. */
 static struct hang_file *least(struct hang_file *files, size_t count)
 {
     struct hang_file *found = NULL;
-    for (size_t i = 1; i < count; i++)
-        if (!files[i].drop && (!found || files[i].place >= found->place))
-            found = &files[i];
+    for (size_t i = 1; i < count; i++) {
+        struct hang_file *file = &files[i];
+        if (file->drop || (found && file->sibling_count < found->sibling_count))
+            continue;
+        if (!found || file->sibling_count > found->sibling_count || file->place >= found->place)
+            found = file;
+    }
     return found;
 }
 
@@ -72,8 +97,9 @@ void hang_quota_choose(struct hang_file *files, size_t count, const struct hang_
         bytes += files[i].drop ? 0 : files[i].bytes;
     }
     struct hang_file *file;
+    count_siblings(files, count);
     while (bytes > quota->most_bytes && (file = least(files, count))) {
-        file->drop = true;
+        drop(files, count, file);
         bytes -= file->bytes;
     }
 }

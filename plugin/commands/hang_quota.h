@@ -1,6 +1,7 @@
 /* Which files of a folder of `argus start --on-hang` are kept. Hangs of one program with one
  * signature are of one kind. Of each kind the longest hang is kept first, then the newest, then the
- * next newest. So a program that freezes again and again does not displace files of others.
+ * next newest. If all files together are too large, the program with the most files loses one. So a
+ * program that freezes again and again does not displace files of others.
  *
  * Files are deleted only if their notes say that --on-hang wrote them (argus/kept_hang.h) and they
  * still have the name that it gave them. Files that a person renamed or added are kept. The quota
@@ -30,7 +31,8 @@ struct hang_file {
     uint64_t bytes;
     /* rank in its kind, where 0 is the last to be deleted; set by hang_quota_choose() */
     size_t place;
-    bool drop; /* to be deleted; set by hang_quota_choose() */
+    size_t sibling_count; /* files of its program that stay; set by hang_quota_choose() */
+    bool drop;            /* to be deleted; set by hang_quota_choose() */
 };
 
 /* Sorts `files`, the newest first, and marks those that are to be deleted. */

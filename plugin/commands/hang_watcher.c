@@ -40,8 +40,8 @@ static void make_name(const struct reply_hang *hang, unsigned attempt, char *ret
 
 /* Never opens an existing file or follows a link, because others may be able to write to the
  * directory. */
-static struct argus_error *create_file(const struct reply_hang *hang, char *ret_name, size_t room,
-                                       int *ret_fd)
+static struct argus_error *create_file(const char *folder, const struct reply_hang *hang,
+                                       char *ret_name, size_t room, int *ret_fd)
 {
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         make_name(hang, attempt, ret_name, room);
@@ -51,7 +51,23 @@ static struct argus_error *create_file(const struct reply_hang *hang, char *ret_
         if (errno != EEXIST)
             break;
     }
-    return argus_error_os(errno, "cannot write %s", ret_name);
+    return argus_error_os(errno, "cannot write %s/%s", folder, ret_name);
+}
+
+/* The folder may have been removed since the start. */
+static struct argus_error *enter_folder(const char *folder)
+{
+    struct stat here;
+    int fd;
+    if (stat(".", &here) == 0 && here.st_nlink)
+        return NULL;
+    struct argus_error *error = hang_folder_open(folder, &fd);
+    if (error)
+        return error;
+    if (fchdir(fd) < 0)
+        error = argus_error_os(errno, "cannot enter the folder %s", folder);
+    close(fd);
+    return error;
 }
 
 /* --- programs that freeze again and again --- */
@@ -156,15 +172,19 @@ static struct argus_error *snapshot(struct watcher *watcher, int fd, struct reco
 static struct argus_error *take_snapshot(struct watcher *watcher, const struct reply_hang *hang,
                                          struct hang_job *ret)
 {
-    int fd;
+    const char *folder = watcher->kept->folder;
     *ret = (struct hang_job){.hang = *hang};
-    struct argus_error *error = create_file(hang, ret->name, sizeof(ret->name), &fd);
+    struct argus_error *error = enter_folder(folder);
+    if (!error)
+        error = create_file(folder, hang, ret->name, sizeof(ret->name), &ret->fd);
     if (error)
         return error;
-    error = snapshot(watcher, fd, &ret->status);
-    close(fd);
-    if (error)
-        unlink(ret->name);
+    hang_folder_set_unfinished(ret->fd);
+    error = snapshot(watcher, ret->fd, &ret->status);
+    if (!error)
+        return NULL;
+    hang_job_end(ret);
+    unlink(ret->name);
     return error;
 }
 
@@ -189,8 +209,10 @@ static struct argus_error *keep(struct watcher *watcher, const struct reply_hang
                                   "the files of earlier ones of its program are not finished yet");
     /* no pause: the recorder reports the end of a hang half a second late (hang_watch.c) */
     struct argus_error *failed = take_snapshot(watcher, hang, &job);
-    if (!failed && !hang_finisher_add(&watcher->finisher, &job))
+    if (!failed && !hang_finisher_add(&watcher->finisher, &job)) {
+        hang_job_end(&job);
         failed = argus_error_memory();
+    }
     struct argus_error *error =
         recorder_hang_done(watcher->client, failed ? WATCHED_NOT_KEPT : WATCHED_TAKEN,
                            failed ? failed->message : NULL);

@@ -11,6 +11,7 @@
 /* The files to keep, and how. */
 struct hang_files {
     const struct arguments *arguments; /* of argus start; borrowed */
+    const char *folder;                /* absolute; borrowed */
     struct hang_quota quota;
     bool with_names; /* look up function names */
     bool quiet;      /* show no notifications */

@@ -1,4 +1,5 @@
 """argus hangs FOLDER, and which hang of a file of --on-hang is explained."""
+import fcntl
 import json
 import os
 
@@ -110,6 +111,18 @@ def test_broken_and_foreign_files_are_said(setup):
     expect_equal("idle", rest["idle.argus"], "it contains no hang")
     expect_equal("others", found["other_files"], 1)
     expect_in("Not listed:", setup.run("hangs", folder, code=0).stdout)
+
+
+def test_a_file_in_progress_is_not_read(setup):
+    """The watcher locks a file until it is complete: before that its cause, or even its process, is not known."""
+    folder = setup.folder / "progress"
+    files = [put(setup, folder, name, freezes(2500)) for name in ("done", "written")]
+    with open(files[1], "rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        found = listed(setup, folder)
+        expect_equal("listed", [row["file"] for row in found["hangs"]], ["done.argus"])
+        expect_in("still being written", found["not_listed"][0]["why"])
+    expect_equal("later", len(listed(setup, folder)["hangs"]), 2)
 
 
 def test_an_empty_folder(setup):

@@ -80,6 +80,19 @@ static void test_folder_full(void **state)
     expect_kept(files, 0, 3, 0, "");
 }
 
+/* A program that freezes in many places does not displace the only file of another one. */
+static void test_program_with_most_files_loses(void **state)
+{
+    (void)state;
+    struct hang_file files[] = {file("editor", 1, 1, 5), file("script", 1, 2, 5),
+                                file("script", 2, 3, 5), file("script", 3, 4, 5),
+                                file("script", 3, 5, 5)};
+    expect_kept(files, 5, 3, 40 * MB, "5 3 2 1");
+    expect_kept(files, 5, 3, 30 * MB, "5 3 1");
+    expect_kept(files, 5, 3, 20 * MB, "5 1");
+    expect_kept(files, 5, 3, 10 * MB, "5");
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -100,6 +113,7 @@ int main(void)
         cmocka_unit_test(test_of_two_as_long_the_newer),
         cmocka_unit_test(test_each_kind_alone),
         cmocka_unit_test(test_folder_full),
+        cmocka_unit_test(test_program_with_most_files_loses),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

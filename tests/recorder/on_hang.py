@@ -228,6 +228,17 @@ class OnHang(HangLoops):
         for part in folder, folder.parent:
             self.assertEqual(part.stat().st_mode & 0o777, 0o700)
 
+    def test_a_removed_folder_is_created_again(self):
+        folder = self.folder / "a"
+        done = argus("start", "--on-hang", "500ms", "-o", str(folder), "--ring-size", "128M", "--process", "argusloop7", "--no-symbols")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"in {folder}\n", done.stdout)
+        folder.rmdir()
+        self.assertEqual(self.loop("argusloop7", 0.9).stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
+        self.assertEqual(len(list(folder.glob("hang-argusloop7-*.argus"))), 1)
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+
     def test_a_folder_that_cannot_be_created(self):
         file = self.folder / "file"
         file.write_text("text")
