@@ -71,7 +71,7 @@ CASES = [
     Case("gnumeric-slow-file", "GTK 3", ("gnumeric", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
     Case("textedit-slow-file", "GNUstep", ("TextEdit", "-GSFilePath", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
     Case("keepass-slow-settings", "Windows Forms", ("keepass2", "-cfg-local:{slow}/slow.xml"), means.SlowFiles, start_up=True),
-    Case("audacity-slow-file", "wxWidgets", ("audacity", "{slow}/slow.wav"), means.SlowFiles, start_up=True),
+    Case("audacity-slow-file", "wxWidgets", ("sh", "-c", "rm -rf /var/tmp/audacity-root; exec audacity {slow}/slow.wav"), means.SlowFiles, start_up=True),
     # The clipboard's owner is stopped.
     Case("emacs-paste", "GTK 3 (own loop)", EMACS, means.StoppedClipboard, freeze=("key ctrl+y",)),
     Case("gvim-paste", "GTK 3", ("gvim", "-f", "{text}"), means.StoppedClipboard, use=("key Down",), freeze=('type "+p',)),

@@ -275,3 +275,21 @@ def dialog_after_a_short_reply():
     frames_of_animation(s, 180)
     s.end()
     return s, [([], [])]
+
+
+@scene
+def dialog_among_replies():
+    """A loop deep in the stack that draws at each frame: a dialog before the main loop. The program waits at another place, which is
+    less deep, for a server that is so busy that its replies do not look like replies; it never rests there."""
+    s = Loop(begun=False)
+    s.thread(10, "editor")
+    s.thread(30, "server")
+    s.wait(30, "read")
+    for round in range(12):
+        s.wait(10, "poll", fd=0x7000, frames=REPLY)
+        s.for_ms(1)
+        s.interrupt(30)
+        s.wake(30, 10)
+        s.wait(30, "read")
+        frames_of_animation(s, 100 if round == 11 else 0, ms=30)
+    return s, [([], [])]

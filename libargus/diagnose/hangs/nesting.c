@@ -35,6 +35,8 @@
 #define SERVES 3
 /* Most replies take less. */
 #define SERVING_NS 1000000ull
+/* A reply of a busy server hardly takes as long. */
+#define SURELY_RESTING_NS 100000000ull
 
 /* Frames that two stacks have in common, counted from the thread's first function. The innermost
  * frames are not compared. */
@@ -162,6 +164,16 @@ static bool rests(const struct habit *habit)
     return habit->count >= SERVES && (long_waits || habit->ended < habit->count / 2);
 }
 
+/* Whether `outer` shows nothing about `inner`: the thread rests at `inner`, not for replies, and
+ * never rested at `outer`. Then `outer` is rather a wait for the display server's replies: not all
+ * of them are known as such, because a busy server answers several requests at once. */
+static bool shows_nothing(const struct habit *inner, const struct habit *outer)
+{
+    return outer->kind == ARGUS_WAIT_POLL && inner->kind == ARGUS_WAIT_POLL && !inner->answers &&
+           outer->longest_ns < SURELY_RESTING_NS && !rests(outer) && rests(inner) &&
+           inner->longest_ns >= RESTING_NS;
+}
+
 /* What the places that enclose a place show about it. */
 struct verdict {
     bool unlike_home;   /* takes nothing that an enclosing place takes */
@@ -214,7 +226,7 @@ static void judge(struct habits *habits, struct habit *const *outer, const bool 
         struct habit *inner = &habits->items.data[i];
         struct verdict verdict = {.loop = false};
         for (size_t k = 0; k < count; k++)
-            if (is_handler_of(habits, inner, outer[k]))
+            if (is_handler_of(habits, inner, outer[k]) && !shows_nothing(inner, outer[k]))
                 relate(inner, outer[k], nested[k], &verdict);
         inner->loop |= verdict.loop;
         inner->serves = verdict.serves || verdict.loop;
