@@ -39,10 +39,11 @@ static void say_error(int fd, const struct argus_error *error)
 
 static struct argus_error *check_privilege(void)
 {
-    if (geteuid() == 0)
+    if (platform_may_record())
         return NULL;
     return argus_error_create(ARGUS_ERROR_PERMISSION,
-                              "argus-recorder needs root to record the system");
+                              "argus-recorder needs root (or CAP_BPF and CAP_PERFMON) to record "
+                              "the system");
 }
 
 static int serve_in_background(int ready_fd)
@@ -107,6 +108,7 @@ int main(int argc, char **argv)
     platform_close_from(STDERR_FILENO + 1);
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
+    platform_forget_capabilities(); /* they are for recording: a step needs the user's own rights */
     if (argc == 2 && strcmp(argv[1], "step") == 0)
         return step_main(argv, starter_uid());
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

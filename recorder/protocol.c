@@ -275,7 +275,7 @@ struct argus_error *message_send(int socket, const void *bytes, size_t length, i
         sent = platform_send(socket, &message);
     while (sent < 0 && errno == EINTR);
     if (sent < 0)
-        return argus_error_os(errno, "cannot send over " PROTOCOL_SOCKET);
+        return argus_error_os(errno, "cannot send over the recorder's socket");
     return NULL;
 }
 
@@ -316,7 +316,7 @@ struct argus_error *message_receive(int socket, void *bytes, size_t room, size_t
         length = platform_receive(socket, &message);
     while (length < 0 && errno == EINTR);
     if (length < 0 && errno != ECONNRESET)
-        return argus_error_os(errno, "cannot receive from " PROTOCOL_SOCKET);
+        return argus_error_os(errno, "cannot receive from the recorder's socket");
     *ret_length = length > 0 ? (size_t)length : 0;
     *ret_fd = length < 0 ? -1 : take_fds(&message);
     return NULL;
@@ -332,7 +332,7 @@ struct argus_error *message_peek(int socket, void *bytes, size_t room, size_t *r
     if (length < 0 && errno == ENOTSUP)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED, "a message cannot be left in a socket");
     if (length < 0 && errno != ECONNRESET)
-        return argus_error_os(errno, "cannot receive from " PROTOCOL_SOCKET);
+        return argus_error_os(errno, "cannot receive from the recorder's socket");
     *ret_length = length > 0 ? (size_t)length : 0;
     return NULL;
 }

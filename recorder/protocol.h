@@ -27,8 +27,6 @@
 #else
 #define PROTOCOL_DIRECTORY "/run/argus"
 #endif
-#define PROTOCOL_SOCKET PROTOCOL_DIRECTORY "/recorder.socket"
-#define PROTOCOL_LOCK   PROTOCOL_DIRECTORY "/recorder.lock"
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
 #define PROTOCOL_VERSION 8

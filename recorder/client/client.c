@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client/launch.h"
+#include "control_place.h"
 #include "platform.h"
 #include "protocol.h"
 #if defined(__linux__)
@@ -25,11 +26,11 @@ struct recorder_client {
 
 /* The socket belongs to the user who started the recorder. Other users cannot tell whether a
  * recorder still listens. */
-static struct argus_error *not_allowed(void)
+static struct argus_error *not_allowed(const char *path)
 {
     struct stat status;
-    if (stat(PROTOCOL_SOCKET, &status) < 0)
-        return argus_error_os(errno, "cannot connect to " PROTOCOL_SOCKET);
+    if (stat(path, &status) < 0)
+        return argus_error_os(errno, "cannot connect to %s", path);
     return argus_error_create(
         ARGUS_ERROR_PERMISSION,
         "the recorder serves only root and uid %u, who started it; run argus with "
@@ -37,9 +38,12 @@ static struct argus_error *not_allowed(void)
         status.st_uid);
 }
 
-static struct argus_error *connect_socket(int *ret_fd)
+/* Connects to the recorder that runs as `uid`. */
+static struct argus_error *connect_socket(uid_t uid, int *ret_fd)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
+    const struct control_place place = control_place(uid);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", place.socket);
     int fd = platform_socket();
     if (fd < 0)
         return argus_error_os(errno, "cannot make a socket");
@@ -53,14 +57,18 @@ static struct argus_error *connect_socket(int *ret_fd)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "no recorder is running: argus start begins a recording");
     if (failed == EACCES)
-        return not_allowed();
-    return argus_error_os(failed, "cannot connect to " PROTOCOL_SOCKET);
+        return not_allowed(place.socket);
+    return argus_error_os(failed, "cannot connect to %s", place.socket);
 }
 
 struct argus_error *recorder_connect(struct recorder_client **ret)
 {
     int fd = -1;
-    struct argus_error *error = connect_socket(&fd);
+    struct argus_error *error = connect_socket(geteuid(), &fd);
+    if (error && geteuid() != 0) {
+        argus_error_destroy(error);
+        error = connect_socket(0, &fd);
+    }
     if (error)
         return error;
     struct recorder_client *client = calloc(1, sizeof(*client));

@@ -116,10 +116,10 @@ struct recorder_cpu {
     uint64_t oldest_ns;     /* the trace clock at the oldest record in its ring; 0: it is empty */
 };
 
-/* Starts argus-recorder (through sudo unless run as root) and connects to it. BUSY: another one is
+/* Starts argus-recorder (through sudo if neither root nor capabilities allow it to record) and connects to it. BUSY: another one is
  * recording; the message says since when and who started it. */
 struct argus_error *recorder_launch(struct recorder_client **ret);
-/* Connects to the running recorder; NOT_FOUND: none is running. */
+/* Connects to the running recorder of this user, else to that of root; NOT_FOUND: none is running. */
 struct argus_error *recorder_connect(struct recorder_client **ret);
 void recorder_close(struct recorder_client *client);
 

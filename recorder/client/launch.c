@@ -135,11 +135,9 @@ static bool has_terminal(void)
     return fd >= 0;
 }
 
-struct argus_error *launch_recorder(void)
+static struct argus_error *launch_by_others(void)
 {
     enum launch_answer answer;
-    if (geteuid() == 0)
-        return launch_by(LAUNCH_PLAIN, &answer);
     if (has_terminal())
         return launch_by(LAUNCH_SUDO, &answer);
     struct argus_error *by_sudo = launch_by(LAUNCH_SUDO_SILENT, &answer);
@@ -152,4 +150,17 @@ struct argus_error *launch_recorder(void)
     }
     argus_error_destroy(by_polkit);
     return by_sudo;
+}
+
+/* As itself first: its file can have capabilities. */
+struct argus_error *launch_recorder(void)
+{
+    enum launch_answer answer;
+    struct argus_error *error = launch_by(LAUNCH_PLAIN, &answer);
+    if (!error || geteuid() == 0)
+        return error;
+    if (answer == ANSWER_OF_RECORDER && error->code != ARGUS_ERROR_PERMISSION)
+        return error;
+    argus_error_destroy(error);
+    return launch_by_others();
 }

@@ -122,9 +122,12 @@ static void follow_temporary(struct output *output)
     struct output moved = {.temporary =
                                is_ours(output, output->temporary) ? NULL : path_now(output)};
     const char *now = moved.temporary, *base = base_of(output->path);
-    if (now && strcmp(base_of(now), base_of(output->temporary)) == 0 &&
-        asprintf(&moved.path, "%.*s%s", (int)(base_of(now) - now), now, base) >= 0 &&
-        (!output->old || asprintf(&moved.old, "%s.old", moved.path) >= 0)) {
+    bool followed = now && strcmp(base_of(now), base_of(output->temporary)) == 0;
+    if (followed && asprintf(&moved.path, "%.*s%s", (int)(base_of(now) - now), now, base) < 0)
+        moved.path = NULL; /* asprintf() leaves it undefined */
+    if (moved.path && output->old && asprintf(&moved.old, "%s.old", moved.path) < 0)
+        moved.old = NULL;
+    if (moved.path && !output->old == !moved.old) {
         const struct output before = *output;
         output->temporary = moved.temporary;
         output->path = moved.path;

@@ -19,6 +19,7 @@
 #include "linux/kallsyms.h"
 #include "linux/load/programs.h"
 #include "linux/mapped_images.h"
+#include "linux/missing_rights.h"
 #include "linux/open_ends.h"
 #include "linux/pid_namespace.h"
 #include "linux/pollers.h"
@@ -57,6 +58,7 @@ static void collect_notes(struct bpf_backend *backend)
 {
     const char *const *notes;
     size_t count = programs_notes(backend->programs, &notes);
+    missing_rights_note(&backend->base);
     if (pid_namespace_note())
         backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < count; i++)

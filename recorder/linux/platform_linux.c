@@ -152,6 +152,29 @@ void platform_raise_limits(void)
     }
 }
 
+static bool has(const struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3], int capability)
+{
+    return held[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+bool platform_may_record(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (geteuid() == 0)
+        return true; /* what it lacks in a container is said when that is refused */
+    return syscall(SYS_capget, &header, held) == 0 &&
+           (has(held, CAP_SYS_ADMIN) || (has(held, CAP_BPF) && has(held, CAP_PERFMON)));
+}
+
+void platform_forget_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (geteuid() != 0)
+        syscall(SYS_capset, &header, none);
+}
+
 /* Capabilities that nothing here needs: to change the system, its network, clock, devices, modules
  * and security policy. To give one up: a row. */
 static const uint8_t unneeded[] = {
@@ -162,12 +185,15 @@ static const uint8_t unneeded[] = {
     CAP_MAC_ADMIN,       CAP_WAKE_ALARM,       CAP_BLOCK_SUSPEND,  CAP_SETPCAP,
 };
 
-/* The bounding set first: that needs one of them. */
+/* The bounding set first: that needs one of them. Of an ordinary user's process with capabilities,
+ * other processes of that user may see no memory and no descriptors. */
 void platform_shed_rights(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {0};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (geteuid() != 0)
+        prctl(PR_SET_DUMPABLE, 0);
     if (syscall(SYS_capget, &header, kept) < 0)
         return;
     for (size_t i = 0; i < sizeof(unneeded); i++) {

@@ -32,6 +32,7 @@ target_sources(argus_recorder PRIVATE
   linux/load/switched_off.c
   linux/load/syscall_bitmaps.c
   linux/mapped_images.c
+  linux/missing_rights.c
   linux/online_cpus.c
   linux/open_ends.c
   linux/perf/event_format.c

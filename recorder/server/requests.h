@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "argus/error.h"
+#include "control_place.h"
 #include "platform.h"
 #include "protocol.h"
 #include "server/hang_watch.h"
@@ -31,6 +32,7 @@ struct handed {
 
 struct server {
     uid_t starter;
+    struct control_place place;
     int lock_fd, listen_fd, signal_fd;
     struct client clients[CLIENT_LIMIT];
     uint64_t turns;              /* counts connections and requests */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,27 +22,34 @@
 
 #define IDLE_LIMIT_S 10
 
-/* /run/argus must belong to root alone, otherwise another user could put a socket there. */
-static struct argus_error *open_directory(void)
+/* The folder must belong to the user of this process alone (/run/argus: root), otherwise another
+ * user could put a socket there. */
+static struct argus_error *open_folder(const char *folder)
 {
     struct stat status;
-    if (mkdir(PROTOCOL_DIRECTORY, 0755) < 0 && errno != EEXIST)
-        return argus_error_os(errno, "cannot make " PROTOCOL_DIRECTORY);
-    if (lstat(PROTOCOL_DIRECTORY, &status) < 0)
-        return argus_error_os(errno, "cannot look at " PROTOCOL_DIRECTORY);
-    if (!S_ISDIR(status.st_mode) || status.st_uid != 0 || (status.st_mode & 022))
+    bool made = mkdir(folder, 0755) == 0 || errno == EEXIST;
+    if (!made && errno == ENOENT)
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "there is no place for %s: log in so that systemd makes this "
+                                  "user's folder, or run argus with sudo",
+                                  folder);
+    if (!made)
+        return argus_error_os(errno, "cannot make %s for the control socket", folder);
+    if (lstat(folder, &status) < 0)
+        return argus_error_os(errno, "cannot look at %s", folder);
+    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
         return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  PROTOCOL_DIRECTORY " is not a directory that only root can "
-                                                     "write to: remove it");
+                                  "%s is not a directory that only %s can write to: remove it",
+                                  folder, geteuid() ? "its user" : "root");
     return NULL;
 }
 
 /* A recorder that is ending has already removed its socket, but the kernel needs time to release
  * the programs. */
-static bool lock_within(int fd, unsigned seconds)
+static bool lock_within(int fd, const char *socket, unsigned seconds)
 {
     for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
-        if (errno != EWOULDBLOCK || access(PROTOCOL_SOCKET, F_OK) == 0 || tries == seconds * 20)
+        if (errno != EWOULDBLOCK || access(socket, F_OK) == 0 || tries == seconds * 20)
             return false;
         poll(NULL, 0, 50);
     }
@@ -50,32 +58,33 @@ static bool lock_within(int fd, unsigned seconds)
 
 static struct argus_error *take_lock(struct server *server)
 {
-    server->lock_fd =
-        open(PROTOCOL_LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const char *path = server->place.lock;
+    server->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (server->lock_fd < 0)
-        return argus_error_os(errno, "cannot open " PROTOCOL_LOCK);
-    if (lock_within(server->lock_fd, 10))
+        return argus_error_os(errno, "cannot open %s", path);
+    if (lock_within(server->lock_fd, server->place.socket, 10))
         return NULL;
     if (errno != EWOULDBLOCK)
-        return argus_error_os(errno, "cannot lock " PROTOCOL_LOCK);
+        return argus_error_os(errno, "cannot lock %s", path);
     return argus_error_create(ARGUS_ERROR_BUSY,
                               "another argus-recorder is running: see argus status");
 }
 
 /* Only root and the starter can connect: another user could keep this process, which is root's and
- * may have real-time priority, busy with refusing connections. The directory is root's, so no other
- * user can have replaced the socket at the path. */
+ * may have real-time priority, busy with refusing connections. The directory is root's (or the
+ * user's who is this process's), so no other user can have replaced the socket at the path. */
 static struct argus_error *listen_at_socket(struct server *server)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PROTOCOL_SOCKET};
+    const char *path = server->place.socket;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
     server->listen_fd = platform_socket();
-    unlink(PROTOCOL_SOCKET); /* left by a killed recorder: this process has the lock */
+    unlink(path); /* left by a killed recorder: this process has the lock */
     if (server->listen_fd < 0 || fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) < 0 ||
         fchmod(server->listen_fd, 0600) < 0 ||
         bind(server->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        chown(PROTOCOL_SOCKET, server->starter, (gid_t)-1) < 0 ||
-        listen(server->listen_fd, CLIENT_LIMIT) < 0)
-        return argus_error_os(errno, "cannot listen at " PROTOCOL_SOCKET);
+        chown(path, server->starter, (gid_t)-1) < 0 || listen(server->listen_fd, CLIENT_LIMIT) < 0)
+        return argus_error_os(errno, "cannot listen at %s", path);
     return NULL;
 }
 
@@ -91,6 +100,7 @@ struct argus_error *server_create_unlisted(uid_t starter, struct server **ret)
     if (!server)
         return argus_error_memory();
     server->starter = starter;
+    server->place = control_place(geteuid());
     server->lock_fd = server->listen_fd = server->signal_fd = -1;
     for (size_t i = 0; i < CLIENT_LIMIT; i++)
         server->clients[i].fd = -1;
@@ -104,7 +114,7 @@ struct argus_error *server_create(uid_t starter, struct server **ret)
     struct argus_error *error = server_create_unlisted(starter, &server);
     if (error)
         return error;
-    error = open_directory();
+    error = open_folder(server->place.folder);
     if (!error)
         error = take_lock(server);
     if (!error)
@@ -124,7 +134,7 @@ void server_finish(struct server *server)
     server->finished = true;
     if (server->listen_fd < 0)
         return;
-    unlink(PROTOCOL_SOCKET);
+    unlink(server->place.socket);
     close(server->listen_fd);
     server->listen_fd = -1;
 }

@@ -71,7 +71,7 @@ static __attribute__((format(printf, 2, 3))) void add_note(struct program_set *s
 /* Drops what libbpf would print: the recorder has no terminal, and has its own error messages. */
 static int swallow_message(enum libbpf_print_level level, const char *format, va_list args)
 {
-    if (getenv(DEBUG_VARIABLE))
+    if (secure_getenv(DEBUG_VARIABLE))
         return vfprintf(stderr, format, args);
     (void)level;
     return 0;
@@ -276,7 +276,7 @@ static char *take_reason(struct loader *loader, uint32_t row)
 {
     char *log = loader->logs + (size_t)row * LOG_STRIDE;
     char *reason = last_line(log);
-    if (getenv(DEBUG_VARIABLE))
+    if (secure_getenv(DEBUG_VARIABLE))
         fprintf(stderr, "%.*s\n", (int)LOG_BYTES, log);
     madvise(log, LOG_STRIDE, MADV_DONTNEED);
     return reason;

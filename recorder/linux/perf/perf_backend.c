@@ -24,6 +24,7 @@
 #include "linux/kallsyms.h"
 #include "linux/load/syscall_bitmaps.h"
 #include "linux/mapped_images.h"
+#include "linux/missing_rights.h"
 #include "linux/online_cpus.h"
 #include "linux/perf/own_timer.h"
 #include "linux/perf/perf_handlers.h"
@@ -255,6 +256,7 @@ static void note_what_is_missing(struct perf_backend *backend,
                                  const struct backend_options *options)
 {
     uint32_t known = CATEGORY_BIT(CATEGORY_STACKS);
+    missing_rights_note(&backend->base);
     if (pid_namespace_note())
         backend_note(&backend->base, "%s", pid_namespace_note());
     for (size_t i = 0; i < perf_row_count; i++)
