@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,22 @@ static bool invoker_get(struct invoker *ret)
     return true;
 }
 
+/* sudo sets these variables to root's. The user may not read files in root's home folder. */
+static void take_environment(const struct invoker *invoker)
+{
+    const struct passwd *user = getpwuid(invoker->uid);
+    const char *home = user ? user->pw_dir : "/";
+    setenv("HOME", home, 1);
+    setenv("USER", invoker->user, 1);
+    setenv("LOGNAME", invoker->user, 1);
+}
+
 bool hang_folder_become_invoker(void)
 {
     struct invoker invoker;
     if (!invoker_get(&invoker))
         return true;
+    take_environment(&invoker);
     return initgroups(invoker.user, invoker.gid) == 0 && setgid(invoker.gid) == 0 &&
            setuid(invoker.uid) == 0;
 }

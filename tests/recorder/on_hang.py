@@ -270,7 +270,9 @@ class OnHang(HangLoops):
     def test_it_is_the_users_under_sudo(self):
         """The watcher has the rights of the user who called sudo, and its files belong to that user."""
         os.chown(self.folder, 12345, 12345)
-        environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody")
+        home = self.folder / "root"  # sudo sets HOME to root's home folder
+        home.mkdir(mode=0o700)
+        environment = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345", SUDO_USER="nobody", HOME=str(home))
         folder = self.folder / "new"
         done = argus("start", "--on-hang", "500ms", "-o", str(folder), "--ring-size", "128M", "--process", "argusloop6",
                      env=environment)
@@ -282,6 +284,7 @@ class OnHang(HangLoops):
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
         self.assertEqual((folder.stat().st_uid, folder.stat().st_gid, folder.stat().st_mode & 0o777), (12345, 12345, 0o700))
         self.assertEqual(next(folder.glob("hang-*.argus")).stat().st_uid, 12345)
+        self.assertEqual([note for note in status()["notes"] if "hang-" in note], [])  # it was diagnosed
 
 
 if __name__ == "__main__":
