@@ -46,6 +46,27 @@ def silent_name_server():
 
 
 @scene
+def silent_name_server_of_a_child():
+    """The parent sees by a pipe that the child runs its program, and waits for its end. That is no request, and no circle."""
+    s = Scene()
+    s.thread(20, "parent")
+    s.thread(10, "editor", parent=20)
+    s.wait(20, "read", fd=3, inode=300, mode="pipe")
+    s.for_ms(5)
+    s.wake(10, 20, call="close", result=0)
+    s.wait(20, "poll", fd=4)
+    s.for_ms(1)
+    asks(s, 70, NAME_SERVER, "udp")
+    s.wait(10, "poll", timeout=True)
+    s.for_ms(3000)
+    s.timer(10)
+    s.sleep(10, 10)
+    s.exit(10)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "10.99.0.2:53 (UDP) did not answer", "remote": ("10.99.0.2", 53, "UDP", False)}
+
+
+@scene
 def silent_server_at_the_end():
     """A call on the socket, which the end of the recording cuts off."""
     s = editor()

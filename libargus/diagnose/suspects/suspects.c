@@ -12,6 +12,7 @@
 #include "base/lower_bound.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/suspect_search.h"
+#include "diagnose/vertex_deeds.h"
 #include "graph/text/object_text.h"
 
 #define MAX_LOOK_BACK     1000
@@ -182,6 +183,16 @@ uint32_t first_piece(const struct suspect_search *search)
     return first;
 }
 
+/* Whether `edge` shows a parent no more than that its child lives or has ended: the program that the
+ * child executes closes a pipe that the parent reads, or the child's state changes. */
+static bool only_tells_parent(const struct view *view, const struct argus_edge *edge)
+{
+    uint32_t child = view->threads[view->vertices[edge->from].thread].process;
+    uint32_t parent = view->threads[view->vertices[edge->to].thread].process;
+    return !edge_is_message(edge) && child != parent &&
+           view->processes[child].parent_pid == view->processes[parent].pid;
+}
+
 /* Adds the thread that `vertex` made run last. */
 static bool add_asked(struct suspect_search *search, uint32_t vertex, enum argus_reason_kind why)
 {
@@ -191,7 +202,8 @@ static bool add_asked(struct suspect_search *search, uint32_t vertex, enum argus
     for (size_t i = count; i > 0; i--) {
         const struct argus_edge *edge = &view->edges[out[i - 1]];
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
-            edge->kind == ARGUS_EDGE_FORK || edge->kind == ARGUS_EDGE_BLOCK || !edge->strong)
+            edge->kind == ARGUS_EDGE_FORK || edge->kind == ARGUS_EDGE_BLOCK || !edge->strong ||
+            only_tells_parent(view, edge))
             continue;
         return suspect_search_add(search, view->vertices[edge->to].thread, why);
     }
