@@ -56,5 +56,5 @@ struct argus_error *help_print_json(struct session *session)
         json_add(list, json_command(*row));
     json_put(all, "commands", list);
     json_put(all, "graph_options", json_options(command_options_graph));
-    return json_output(session, all);
+    return json_output(session, "argus-help 1", all);
 }

@@ -2,8 +2,10 @@
 
 #include "base/wall_time.h"
 
-struct argus_error *json_output(struct session *session, json_t *json)
+struct argus_error *json_output(struct session *session, const char *format, json_t *json)
 {
+    if (format)
+        json = json_with_format(format, json);
     if (!json)
         return argus_error_memory();
     int failed = json_dumpf(json, session->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));

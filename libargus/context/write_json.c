@@ -380,5 +380,5 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     programs_32_bit_deinit(&programs);
     if (error)
         json_decref(json);
-    return error ? error : json_write(sink, json);
+    return error ? error : json_write(sink, "argus-contexts 1", json);
 }

@@ -104,5 +104,5 @@ struct argus_error *argus_report_contexts_speedscope(const struct argus_sink *si
     json_put(json, "shared", shared);
     json_put(json, "profiles", profiles);
     json_put(json, "exporter", json_text("argus"));
-    return json_write(sink, json);
+    return json_write(sink, NULL, json);
 }

@@ -16,8 +16,22 @@ static int dump_piece(const char *text, size_t bytes, void *context)
 /* json_put() adds this key if a value could not be made, so that json_write() notices the loss. */
 #define FAILED_KEY "\x01"
 
-struct argus_error *json_write(const struct argus_sink *sink, json_t *json)
+json_t *json_with_format(const char *format, json_t *json)
 {
+    json_t *whole = json ? json_object() : NULL;
+    bool good = whole && !json_object_set_new(whole, "format", json_text(format)) &&
+                !json_object_update(whole, json);
+    json_decref(json);
+    if (good)
+        return whole;
+    json_decref(whole);
+    return NULL;
+}
+
+struct argus_error *json_write(const struct argus_sink *sink, const char *format, json_t *json)
+{
+    if (format)
+        json = json_with_format(format, json);
     if (!json || json_object_get(json, FAILED_KEY)) {
         json_decref(json);
         return argus_error_memory();

@@ -6,8 +6,12 @@
 
 #include "argus/report.h"
 
-/* Writes `json`, which it frees, and a newline. NULL as `json` means that there was no memory. */
-struct argus_error *json_write(const struct argus_sink *sink, json_t *json);
+/* The object with "format" as its first member: the name and version of what it is, such as
+ * "argus-hangs 1". docs/schema describes each format. Takes `json`; NULL: there was no memory. */
+json_t *json_with_format(const char *format, json_t *json);
+/* Writes `json`, which it frees, with that member, and a newline. `format` NULL: `json` has it, or is of
+ * another program's format. NULL as `json` means that there was no memory. */
+struct argus_error *json_write(const struct argus_sink *sink, const char *format, json_t *json);
 
 /* A string; text that is not UTF-8 becomes "?". NULL text becomes null. */
 json_t *json_text(const char *text);

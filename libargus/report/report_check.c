@@ -360,7 +360,7 @@ struct argus_error *argus_report_check(const struct argus_report_context *contex
     argus_graph_threads(context->graph, &report.threads);
     argus_graph_vertices(context->graph, &report.vertices);
     if (json)
-        return json_write(context->sink, check_report_json(&report));
+        return json_write(context->sink, "argus-graph-check 1", check_report_json(&report));
     invariants_text(&report);
     if (!verification->violations) {
         gaps_text(&report);

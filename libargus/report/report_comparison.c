@@ -218,7 +218,8 @@ struct argus_error *argus_report_comparison(const struct argus_report_context *c
                                             const struct argus_abilities *abilities, bool json)
 {
     if (json)
-        return json_write(context->sink, comparison_json(context, comparison, abilities));
+        return json_write(context->sink, "argus-graph-stats 1",
+                          comparison_json(context, comparison, abilities));
     figures_text(context->sink, comparison);
     fates_text(context->sink, comparison);
     edges_text(context, comparison);

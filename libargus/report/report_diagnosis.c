@@ -196,6 +196,6 @@ static struct argus_error *print_diagnosis(const struct argus_report_context *co
 struct argus_error *argus_report_diagnosis(const struct argus_report_context *context,
                                            const struct argus_diagnosis *diagnosis, bool json)
 {
-    return json ? json_write(context->sink, json_diagnosis(context, diagnosis))
+    return json ? json_write(context->sink, "argus-diagnose 1", json_diagnosis(context, diagnosis))
                 : print_diagnosis(context, diagnosis);
 }

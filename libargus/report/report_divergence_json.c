@@ -162,5 +162,5 @@ struct argus_error *report_divergence_json(const struct argus_sink *sink,
     json_put(json, "decisions_left_out", json_integer((json_int_t)divergence->decisions_left_out));
     json_put(json, "candidates", candidates);
     json_put(json, "notes", notes);
-    return json_write(sink, json);
+    return json_write(sink, "argus-diverge 1", json);
 }

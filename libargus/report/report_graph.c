@@ -60,7 +60,6 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     const struct argus_trace *trace = argus_graph_trace(context->graph);
     uint64_t kinds[ARGUS_EDGE_KINDS] = {0}, weak;
     json_t *json = json_object(), *edges = json_object();
-    json_put(json, "format", json_text("argus-graph 1"));
     count_edges(view, kinds, &weak);
     for (int kind = 0; kind < ARGUS_EDGE_KINDS; kind++)
         json_put(edges, argus_edge_kind_name((enum argus_edge_kind)kind), json_ns(kinds[kind]));
@@ -115,7 +114,7 @@ struct argus_error *argus_report_graph_summary(const struct argus_report_context
 {
     struct view view = view_of(context->graph);
     if (json)
-        return json_write(context->sink, summary_json(context, &view));
+        return json_write(context->sink, "argus-graph 1", summary_json(context, &view));
     summary_text(context, &view);
     return NULL;
 }

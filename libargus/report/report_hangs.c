@@ -310,7 +310,6 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
     struct argus_error *error = NULL;
     for (size_t i = 0; !error && i < hangs->count; i++)
         error = add_hang(context, &hangs->items[i], is_idle(&hangs->items[i]) ? idle : list);
-    json_put(whole, "format", json_text("argus-hangs 1"));
     json_put(whole, "hangs", list);
     json_put(whole, "idle", idle);
     json_put(whole, "limits",
@@ -324,5 +323,5 @@ struct argus_error *argus_report_hangs(const struct argus_report_context *contex
         json_decref(whole);
         return error;
     }
-    return json_write(context->sink, whole);
+    return json_write(context->sink, "argus-hangs 1", whole);
 }

@@ -135,7 +135,7 @@ struct argus_error *argus_report_live(const struct argus_sink *sink, struct argu
 {
     char text[2 * LIVE_TEXT_BYTES];
     if (json)
-        return json_write(sink, json_live(live, thread, answer, recording));
+        return json_write(sink, "argus-why 1", json_live(live, thread, answer, recording));
     report_wrapped(sink, 0, live_summary_text(live, answer, text, sizeof(text)));
     print_path(sink, live, answer);
     if (answer->samples)

@@ -128,7 +128,7 @@ struct argus_error *argus_report_live_all(const struct argus_sink *sink, struct 
                                           bool json)
 {
     if (json)
-        return json_write(sink, json_all(live, overview, answers, count));
+        return json_write(sink, "argus-why-all 1", json_all(live, overview, answers, count));
     print_headline(sink, live, overview);
     print_answers(sink, live, overview, answers, count);
     report_overview(sink, live, overview);

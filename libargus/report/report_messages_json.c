@@ -100,7 +100,7 @@ struct argus_error *message_report_json(struct message_report *report)
 {
     json_t *totals = json_object();
     put_counts(totals, argus_messages_counts(report->messages));
-    write_item(report, "{\"totals\":", totals);
+    write_item(report, "{\"format\":\"argus-messages 1\",\n\"totals\":", totals);
     argus_sink_printf(report->sink, ",\n\"channels\":[");
     for (size_t i = 0; i < report->channel_count; i++)
         if (message_report_wants(report, (uint32_t)i))

@@ -127,5 +127,5 @@ struct argus_error *argus_report_schema(const struct argus_sink *sink,
         return NULL;
     json_t *whole = json_object();
     json_put(whole, "rules", list);
-    return json_write(sink, whole);
+    return json_write(sink, "argus-schema 1", whole);
 }

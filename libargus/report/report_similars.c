@@ -17,7 +17,6 @@ static json_t *similars_json(const struct argus_report_context *context, uint32_
         json_put(item, "why", json_text(argus_likeness_text(&similar->likeness, why, sizeof(why))));
         json_add(list, item);
     }
-    json_put(json, "format", json_text("argus-similar 1"));
     json_put(json, "vertex", json_vertex(context, vertex, ARGUS_HANG_THRESHOLD_NS));
     json_put(json, "similar", list);
     return json;
@@ -29,7 +28,8 @@ struct argus_error *argus_report_similars(const struct argus_report_context *con
 {
     char why[ARGUS_LIKENESS_TEXT_BYTES];
     if (json)
-        return json_write(context->sink, similars_json(context, vertex, other, similars));
+        return json_write(context->sink, "argus-similar 1",
+                          similars_json(context, vertex, other, similars));
     report_vertex_line(context, vertex, "");
     if (similars->count == 0)
         argus_sink_printf(context->sink, "No vertex is like it.\n");

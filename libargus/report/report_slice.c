@@ -102,7 +102,6 @@ static json_t *slice_json(const struct argus_report_context *context,
                           const struct argus_slice *slice)
 {
     json_t *json = json_object(), *list = json_array();
-    json_put(json, "format", json_text("argus-slice 1"));
     char edge[128];
     for (size_t i = 0; i < slice->step_count; i++) {
         const struct argus_step *step = &slice->steps[i];
@@ -137,7 +136,7 @@ struct argus_error *argus_report_slice(const struct argus_report_context *contex
                                        const struct argus_slice *slice, bool json)
 {
     if (json)
-        return json_write(context->sink, slice_json(context, slice));
+        return json_write(context->sink, "argus-slice 1", slice_json(context, slice));
     for (size_t i = 0; i < slice->step_count; i++) {
         const struct argus_step *step = &slice->steps[i];
         if (step->edge != ARGUS_NONE)

@@ -144,7 +144,7 @@ static json_t *item_json(struct writer *writer, const struct argus_step_item *it
 
 static void write_json(struct writer *writer, const struct argus_step_item *item)
 {
-    json_t *json = item_json(writer, item);
+    json_t *json = json_with_format("argus-steps 1", item_json(writer, item));
     char *text = json ? json_dumps(json, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
     json_decref(json);
     writer->no_memory |= !text;
@@ -215,7 +215,7 @@ struct argus_error *argus_report_steps_about_json(const struct argus_sink *sink,
     json_t *json = json_object();
     bool is_of_vertex = about->vertex != ARGUS_NONE;
     json_put(json, "file", json_text(argus_steps_path(steps)));
-    json_put(json, "format", json_text("steps"));
+    json_put(json, "trace_format", json_text("steps"));
     json_put(json, "pid", json_integer((json_int_t)about->pid));
     json_put(json, "tid", json_integer((json_int_t)about->tid));
     json_put(json, "thread", json_text(about->comm));
@@ -227,5 +227,5 @@ struct argus_error *argus_report_steps_about_json(const struct argus_sink *sink,
     json_put(json, "events", json_integer((json_int_t)argus_steps_events(steps, &events)));
     json_put(json, "complete", json_boolean(argus_steps_end(steps) != ARGUS_STEP_END_NONE));
     json_put(json, "end", end[0] ? json_text(end) : json_null());
-    return json_write(sink, json);
+    return json_write(sink, "argus-info-steps 1", json);
 }

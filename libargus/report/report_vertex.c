@@ -269,7 +269,7 @@ struct argus_error *argus_report_vertex(const struct argus_report_context *conte
         json_put(object, "programs_32_bit", programs_32_bit_json(&programs));
         programs_32_bit_deinit(&programs);
         json_put(object, "unnamed_frames", json_unnamed(context->symbols));
-        return json_write(context->sink, object);
+        return json_write(context->sink, "argus-graph-show 1", object);
     }
     vertex_text(context, &view, vertex);
     steps_text(context, steps, step_count);
@@ -299,5 +299,5 @@ struct argus_error *argus_report_vertices(const struct argus_report_context *con
         return NULL;
     json_t *whole = json_object();
     json_put(whole, "vertices", list);
-    return json_write(context->sink, whole);
+    return json_write(context->sink, "argus-graph-find 1", whole);
 }

@@ -234,9 +234,10 @@ static void show_open_question(struct answers *answers, const struct argus_asked
     char *text = NULL;
     size_t length = 0;
     if (json && answers->session->in_lldb) { /* a script gets output and errors as one object */
-        argus_error_destroy(json_output(
-            answers->session, json_pack("{s:o}", "questions",
-                                        json_questions(answers->analysis->graph, asked, count))));
+        argus_error_destroy(
+            json_output(answers->session, "argus-questions 1",
+                        json_pack("{s:o}", "questions",
+                                  json_questions(answers->analysis->graph, asked, count))));
         return;
     }
     FILE *out = open_memstream(&text, &length);

@@ -60,7 +60,7 @@ static struct argus_error *print(struct session *session, const struct answer_bo
     json_t *walk;
     size_t i;
     if (as_json)
-        return json_output(session,
+        return json_output(session, "argus-answers 1",
                            json_pack("{s:s?, s:O}", "file", book->path, "walks", book->walks));
     if (json_array_size(book->walks) == 0)
         session_printf(session, "nothing was answered about this trace\n");

@@ -157,7 +157,8 @@ static void print_json(const struct dump *dump, uint64_t ns, const struct argus_
         name = darwin_record_name(dump->trace, record->debugid, buffer, sizeof(buffer));
     char *text = dump->text ? json_escaped(dump->text->text, dump->text->length) : NULL;
     fprintf(dump->session->out,
-            "{\"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": %u, \"name\": \"%s\", "
+            "{\"format\": \"argus-dump 1\", \"ns\": %llu, \"cpu\": %u, \"tid\": %llu, \"debugid\": "
+            "%u, \"name\": \"%s\", "
             "\"args\": [%llu, %llu, %llu, %llu], \"text\": %s}\n",
             (unsigned long long)ns, record->cpu, (unsigned long long)record->tid, record->debugid,
             name ? name : "", (unsigned long long)record->arg[0],

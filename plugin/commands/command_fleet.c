@@ -75,7 +75,7 @@ static struct argus_error *print_json(struct session *session, const struct want
     json_put(json, "totals", json_deep_copy(json_array_get(totals, 0)));
     json_put(json, "by", json_text(fleet_view_name(wanted->view)));
     json_put(json, "rows", json_incref(list));
-    return json_output(session, json);
+    return json_output(session, NULL, json);
 }
 
 static struct argus_error *print(struct session *session, const struct arguments *arguments,

@@ -273,7 +273,7 @@ static struct argus_error *print(struct adding *adding)
     json_put(json, "files_known", json_ns(adding->known_files));
     json_put(json, "files_other", json_ns(adding->other_files));
     json_put(json, "unreadable", json_incref(adding->unreadable));
-    return json_output(adding->session, json);
+    return json_output(adding->session, NULL, json);
 }
 
 static struct argus_error *run_work(struct adding *adding)

@@ -85,7 +85,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     }
     fleet_database_close(database);
     if (!error && arguments_has(arguments, "json"))
-        return json_output(session, json);
+        return json_output(session, NULL, json);
     if (!error)
         print_text(session, json);
     json_decref(json);

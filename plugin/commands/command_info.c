@@ -103,7 +103,7 @@ static struct argus_error *print_json(struct session *session, const struct argu
     json_t *json = json_pack(
         "{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:b, s:o, s:o}",
-        "file", json_text(argus_trace_path(trace)), "format",
+        "file", json_text(argus_trace_path(trace)), "trace_format",
         argus_trace_format(trace, format, sizeof(format)), "os", os_name(header->os), "arch",
         arch_name(header->arch), "host", json_text(header->host), "cpus", (int)header->cpu_count,
         "records", (json_int_t)argus_trace_record_count(trace), "lost",
@@ -118,7 +118,7 @@ static struct argus_error *print_json(struct session *session, const struct argu
         json_object_set_new(json, "missing", info_gaps_json(trace));
     if (json && header->os == ARGUS_OS_DARWIN)
         json_object_set_new(json, "darwin", darwin_contents_json(contents));
-    return json_output(session, json);
+    return json_output(session, "argus-info 1", json);
 }
 
 static void print_time(struct session *session, const struct argus_trace *trace)

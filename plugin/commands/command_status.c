@@ -17,7 +17,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     if (arguments_has(arguments, "json"))
-        error = json_output(session, recorder_report_json(&report));
+        error = json_output(session, "argus-status 1", recorder_report_json(&report));
     else
         recorder_report_print(session, &report, arguments_has(arguments, "verbose"));
     recorder_report_deinit(&report);

@@ -107,11 +107,12 @@ static struct argus_error *print(struct session *session, const struct arguments
         print_text(session, trace, findings);
         return NULL;
     }
-    return json_output(session, json_pack("{s:o, s:I, s:I, s:b, s:O}", "file",
-                                          json_text(argus_trace_path(trace)), "records",
-                                          (json_int_t)argus_trace_record_count(trace), "lost",
-                                          (json_int_t)argus_trace_lost_count(trace), "sound",
-                                          json_array_size(findings) == 0, "findings", findings));
+    return json_output(session, "argus-verify 1",
+                       json_pack("{s:o, s:I, s:I, s:b, s:O}", "file",
+                                 json_text(argus_trace_path(trace)), "records",
+                                 (json_int_t)argus_trace_record_count(trace), "lost",
+                                 (json_int_t)argus_trace_lost_count(trace), "sound",
+                                 json_array_size(findings) == 0, "findings", findings));
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)

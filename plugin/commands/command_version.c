@@ -25,9 +25,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
         return error;
     const char *host = session->host_version ? session->host_version : "";
     if (arguments_has(arguments, "json"))
-        return json_output(session, json_pack("{s:s, s:s, s:s, s:o}", "version", ARGUS_VERSION,
-                                              "format", ARGUS_TRACE_VERSION_TEXT, "host", host,
-                                              "built_with", built_with()));
+        return json_output(session, "argus-version 1",
+                           json_pack("{s:s, s:s, s:s, s:o}", "version", ARGUS_VERSION,
+                                     "trace_format", ARGUS_TRACE_VERSION_TEXT, "host", host,
+                                     "built_with", built_with()));
     session_printf(session, "argus %s, trace format %s%s%s\n", ARGUS_VERSION,
                    ARGUS_TRACE_VERSION_TEXT, *host ? ", in " : "", host);
     if (!arguments_has(arguments, "short"))

@@ -40,7 +40,7 @@ static struct argus_error *print_json(struct session *session, const struct repl
         json_array_append_new(list, row_json(&rows[i]));
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, flag_json(&flags[i]));
-    return json_output(session, json_pack("{s:o}", "flags", list));
+    return json_output(session, "argus-watchflag-list 1", json_pack("{s:o}", "flags", list));
 }
 
 static void print_flag(struct session *session, const struct reply_flag *flag)

@@ -123,7 +123,7 @@ static struct argus_error *list_json(struct session *session, const struct hang_
     json_put(whole, "hangs", rows);
     json_put(whole, "not_listed", rest);
     json_put(whole, "other_files", json_ns(list->other_count));
-    return json_output(session, whole);
+    return json_output(session, "argus-hangs-folder 1", whole);
 }
 
 struct argus_error *hang_list_print(struct session *session, const struct hang_list *list,

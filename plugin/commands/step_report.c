@@ -29,7 +29,7 @@ static struct argus_error *report_json(struct session *session, const struct ste
     json_object_set_new(json, "elapsed_ns", json_integer((json_int_t)outcome->elapsed_ns));
     json_object_set_new(json, "end", json_string(end_names[outcome->end]));
     json_object_set_new(json, "end_text", json_text(outcome->end_text));
-    return json_output(session, json);
+    return json_output(session, "argus-step 1", json);
 }
 
 static const char *plural(uint64_t count)

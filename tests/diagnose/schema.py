@@ -1,7 +1,18 @@
 """The part of JSON Schema that docs/schema uses: mismatches(value, schema) lists what does not fit."""
+import json
+import pathlib
 
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs/schema"
 TYPES = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "boolean": bool,
          "null": type(None)}
+
+
+def misfits(answer):
+    """What does not fit in what a command printed with --json: its member "format" names the schema and its version."""
+    name, version = answer["format"].split()
+    if version != "1":
+        return [f"an unknown version: {answer['format']}"]
+    return mismatches(answer, json.loads((SCHEMAS / f"{name.removeprefix('argus-')}.json").read_text(encoding="utf-8")))
 
 
 def has_type(value, name):

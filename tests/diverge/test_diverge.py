@@ -10,6 +10,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
+from schema import misfits  # noqa: E402
+
 ARGUS, MKSTEPS = "", ""
 HEAP, STACK = 0x7F1000000000, 0x7FFC00001000
 
@@ -49,7 +52,11 @@ def make(folder, name, *arguments, code, base=0x550000000000, build="0102", end=
 def diverge(*arguments, code=0):
     ran = subprocess.run([ARGUS, "diverge", "--json", *map(str, arguments)], capture_output=True, text=True, check=False)
     assert ran.returncode == code, (ran.returncode, ran.stderr)
-    return ran.stderr if code else json.loads(ran.stdout)
+    if code:
+        return ran.stderr
+    answer = json.loads(ran.stdout)
+    assert not misfits(answer), misfits(answer)
+    return answer
 
 
 def skip(value):

@@ -66,7 +66,7 @@ class Kdebug(unittest.TestCase):
         for name, path in self.files.items():
             found = info(path)
             version = name.replace("-32", "")
-            self.assertEqual(found["format"], FORMATS[version], name)
+            self.assertEqual(found["trace_format"], FORMATS[version], name)
             self.assertEqual((found["os"], found["records"], found["threads"], found["cpus"]), ("darwin", 27, 3, 2), name)
             self.assertEqual(found["processes"], 3, name)  # the file gives kernel_task the process ID of launchd
             self.assertEqual(found["lost"], 1, name)

@@ -2,8 +2,12 @@
 import fcntl
 import json
 import os
+import pathlib
+import sys
 
-from harness import expect, expect_equal, expect_in, freezes, main
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
+from harness import expect, expect_equal, expect_in, freezes, main  # noqa: E402
+from schema import misfits  # noqa: E402
 
 
 def kept(process, tid, start_ms, hang_ms, over="over"):
@@ -21,7 +25,9 @@ def put(setup, folder, name, text):
 
 
 def listed(setup, folder, *options, code=0):
-    return json.loads(setup.run("hangs", "--json", *options, folder, code=code).stdout)
+    answer = json.loads(setup.run("hangs", "--json", *options, folder, code=code).stdout)
+    expect_equal("misfits", misfits(answer), [])
+    return answer
 
 
 def test_the_hang_that_the_file_was_kept_for_is_explained(setup):

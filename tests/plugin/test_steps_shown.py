@@ -1,8 +1,12 @@
 """argus steps, dump and info on a step file that mksteps makes of text."""
 import json
+import pathlib
 import subprocess
+import sys
 
-from harness import expect, expect_equal, expect_in, main
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
+from harness import expect, expect_equal, expect_in, main  # noqa: E402
+from schema import misfits  # noqa: E402
 
 
 def steps(setup):
@@ -39,6 +43,7 @@ def test_instructions_with_registers(setup):
 
 def test_json(setup):
     items = [json.loads(line) for line in setup.run("steps", "--json", "--registers", steps(setup), code=0).stdout.splitlines()]
+    expect_equal("misfits", [misfits(item) for item in items if misfits(item)], [])
     expect_equal("kinds", [item["kind"] for item in items], ["branch", "signal", "skip", "return"])
     expect_equal("way", items[0]["taken"], False)
     expect_equal("call", (items[2]["arguments"], items[2]["value"], items[2]["registers"]["rdi"]),
@@ -50,7 +55,8 @@ def test_dump_and_info(setup):
     expect_equal("instructions", len(lines(setup.run("dump", path, code=0).stdout)), 6)
     expect_equal("one", len(lines(setup.run("dump", "-n", "1", path, code=0).stdout)), 1)
     answer = json.loads(setup.run("info", "--json", path, code=0).stdout)
-    expect_equal("info", (answer["format"], answer["pid"], answer["steps"], answer["vertex"]), ("steps", 100, 5, 7))
+    expect_equal("info", (answer["trace_format"], answer["pid"], answer["steps"], answer["vertex"]), ("steps", 100, 5, 7))
+    expect_equal("misfits", misfits(answer), [])
     expect_in("wait_for_flag returned", setup.run("info", path, code=0).stdout)
 
 

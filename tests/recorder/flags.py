@@ -15,8 +15,10 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
 import load_retry  # noqa: E402
 import machine  # noqa: E402
+from schema import misfits  # noqa: E402
 
 ARGUS, TARGET = "", ""
 TIMES = 300
@@ -93,7 +95,9 @@ class Recording:
 
 
 def flags():
-    return json.loads(argus("watchflag", "list", "--json"))["flags"]
+    answer = json.loads(argus("watchflag", "list", "--json"))
+    assert not misfits(answer), misfits(answer)
+    return answer["flags"]
 
 
 class Flags(unittest.TestCase):

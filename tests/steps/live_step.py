@@ -5,6 +5,7 @@ live_step.py ARGUS SHOW TARGET [LINKAGE]: TARGET is step_target; with "static" i
 """
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -14,6 +15,9 @@ import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
+from schema import misfits  # noqa: E402
 
 ARGUS = SHOW = TARGET = LINKAGE = ""
 PATIENCE_S = 60
@@ -216,6 +220,7 @@ class Step(unittest.TestCase):
         time.sleep(0.2)
         spinner.process.kill()
         result = json.loads(stepper.communicate(timeout=PATIENCE_S)[0])
+        self.assertEqual(misfits(result), [])
         self.assertEqual(result["end"], "exit")
         self.assertIn("signal 9", result["end_text"])
         spinner.process.communicate()
