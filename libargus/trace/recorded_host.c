@@ -65,14 +65,21 @@ const char *argus_recorded_machine(const struct argus_trace *trace, char *buffer
 
 /* --- packages --- */
 
-struct argus_error *argus_recorded_package_append(const char *path, const char *image,
-                                                  const char *package, const char *version)
+struct argus_error *argus_recorded_packages_append(const char *path,
+                                                   const struct argus_package_of *packages,
+                                                   size_t count)
 {
-    char *text;
-    if (asprintf(&text, PACKAGE_FORM "%s: %s %s", image, package, version) < 0)
-        return argus_error_memory();
-    struct argus_error *error = trace_append_note(path, text);
-    free(text);
+    char **texts = calloc(count + 1, sizeof(*texts));
+    size_t made = 0;
+    for (; texts && made < count; made++)
+        if (asprintf(&texts[made], PACKAGE_FORM "%s: %s %s", packages[made].image,
+                     packages[made].package, packages[made].version) < 0)
+            break;
+    struct argus_error *error =
+        texts && made == count ? trace_append_notes(path, texts, count) : argus_error_memory();
+    for (size_t i = 0; i < made; i++)
+        free(texts[i]);
+    free(texts);
     return error;
 }
 

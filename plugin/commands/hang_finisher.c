@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "argus/recorded_host.h"
 #include "base/compat.h"
 #include "plugin/commands/hang_explain.h"
 #include "plugin/commands/hang_folder.h"
@@ -69,7 +68,6 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
     bool is_listed = true;
     *ret = (struct hang_finished){.hang = job->hang};
     remark(ret, job->name, argus_kept_hang_append(job->name, &kept));
-    remark(ret, job->name, argus_recorded_machine_append(job->name));
     recording_finish_file(finisher->session, job->name, &job->status, finisher->wanted->with_names);
     remark(ret, job->name, diagnose(finisher, job->name, &kept, &is_listed));
     if (!is_listed && may_be_none(finisher, &job->hang)) {

@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "argus/frame_names.h"
+#include "argus/recorded_host.h"
 #include "argus/symbols.h"
 #include "argus/unwind.h"
 #include "plugin/arguments.h"
 #include "plugin/flags/recording_flags.h"
+#include "plugin/fleet/package_notes.h"
 #include "plugin/probes/recording_probes.h"
 
 #define DEFAULT_PATH "argus.argus"
@@ -297,6 +299,18 @@ static void finish_names(struct session *session, const char *path)
     argus_error_destroy(error);
 }
 
+/* By which a fleet tells machines and versions apart (argus-fleet(1)). */
+static void finish_origin(struct session *session, const char *path)
+{
+    struct argus_error *error = argus_recorded_machine_append(path);
+    if (!error)
+        error = package_notes_append(path);
+    if (error)
+        session_warn(session, "%s does not name its machine or its packages: %s", path,
+                     error->message);
+    argus_error_destroy(error);
+}
+
 void recording_complete_file(struct session *session, const char *path, bool with_names)
 {
     /* without build ids images are still found by path */
@@ -307,6 +321,7 @@ void recording_complete_file(struct session *session, const char *path, bool wit
     finish_stacks(session, path);
     if (with_names)
         finish_names(session, path);
+    finish_origin(session, path);
     session_end_progress(session);
 }
 

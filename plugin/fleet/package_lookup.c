@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,18 @@ static void keep_line(char *text, const char *prefix)
     text[length] = '\0';
 }
 
+/* Starts the command with `fd` as its output, and without errors. */
+static bool spawn_to(char *const *words, int fd, pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    bool started = posix_spawnp(ret_pid, words[0], &actions, NULL, words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return started;
+}
+
 /* Writes the first line that the command prints, without those that begin with `skipped`, to `ret`.
  * False: it failed. */
 static bool first_line(const char *const *command, const char *argument, const char *skipped,
@@ -56,12 +69,7 @@ static bool first_line(const char *const *command, const char *argument, const c
     words[count] = (char *)(uintptr_t)argument;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    bool started = posix_spawnp(&pid, words[0], &actions, NULL, words, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
+    bool started = spawn_to(words, ends[1], &pid);
     close(ends[1]);
     char block[LINE_BYTES];
     for (ssize_t got; started && ((got = read(ends[0], block, sizeof(block))) > 0 ||
@@ -128,4 +136,110 @@ bool package_lookup_build(const char *path, const char *build_id, char ret_packa
     for (uint32_t i = 0; i < count && i < ELF_BUILD_ID_MAX; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     return count && strcmp(text, build_id) == 0 && package_lookup(path, ret_package, ret_version);
+}
+
+/* --- several files --- */
+
+enum { MOST_ARGUMENTS = 1100, MOST_OUTPUT = 1 << 20, MOST_ONE_BY_ONE = 16 };
+
+/* What the command prints, from malloc; NULL: it could not be started. Its exit code does not matter:
+ * dpkg-query fails if one file of many has no package. */
+static char *output_of(char *const *words)
+{
+    int ends[2], status;
+    pid_t pid;
+    char *text = NULL;
+    size_t length = 0;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NULL;
+    bool started = spawn_to(words, ends[1], &pid);
+    close(ends[1]);
+    FILE *in = fdopen(ends[0], "r");
+    if (!in)
+        close(ends[0]);
+    if (in && started && (text = malloc(MOST_OUTPUT)))
+        length = fread(text, 1, MOST_OUTPUT - 1, in);
+    if (text)
+        text[length] = '\0';
+    if (in)
+        fclose(in); /* a command that would print more gets SIGPIPE */
+    while (started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return text;
+}
+
+/* The same file, where /bin is a link to /usr/bin. */
+static bool is_same_path(const char *path, const char *listed)
+{
+    return strcmp(path, listed) == 0 ||
+           (strncmp(path, "/usr/", 5) == 0 && strcmp(path + 4, listed) == 0);
+}
+
+/* A line of dpkg-query --search: "libc6:amd64, libfoo: /usr/lib/…". */
+static void take_owner(char *line, struct package_of_file *files, size_t count)
+{
+    char *path = strstr(line, ": /");
+    size_t length = strcspn(line, ":, ");
+    if (!path || !length || strncmp(line, managers[0].no_owner, strlen(managers[0].no_owner)) == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!files[i].package[0] && length < PACKAGE_BYTES && is_same_path(files[i].path, path + 2))
+            snprintf(files[i].package, PACKAGE_BYTES, "%.*s", (int)length, line);
+}
+
+/* A line "NAME VERSION". */
+static void take_version(char *line, struct package_of_file *files, size_t count)
+{
+    char *version = strchr(line, ' ');
+    if (!version || strlen(version + 1) >= PACKAGE_BYTES)
+        return;
+    *version++ = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(files[i].package, line) == 0)
+            snprintf(files[i].version, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, version);
+}
+
+static void take_lines(char *text, void (*take)(char *, struct package_of_file *, size_t),
+                       struct package_of_file *files, size_t count)
+{
+    char *rest = text;
+    for (char *line; rest && (line = strsep(&rest, "\n"));)
+        take(line, files, count);
+    free(text);
+}
+
+static void ask_dpkg(struct package_of_file *files, size_t count)
+{
+    char *words[MOST_ARGUMENTS] = {"dpkg-query", "--search"};
+    size_t used = 2;
+    for (size_t i = 0; i < count && used + 3 < MOST_ARGUMENTS; i++) {
+        if (files[i].path[strcspn(files[i].path, "*?[\\")])
+            continue; /* a pattern */
+        words[used++] = (char *)(uintptr_t)files[i].path;
+        if (strncmp(files[i].path, "/usr/", 5) == 0)
+            words[used++] = (char *)(uintptr_t)(files[i].path + 4);
+    }
+    words[used] = NULL;
+    take_lines(output_of(words), take_owner, files, count);
+    used = 3;
+    words[1] = "--show";
+    words[2] = "--showformat=${Package} ${Version}\\n";
+    for (size_t i = 0; i < count && used + 1 < MOST_ARGUMENTS; i++)
+        if (files[i].package[0])
+            words[used++] = files[i].package;
+    words[used] = NULL;
+    if (used > 3)
+        take_lines(output_of(words), take_version, files, count);
+}
+
+void package_lookup_all(struct package_of_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        files[i].package[0] = files[i].version[0] = '\0';
+    if (access("/var/lib/dpkg/status", R_OK) == 0)
+        ask_dpkg(files, count);
+    else
+        for (size_t i = 0; i < count && i < MOST_ONE_BY_ONE; i++)
+            if (!package_lookup(files[i].path, files[i].package, files[i].version))
+                files[i].package[0] = files[i].version[0] = '\0';
 }

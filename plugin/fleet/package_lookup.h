@@ -15,4 +15,13 @@ bool package_lookup(const char *path, char ret_package[PACKAGE_BYTES],
 bool package_lookup_build(const char *path, const char *build_id, char ret_package[PACKAGE_BYTES],
                           char ret_version[PACKAGE_BYTES]);
 
+/* A file and its package; empty: none is known. */
+struct package_of_file {
+    const char *path; /* borrowed */
+    char package[PACKAGE_BYTES], version[PACKAGE_BYTES];
+};
+
+/* Fills in the packages of several files, for about the price of one. */
+void package_lookup_all(struct package_of_file *files, size_t count);
+
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The recorder on the real system: the contents of a trace, and what remains after a bad end. See recorder_harness.py."""
+import json
 import os
 import signal
 import subprocess
@@ -111,6 +112,17 @@ t = threading.Thread(target=run); t.start(); t.join()""")
         self.assertTrue(named[int(pid)].startswith("python"))
         libc = [i for i in trace.images if i[0] == int(pid) and "libc.so" in i[2]]
         self.assertTrue(libc)
+
+    def test_machine_and_packages(self):
+        """By which a fleet tells machines and versions apart."""
+        self.record("pass")
+        notes = json.loads(argus("info", "--json", str(self.path)).stdout)["notes"]
+        self.assertTrue([note for note in notes if note.startswith("the recording machine: ")] or not os.path.exists("/etc/machine-id"), notes)
+        packages = dict(note.removeprefix("package of ").rsplit(": ", 1) for note in notes if note.startswith("package of "))
+        if os.path.exists("/var/lib/dpkg/status"):
+            path, found = next(iter(packages.items()))
+            owner = subprocess.run(["dpkg-query", "--show", "--showformat=${Version}", found.split()[0]], capture_output=True, text=True)
+            self.assertEqual(owner.stdout, found.split()[1], path)
 
     def test_it_never_records_itself(self):
         self.assertEqual(argus("start", *self.backend, "--ring-size", "16M").returncode, 0)

@@ -19,10 +19,15 @@ struct argus_error *argus_recorded_machine_append(const char *path);
  * the same until the machine is started again; "unknown" if the trace has neither. */
 const char *argus_recorded_machine(const struct argus_trace *trace, char *buffer, size_t bytes);
 
-/* Adds the note that the file `image` belongs to this version of this package. Names and versions
- * have no blanks. */
-struct argus_error *argus_recorded_package_append(const char *path, const char *image,
-                                                  const char *package, const char *version);
+/* The file `image` belongs to this version of this package. Names and versions have no blanks. */
+struct argus_package_of {
+    const char *image, *package, *version; /* borrowed */
+};
+
+/* Adds a note for each of them to the complete trace at `path`. */
+struct argus_error *argus_recorded_packages_append(const char *path,
+                                                   const struct argus_package_of *packages,
+                                                   size_t count);
 
 /* Reads that note. False: the trace has none. */
 bool argus_recorded_package(const struct argus_trace *trace, const char *image, char *ret_package,
