@@ -15,6 +15,10 @@ static const struct argus_export_format formats[] = {
      200000, false, false, false},
     {"perfetto", "pftrace perfetto-trace", "ui.perfetto.dev or Perfetto's trace_processor",
      BY_PROTOBUF(argus_export_perfetto), 1000000, true, true, false},
+    {"pprof", "pb.gz pprof", "pprof: go tool pprof, speedscope", NULL, argus_export_pprof,
+     UINT32_MAX, true, false, false},
+    {"firefox", "profile.json firefox.json", "profiler.firefox.com", NULL, argus_export_firefox,
+     1000000, false, true, false},
     {"dot", "dot gv", "Graphviz: dot -Tsvg", NULL, argus_export_dot, 500, false, false, false},
     {"jsonl", "jsonl ndjson", "programs that read JSON Lines", NULL, argus_export_jsonl, UINT32_MAX,
      false, true, true},
@@ -50,12 +54,16 @@ static bool ends_with(const char *path, const char *suffix, size_t length)
 
 const struct argus_export_format *argus_export_format_of(const char *path)
 {
+    const struct argus_export_format *best = NULL;
+    size_t longest = 0; /* "x.profile.json" is not just any ".json" */
     for (size_t i = 0; i < FORMATS; i++)
         for (const char *at = formats[i].suffixes; *at; at += strspn(at, " ")) {
             size_t length = strcspn(at, " ");
-            if (ends_with(path, at, length))
-                return &formats[i];
+            if (length > longest && ends_with(path, at, length)) {
+                best = &formats[i];
+                longest = length;
+            }
             at += length;
         }
-    return NULL;
+    return best;
 }

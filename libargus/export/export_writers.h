@@ -19,6 +19,12 @@ struct argus_error *argus_export_dot(const struct argus_report_context *context,
 /* Perfetto's own format: export_perfetto.c. */
 struct argus_error *argus_export_perfetto(const struct argus_report_context *context,
                                           const struct argus_export *part, uint64_t *ret_edges_cut);
+/* Call stacks of CPU samples and of waits, for pprof and the Firefox Profiler: export_pprof.c,
+ * export_firefox.c. */
+struct argus_error *argus_export_pprof(const struct argus_report_context *context,
+                                       const struct argus_export *part, uint64_t *ret_edges_cut);
+struct argus_error *argus_export_firefox(const struct argus_report_context *context,
+                                         const struct argus_export *part, uint64_t *ret_edges_cut);
 /* Rows (rows.def) as JSON Lines, also packed by gzip, and as an SQLite database. */
 struct argus_error *argus_export_jsonl(const struct argus_report_context *context,
                                        const struct argus_export *part, uint64_t *ret_edges_cut);

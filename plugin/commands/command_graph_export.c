@@ -15,12 +15,14 @@ enum { DEFAULT_HOPS = 3 };
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write to FILE, not to standard output"},
-    {"format", 0, "trace-events|perfetto|dot|jsonl|jsonl-gz|sqlite", "format [by FILE's suffix]"},
+    {"format", 0, "trace-events|perfetto|pprof|firefox|dot|jsonl|jsonl-gz|sqlite",
+     "format [by FILE's suffix]"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
     {"threshold", 't', "DURATION", "count as a hang what lasts DURATION or longer (2s)"},
-    {"limit", 'n', "N", "write at most N vertices (perfetto 10^6, trace-events 200000, dot 500)"},
+    {"limit", 'n', "N",
+     "write at most N vertices (perfetto, firefox 10^6, trace-events 200000, dot 500)"},
     COMMAND_OPTIONS_END,
 };
 
@@ -277,6 +279,12 @@ const struct command command_graph_export = {
                "\n"
                "  trace-events (.json): for ui.perfetto.dev or chrome://tracing. Threads as\n"
                "  tracks, segments and waits as slices, edges as arrows.\n"
+               "\n"
+               "  pprof (.pb.gz): for 'go tool pprof'. Call stacks with their CPU samples, their\n"
+               "  time on a CPU, and the waits that began in them; labels: process, thread.\n"
+               "\n"
+               "  firefox (.profile.json): for profiler.firefox.com. For each thread its CPU\n"
+               "  samples with call stacks; waits, and hangs with their diagnoses, as markers.\n"
                "\n"
                "  dot (.dot): for Graphviz. Threads as frames, weak edges dashed.\n"
                "\n"
