@@ -68,6 +68,27 @@ static struct perf_attr attr_of(const uint8_t *bytes, size_t length)
     };
 }
 
+static struct argus_error *add_id(struct perf_file *perf, const uint8_t *at, uint32_t number)
+{
+    uint64_t id;
+    memcpy(&id, at, sizeof(id));
+    return idmap_put(&perf->attr_of_id, id, number) ? NULL : argus_error_memory();
+}
+
+struct argus_error *perf_add_attr(struct perf_file *perf, const uint8_t *attr, size_t attr_bytes,
+                                  const uint8_t *ids, size_t id_count)
+{
+    struct argus_error *error = NULL;
+    perf->id_count += id_count;
+    if (perf->attrs.length >= MOST_ATTRS || perf->id_count > MOST_IDS)
+        return perf_error(0, "it lists too many events");
+    if (!vec_push(&perf->attrs, attr_of(attr, attr_bytes)))
+        return argus_error_memory();
+    for (size_t i = 0; i < id_count && !error; i++)
+        error = add_id(perf, ids + 8 * i, (uint32_t)perf->attrs.length - 1);
+    return error;
+}
+
 static struct argus_error *read_ids(struct perf_file *perf, struct perf_section ids,
                                     uint32_t number)
 {
@@ -118,8 +139,11 @@ static struct argus_error *read_header(struct perf_file *perf)
     struct argus_error *error = perf_read(perf, 0, &header, 16);
     if (!error && memcmp(header.magic, "PERFILE2", 8) != 0)
         return perf_error(0, "it was recorded by a machine of the other byte order");
-    if (!error && header.header_bytes == 16)
-        return perf_error(8, "it was written to a pipe; write it with 'perf record -o FILE'");
+    if (!error && header.header_bytes == 16) {
+        perf->is_pipe = true;
+        perf->data = (struct perf_section){16, perf->file_bytes - 16};
+        return NULL;
+    }
     if (!error)
         error = perf_read(perf, 0, &header, sizeof(header));
     if (error)
@@ -130,6 +154,36 @@ static struct argus_error *read_header(struct perf_file *perf)
 }
 
 /* --- records --- */
+
+static bool has_switches(const struct perf_file *perf)
+{
+    for (size_t i = 0; i < perf->attrs.length; i++) {
+        const struct perf_attr *attr = &perf->attrs.data[i];
+        const struct tep_event *event = attr->type == PERF_TYPE_TRACEPOINT
+                                            ? tep_find_event(perf->tep, (int)attr->config)
+                                            : NULL;
+        if (event && strcmp(event->name, "sched_switch") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds to `*at` what behind the record belongs to it. */
+static struct argus_error *take_record(struct perf_file *perf, const uint8_t *record, size_t bytes,
+                                       uint64_t *at)
+{
+    uint64_t skip, offset = *at;
+    size_t events = perf->attrs.length;
+    struct argus_error *error = perf_take_stream_record(perf, record, bytes, offset, &skip);
+    if (error)
+        return error;
+    if (skip > perf->file_bytes - offset)
+        return perf_error(offset, "the file ends within what belongs to a record");
+    *at += skip;
+    if (perf->is_pipe && (skip || perf->attrs.length != events))
+        perf->has_switches = has_switches(perf);
+    return perf_take_record(perf, record, bytes, offset);
+}
 
 static struct argus_error *read_records(struct perf_file *perf)
 {
@@ -148,24 +202,11 @@ static struct argus_error *read_records(struct perf_file *perf)
         if (!error)
             error = perf_read(perf, at, record, header.size);
         if (!error)
-            error = perf_take_record(perf, record, header.size, at);
+            error = take_record(perf, record, header.size, &at);
         if (error)
             break;
     }
     return error;
-}
-
-static bool has_switches(const struct perf_file *perf)
-{
-    for (size_t i = 0; i < perf->attrs.length; i++) {
-        const struct perf_attr *attr = &perf->attrs.data[i];
-        const struct tep_event *event = attr->type == PERF_TYPE_TRACEPOINT
-                                            ? tep_find_event(perf->tep, (int)attr->config)
-                                            : NULL;
-        if (event && strcmp(event->name, "sched_switch") == 0)
-            return true;
-    }
-    return false;
 }
 
 /* What was read before an error is kept, and the error is said. */
@@ -208,6 +249,7 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
         error = read_body(&perf);
     if (perf.file)
         fclose(perf.file);
+    perf_unpacker_destroy(perf.unpacker);
     tep_free(perf.tep);
     kernel_events_destroy(perf.events);
     vec_deinit(&perf.attrs);

@@ -37,8 +37,10 @@ struct perf_file {
     struct idmap attr_of_id;
     uint64_t id_count; /* of all events */
     struct perf_section data;
-    uint64_t features[4]; /* a bit for each */
-    bool has_switches;    /* the file has the tracepoint sched_switch */
+    uint64_t features[4];           /* a bit for each */
+    bool has_switches;              /* the file has the tracepoint sched_switch */
+    bool is_pipe;                   /* written to a pipe: records take the place of the header */
+    struct perf_unpacker *unpacker; /* owned; NULL: no compressed record yet */
 };
 
 /* An error about a place in the file. */
@@ -56,6 +58,26 @@ struct argus_error *perf_read_features(struct perf_file *perf);
  * `offset` is its place in the file. */
 struct argus_error *perf_take_record(struct perf_file *perf, const uint8_t *record, size_t bytes,
                                      uint64_t offset);
+
+/* Adds an event: its struct perf_event_attr, and the IDs of its samples (perf_data.c). */
+struct argus_error *perf_add_attr(struct perf_file *perf, const uint8_t *attr, size_t attr_bytes,
+                                  const uint8_t *ids, size_t id_count);
+/* Reads one feature section; unknown ones are skipped (perf_features.c). */
+struct argus_error *perf_read_section(struct perf_file *perf, unsigned bit,
+                                      struct perf_section section);
+
+/* --- perf_stream.c --- */
+
+/* PERF_RECORD_COMPRESSED and its successor. */
+bool perf_is_compressed(uint32_t type);
+/* Takes the records in the body of a compressed one. */
+struct argus_error *perf_take_compressed(struct perf_file *perf, uint32_t type, const uint8_t *body,
+                                         size_t bytes, uint64_t offset);
+void perf_unpacker_destroy(struct perf_unpacker *unpacker);
+/* Takes a record that only pipes have. `*ret_skip`: how many bytes behind the record belong to it;
+ * also in other files. */
+struct argus_error *perf_take_stream_record(struct perf_file *perf, const uint8_t *record,
+                                            size_t bytes, uint64_t offset, uint64_t *ret_skip);
 
 /* Parts of a sample. */
 struct perf_sample {

@@ -165,8 +165,8 @@ static const struct {
     {29, read_clocks, "the section of the clocks is damaged"},
 };
 
-static struct argus_error *read_section(struct perf_file *perf, unsigned bit,
-                                        struct perf_section section)
+struct argus_error *perf_read_section(struct perf_file *perf, unsigned bit,
+                                      struct perf_section section)
 {
     struct argus_error *error = NULL;
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !error; i++) {
@@ -189,6 +189,8 @@ struct argus_error *perf_read_features(struct perf_file *perf)
 {
     uint64_t at = perf->data.offset + perf->data.bytes;
     struct argus_error *error = NULL;
+    if (perf->is_pipe)
+        return NULL; /* they are records */
     if (!perf->data.bytes) {
         sink_note(perf->sink, "perf was killed: names of kernel events and files are missing");
         return NULL;
@@ -199,7 +201,7 @@ struct argus_error *perf_read_features(struct perf_file *perf)
             continue;
         error = perf_read(perf, at, &section, sizeof(section));
         if (!error)
-            error = read_section(perf, bit, section);
+            error = perf_read_section(perf, bit, section);
         at += sizeof(section);
     }
     return error;

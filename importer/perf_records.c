@@ -6,9 +6,6 @@
 #include "perf_data.h"
 #include "tep_fields.h"
 
-/* Of perf itself, not of the kernel (tools/perf/util/event.h). */
-enum { PERF_RECORD_COMPRESSED = 81 };
-
 /* --- stacks --- */
 
 /* A call chain has the frames of kernel and user one after another, each group behind a mark. */
@@ -306,11 +303,9 @@ struct argus_error *perf_take_record(struct perf_file *perf, const uint8_t *reco
     case PERF_RECORD_SWITCH_CPU_WIDE:
         take_switch(perf, header.misc, body, length);
         break;
-    case PERF_RECORD_COMPRESSED:
-        return perf_error(offset,
-                          "its records are compressed; record without -z, or decompress it with "
-                          "'perf inject -i FILE -o NEW'");
     default:
+        if (perf_is_compressed(header.type))
+            return perf_take_compressed(perf, header.type, body, length, offset);
         break;
     }
     return NULL;

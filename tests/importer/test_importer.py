@@ -109,6 +109,21 @@ def test_named_calls(folder):
     check(run.returncode == 0 and json.loads(run.stdout)["records"] == len(texts), f"named calls: {run.stdout} {run.stderr}")
 
 
+def test_perf_streams(folder):
+    """Compressed records, and a pipe's, are the same records."""
+    whole = argus("dump", folder / "perf.data").stdout
+    for name, write in ("compressed", writers.perf_compressed), ("pipe", writers.perf_pipe):
+        path = folder / f"{name}.data"
+        write(path, scene.scene())
+        run = argus("dump", path)
+        check(run.returncode == 0 and run.stdout == whole, f"{name}: {len(run.stdout)} bytes, not {len(whole)}: {run.stderr}")
+        cut = folder / f"{name}-cut.data"
+        for length in range(0, path.stat().st_size, path.stat().st_size // 7):
+            cut.write_bytes(path.read_bytes()[:length])
+            run = import_bytes(cut, folder)
+            check(run.returncode >= 0, f"{name}, {length} bytes: signal {-run.returncode}: {run.stderr}")
+
+
 def test_import(folder):
     """`argus import` writes the same records as are read without it."""
     target = folder / "imported.argus"
@@ -163,6 +178,7 @@ def main():
         if "Perfetto" in READS:
             test_columns(folder)
         test_named_calls(folder)
+        test_perf_streams(folder)
         test_import(folder)
         for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
             if form in READS:

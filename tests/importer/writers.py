@@ -82,9 +82,12 @@ def trailer(thread, time, cpu, number):
     return struct.pack("<IIQIIQ", scene.PROCESSES.get(thread, 0), thread, time, cpu, 0, number)
 
 
-def perf_data(path, events):
-    names = list(LAYOUTS)
-    ids = {name: 1000 + place for place, name in enumerate(names)}
+PERF_IDS = {name: 1000 + place for place, name in enumerate(LAYOUTS)}
+PERF_FEATURES = {1: tracing_data(), 6: struct.pack("<I", 8) + b"x86_64\0\0",
+                 29: struct.pack("<IIQQ", 1, 1, 1700000000 * scene.SECOND, scene.START)}
+
+
+def perf_records(events):
     records = b""
     for thread, name in scene.NAMES.items():
         if thread:
@@ -94,13 +97,48 @@ def perf_data(path, events):
         time, cpu, thread, name, _ = event
         raw = payload(event)
         raw = struct.pack("<I", len(raw) + (-(len(raw) + 4) % 8)) + raw + b"\0" * (-(len(raw) + 4) % 8)
-        records += record(9, struct.pack("<QIIQII", ids[name], scene.PROCESSES.get(thread, 0), thread, time, cpu, 0) + raw)
+        records += record(9, struct.pack("<QIIQII", PERF_IDS[name], scene.PROCESSES.get(thread, 0), thread, time, cpu, 0) + raw)
+    return records
+
+
+def zstd_pieces(data, size):
+    """One zstd frame of raw blocks (RFC 8878), in pieces of this many bytes."""
+    yield struct.pack("<I", 0xFD2FB528) + b"\x00\x58"
+    for part in in_parts(data, size):
+        yield (len(part) << 3).to_bytes(3, "little") + part
+
+
+def perf_compressed(path, events):
+    """perf record -z: pieces of one stream, which divide records anywhere; both kinds of record."""
+    records = b""
+    for place, piece in enumerate(zstd_pieces(perf_records(events), 999)):
+        if place % 2:
+            records += record(83, (struct.pack("<Q", len(piece)) + piece).ljust(8 + len(piece) + -len(piece) % 8, b"\0"))
+        else:
+            records += struct.pack("<IHH", 81, 0, 8 + len(piece)) + piece  # not padded
+    perf_data(path, events, records)
+
+
+def perf_pipe(path, events):
+    """perf record -o -: records take the place of tables."""
+    out = b"PERFILE2" + struct.pack("<Q", 16)
+    for name, number in PERF_IDS.items():
+        out += record(64, perf_attr(LAYOUTS[name][1]) + struct.pack("<Q", number))
+    for bit, data in PERF_FEATURES.items():
+        if bit == 1:
+            out += record(66, struct.pack("<I", len(data))) + data.ljust(len(data) + -len(data) % 8, b"\0")
+        else:
+            out += record(80, struct.pack("<Q", bit) + data)
+    path.write_bytes(out + perf_records(events))
+
+
+def perf_data(path, events, records=None):
+    names, ids, features = list(LAYOUTS), PERF_IDS, PERF_FEATURES
+    records = records or perf_records(events)
     header_bytes, attr_bytes = 104, 128
     ids_at = header_bytes
     attrs_at = ids_at + 8 * len(names)
     data_at = attrs_at + attr_bytes * len(names)
-    features = {1: tracing_data(), 6: struct.pack("<I", 8) + b"x86_64\0\0",
-                29: struct.pack("<IIQQ", 1, 1, 1700000000 * scene.SECOND, scene.START)}
     sections, contents = b"", b""
     contents_at = data_at + len(records) + 16 * len(features)
     for bit in sorted(features):
