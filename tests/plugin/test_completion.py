@@ -162,7 +162,7 @@ def check_shell(setup, complete):
     expect_equal("di", complete(setup, "argus di"), ["diagnose", "diverge"])
     expect_equal("graph e", complete(setup, "argus graph e"), ["export"])
     expect_equal("record --unw", complete(setup, "argus record --unw"), ["--unwind-size=", "--unwind="])
-    expect_equal("format", last("argus graph export --format="), ["dot", "jsonl", "jsonl-gz", "perfetto", "sqlite", "trace-events"])
+    expect_equal("format", last("argus graph export --format="), ["dot", "firefox", "jsonl", "jsonl-gz", "perfetto", "pprof", "sqlite", "trace-events"])
     expect_equal("format d", last("argus graph export --format=d"), ["dot"])
     expect_equal("categories", last("argus record --without=sched,me"), ["sched,messages"])
     expect_equal("traces", [name.rstrip("/") for name in complete(setup, "argus info ")], ["folder", "one.argus", "two.argus"])
