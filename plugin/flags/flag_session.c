@@ -252,6 +252,13 @@ bool flag_session_on_hit(struct flag_session *flags, const struct flag_session_h
     return too_fast;
 }
 
+void flag_session_end_file(struct flag_session *flags)
+{
+    pthread_mutex_lock(&flags->lock);
+    end_file(flags);
+    pthread_mutex_unlock(&flags->lock);
+}
+
 size_t flag_session_rows(struct flag_session *flags, struct flag_session_row *ret, size_t room)
 {
     size_t rows = 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plugin/answers/prompt.h"
+#include "plugin/flags/flag_session.h"
 #include "plugin/lldb/lldb_stepper.h"
 #include "plugin/lldb/watch.h"
 
@@ -19,6 +20,8 @@ struct entry {
     struct session session;
     struct entry *next;
 };
+
+enum { MOST_DEBUGGERS = 64 };
 
 std::mutex entries_lock;
 struct entry *entries;
@@ -83,17 +86,17 @@ bool read_line(void *data, const char *text, const char *prompt, char *ret, size
 }
 
 /* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints behind. */
-void end_watches(lldb::user_id_t debugger_id)
+void end_watches(lldb::user_id_t debugger_id, bool stops)
 {
     lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(debugger_id));
     struct session *session = debugger.IsValid() ? host_session(debugger) : nullptr;
     if (session)
-        watch_end(session, debugger, 0);
+        watch_end(session, debugger, 0, stops);
 }
 
 void forget(lldb::user_id_t debugger_id, void *)
 {
-    end_watches(debugger_id);
+    end_watches(debugger_id, true);
     std::lock_guard<std::mutex> guard(entries_lock);
     for (struct entry **link = &entries; *link; link = &(*link)->next) {
         if ((*link)->debugger_id != debugger_id)
@@ -139,6 +142,27 @@ struct entry *create_entry(lldb::SBDebugger &debugger)
 }
 
 } // namespace
+
+void host_end_watches()
+{
+    lldb::user_id_t ids[MOST_DEBUGGERS];
+    size_t count = 0;
+    std::unique_lock<std::mutex> guard(entries_lock);
+    for (struct entry *entry = entries; entry && count < MOST_DEBUGGERS; entry = entry->next)
+        ids[count++] = entry->debugger_id;
+    guard.unlock();
+    for (size_t i = 0; i < count; i++)
+        end_watches(ids[i], false);
+}
+
+/* At exit() nobody else has ended the files where LLDB does not report its end. Other threads of LLDB may still run. */
+__attribute__((destructor)) static void end_files()
+{
+    std::lock_guard<std::mutex> guard(entries_lock);
+    for (struct entry *entry = entries; entry; entry = entry->next)
+        if (entry->session.flags)
+            flag_session_end_file(entry->session.flags);
+}
 
 struct session *host_session(lldb::SBDebugger &debugger)
 {

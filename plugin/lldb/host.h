@@ -11,6 +11,10 @@
  * debugger is destroyed, if LLDB reports that (19 and later), or until the process ends. */
 struct session *host_session(lldb::SBDebugger &debugger);
 
+/* LLDB is about to let go of a process: stops watching the flags of all sessions whose process stands
+ * still, and says so. */
+void host_end_watches();
+
 /* Context of the running command: the `data` of the host functions. */
 struct host_call {
     lldb::SBDebugger &debugger;

@@ -15,6 +15,7 @@
 
 #include "plugin/flags/flag_session.h"
 #include "plugin/lldb/host.h"
+#include "plugin/lldb/leaving.h"
 
 namespace
 {
@@ -40,11 +41,12 @@ lldb::SBTarget target_of(void *data)
     return debugger_of(data).GetSelectedTarget();
 }
 
+/* Not by SBProcess::IsValid(): of a process that LLDB is about to let go of it says no. */
 lldb::SBTarget target_with(lldb::SBDebugger &debugger, uint64_t pid)
 {
     for (uint32_t i = 0; i < debugger.GetNumTargets(); i++) {
         lldb::SBTarget target = debugger.GetTargetAtIndex(i);
-        if (target.GetProcess().IsValid() && target.GetProcess().GetProcessID() == pid)
+        if (target.GetProcess().GetProcessID() == pid)
             return target;
     }
     return lldb::SBTarget();
@@ -200,6 +202,7 @@ struct argus_error *set(void *data, uint64_t address, uint32_t bytes, bool write
              "watchpoint command add -s python -o "
              "'return argus_watch_hit(frame, wp, internal_dict)' %u",
              *ret_watch);
+    leaving_watch();
     error = run(debugger, line);
     if (error)
         target_of(data).DeleteWatchpoint(static_cast<lldb::watch_id_t>(*ret_watch));
@@ -219,14 +222,12 @@ void say(lldb::SBDebugger &debugger, const char *text)
 
 const struct session_watches lldb_watches = {find, set, unset, has_process, read, process};
 
-/* Removing a watchpoint of a process that runs does not reach its processor registers. */
-static void stop_process(lldb::SBProcess process)
+static bool is_running(lldb::SBProcess process)
 {
-    if (process.GetState() == lldb::eStateRunning || process.GetState() == lldb::eStateStepping)
-        process.Stop();
+    return process.GetState() == lldb::eStateRunning || process.GetState() == lldb::eStateStepping;
 }
 
-void watch_end(struct session *session, lldb::SBDebugger &debugger, uint64_t pid)
+void watch_end(struct session *session, lldb::SBDebugger &debugger, uint64_t pid, bool stops)
 {
     struct flag_session_row rows[16];
     size_t count = session->flags ? flag_session_rows(session->flags, rows, 16) : 0;
@@ -235,7 +236,12 @@ void watch_end(struct session *session, lldb::SBDebugger &debugger, uint64_t pid
         lldb::SBTarget target = target_with(debugger, rows[i].pid);
         if ((pid && rows[i].pid != pid) || !target.IsValid())
             continue;
-        stop_process(target.GetProcess());
+        /* Removing a watchpoint of a process that runs does not reach its processor registers. */
+        bool runs = is_running(target.GetProcess());
+        if (runs && !stops)
+            continue;
+        if (runs)
+            target.GetProcess().Stop();
         target.DeleteWatchpoint(static_cast<lldb::watch_id_t>(rows[i].watch));
         flag_session_remove(session->flags, rows[i].pid, rows[i].watch);
         if (out)
@@ -254,7 +260,8 @@ static bool on_detach(void *baton, const char **)
         return false;
     struct session *session = host_session(debugger);
     if (session)
-        watch_end(session, debugger, debugger.GetSelectedTarget().GetProcess().GetProcessID());
+        watch_end(session, debugger, debugger.GetSelectedTarget().GetProcess().GetProcessID(),
+                  true);
     return false; /* LLDB itself detaches */
 }
 

@@ -96,7 +96,7 @@ def attached(setup, *commands):
 
 
 def test_leaving_does_not_end_the_program(setup):
-    for commands in ["detach"], ["quit"], []:
+    for commands in ["detach"], ["quit"], [], ["script lldb.process.Detach()"]:
         expect_in("flag 1, turns, is not watched any more: LLDB leaves the process", attached(setup, *commands))
 
 
