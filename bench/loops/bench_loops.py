@@ -33,7 +33,7 @@ Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[
 # The same with debug information: one name, or several. The compiler's library has members of its own inside.
 MEMBERS = {"job+0xc": "job.is_done", "job->0x10": ("job->is_done", "job._M_ptr->done", "job._M_t._M_t._M_head_impl->done"), "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
            "own->0x8": "own->is_done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
-           "rust_loops::STATE+0x8": "rust_loops::STATE.done"}
+           "rust_loops::STATE+0x8": "rust_loops::STATE.done", "main.current->0x10": "main.current->done"}
 
 # To add one: a SHAPE_… in the source, and a row: its name, the variable as `argus watchflag` takes it, the functions that set it.
 C_SHAPES = [
@@ -66,6 +66,8 @@ C_SHAPES = [
     Shape("SEMAPHORE", "places", ["finish_work"]),
     Shape("PREDICATE", "job->0x10", ["finish_work"]),
     Shape("OPERATIONS", "device->0x8", ["finish_work"]),
+    Shape("SWITCH", "phase", ["finish_work"]),
+    Shape("SIGNAL", "is_called", ["on_call"]),
 ]
 CPP_SHAPES = [
     Shape("ATOMIC", "is_done", ["finish_work"]),
@@ -74,6 +76,7 @@ CPP_SHAPES = [
     Shape("MEMBER", "decoder+0x8", ["Decoder::finish", "finish_work"]),
     Shape("UNIQUE", "job->0x10", ["finish_work"]),
     Shape("SHARED", "job->0x10", ["finish_work"]),
+    Shape("STD_FUNCTION", "is_done", ["finish_work"]),
     Shape("VIRTUAL", "device->0x10", ["Scanner::finish", "finish_work"]),
 ]
 STRIPPED = ["GLOBAL", "HEAP", "NESTED", "BIT", "FUNCTION"]
@@ -211,7 +214,8 @@ def programs():
             yield Program(f"Rust {kind} field", Shape("", "rust_loops::STATE+0x8", ["rust_loops::finish_work"]),
                           lambda f, r=release: build_rust(f, r), ["field"])
     if shutil.which("go"):
-        yield Program("Go", Shape("", "main.isDone", ["main.finishWork"]), build_go)
+        yield Program("Go variable", Shape("", "main.isDone", ["main.finishWork"]), build_go, ["variable"])
+        yield Program("Go field", Shape("", "main.current->0x10", ["main.(*job).finish", "main.finishWork"]), build_go, ["field"])
     if flags_of("gtk+-3.0"):
         yield Program("GTK 3 main context", Shape("", "is_done", ["finish_work"]),
                       lambda f: build_toolkit(f, "cc", "-std=gnu17", "event_loop_gtk.c", "gtk+-3.0"))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compat.h"
 #include "graph/text/object_name.h"
 #include "report/device_words.h"
 #include "report/phrases.h"
@@ -254,6 +255,24 @@ static void put_commands(struct wording *to)
     }
 }
 
+/* ", the handler of SIGINT and SIGTERM," */
+static void put_signals(struct wording *to, uint64_t signals)
+{
+    bool is_first = true;
+    for (unsigned n = 1; signals; n++, signals >>= 1) {
+        const char *name = signals & 1 ? sigabbrev_np((int)n) : NULL;
+        if (!(signals & 1))
+            continue;
+        put(to, "%s", is_first ? ", the handler of " : signals == 1 ? " and " : ", ");
+        if (name)
+            put(to, "SIG%s", name);
+        else
+            put(to, "signal %u", n);
+        is_first = false;
+    }
+    put(to, "%s", is_first ? "" : ",");
+}
+
 /* "on_reconfigured (settings.c:29) of settingsd [12]" */
 static void put_writer(struct wording *to, const char *before,
                        const struct argus_flag_writer *writer)
@@ -262,6 +281,7 @@ static void put_writer(struct wording *to, const char *before,
     if (writer->process != ARGUS_NONE)
         put(to, " of %s [%" PRIu64 "]", to->view.processes[writer->process].name,
             to->view.processes[writer->process].pid);
+    put_signals(to, writer->signals);
 }
 
 /* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions". */
@@ -269,8 +289,11 @@ static void put_functions_of(struct wording *to, const struct argus_loop_variabl
 {
     size_t count = variable->writer_count;
     size_t named = count > MOST_WRITERS ? MOST_WRITERS - 1 : count;
-    for (size_t i = 0; i < named; i++)
-        put_writer(to, i == 0 ? "" : i + 1 == count ? " or " : ", ", &variable->writers[i]);
+    for (size_t i = 0; i < named; i++) {
+        bool has_comma = i > 0 && variable->writers[i - 1].signals;
+        const char *between = i + 1 == count ? " or " : has_comma ? " " : ", ";
+        put_writer(to, i == 0 ? "" : between, &variable->writers[i]);
+    }
     if (named < count)
         put(to, " or %zu other functions", count - named);
 }

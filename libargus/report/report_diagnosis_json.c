@@ -73,6 +73,15 @@ static json_t *functions_json(const struct argus_report_context *context,
     return list;
 }
 
+static json_t *signals_json(uint64_t signals)
+{
+    json_t *list = json_array();
+    for (unsigned n = 1; signals; n++, signals >>= 1)
+        if (signals & 1)
+            json_add(list, json_integer(n));
+    return list;
+}
+
 static json_t *writers_json(const struct argus_report_context *context,
                             const struct argus_loop_variable *variable)
 {
@@ -84,6 +93,7 @@ static json_t *writers_json(const struct argus_report_context *context,
         json_put(item, "place", json_text(writer->place));
         json_put(item, "value", writer->has_value ? json_integer(writer->value) : json_null());
         json_put(item, "possible", json_boolean(writer->is_possible));
+        json_put(item, "signals", signals_json(writer->signals));
         json_put(item, "pid",
                  writer->process == ARGUS_NONE ? json_null()
                                                : json_ns(view.processes[writer->process].pid));

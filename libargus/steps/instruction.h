@@ -29,6 +29,7 @@ enum {
     REGISTER_RAX = 0,
     REGISTER_RCX = 1,
     REGISTER_RDX = 2,
+    REGISTER_RBX = 3,
     REGISTER_RSP = 4,
     REGISTER_RBP = 5,
     REGISTER_RSI = 6,

@@ -65,6 +65,9 @@ static const struct shape {
     {"gathering", false, "gathered?"},
     {"dispatching", false, "did_reconfigure"},
     {"semaphore", false, "places_left"},
+    {"phase", false, "phase"},
+    {"hooks", false, "is_ready_flag"},
+    {"signal", false, "got_signal"},
     {"predicate", true, "job+0x8"},
     {"predicate", false, NULL},
     {"operations", false, "device->0x8"},
@@ -106,6 +109,7 @@ static const struct {
     {"state", "set_by_library?", NULL},
     {"or_device", "set_first=1", NULL},
     {"semaphore", "set_semaphore", NULL},
+    {"signal", "on_interrupt@4002=1 on_signal@200", NULL},
     {"operations", "open_device=0 set_operations=1", NULL},
 };
 
@@ -175,6 +179,16 @@ static struct elf_file *open_file(const char *path)
 static bool is_arm64(const struct elf_file *file)
 {
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
+}
+
+/* Jumps through tables are read only on x86-64, of optimized code; two words that are stored at once
+ * only on x86-64. */
+static bool is_judged(struct elf_file *file, const struct shape *shape)
+{
+    bool has_table = strcmp(shape->name, "phase") == 0,
+         has_pair = strcmp(shape->name, "hooks") == 0;
+    bool is_plain = strstr(program_path, "_O0") != NULL;
+    return !(has_table && is_plain) && !(is_arm64(file) && (has_table || has_pair));
 }
 
 /* On arm64 only the program's own thread-local variables are read. */
@@ -259,7 +273,7 @@ static void test_shapes(void **state)
         if (found)
             loop_flags_describe(&flags, text, sizeof(text));
         const char *expected = expected_of(file, &shapes[i]);
-        if (found ? is_same(text, expected) : !expected)
+        if ((found ? is_same(text, expected) : !expected) || !is_judged(file, &shapes[i]))
             continue;
         wrong++;
         print_error("%s%s: expected %s, found %s\n", shapes[i].name,
@@ -317,6 +331,9 @@ static void describe_writer(struct elf_file *names, const struct code_writer *wr
     const char *name = elf_file_function(names, writer->start, &offset);
     snprintf(buffer, bytes, "%s%s", name ? name : "-", writer->is_possible ? "?" : "");
     size_t length = strlen(buffer);
+    if (writer->signals)
+        snprintf(buffer + length, bytes - length, "@%llx", (unsigned long long)writer->signals);
+    length = strlen(buffer);
     if (writer->has_value)
         snprintf(buffer + length, bytes - length, "=%lld", (long long)writer->value);
 }

@@ -490,6 +490,8 @@ void wait_until_done(void)
         SLEEP();
     atomic_flag_clear(&busy);
 }
+#elif defined(SHAPE_SWITCH) || defined(SHAPE_SIGNAL)
+#include "c_state_loops.h"
 #elif defined(SHAPE_LIBRARY_VARIABLE) || defined(SHAPE_LIBRARY_FUNCTION) ||                        \
     defined(SHAPE_LIBRARY_LOOP)
 void prepare(void)

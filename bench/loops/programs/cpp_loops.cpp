@@ -1,6 +1,7 @@
 /* Loops in C++, as c_loops.c. */
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -149,6 +150,30 @@ void finish_work()
 void wait_until_done()
 {
     while (!job->done)
+        SLEEP();
+}
+#elif defined(SHAPE_STD_FUNCTION)
+static std::atomic<bool> is_done;
+static std::function<bool()> has_finished;
+
+void prepare()
+{
+    has_finished = [] { return is_done.load(); };
+}
+
+void ask()
+{
+    is_done = false;
+}
+
+void finish_work()
+{
+    is_done = true;
+}
+
+void wait_until_done()
+{
+    while (!has_finished())
         SLEEP();
 }
 #elif defined(SHAPE_VIRTUAL)

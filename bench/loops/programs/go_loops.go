@@ -1,7 +1,8 @@
-// A loop in Go: a locked main goroutine polls a package variable.
+// Loops in Go: a locked main goroutine polls a package variable, or a field by a method.
 package main
 
 import (
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,9 +13,30 @@ import (
 var isDone int32
 var shelf sync.Mutex
 
+type job struct {
+	name string
+	done atomic.Bool
+}
+
+var current = &job{name: "work"}
+
+//go:noinline
+func (j *job) finish() {
+	j.done.Store(true)
+}
+
+//go:noinline
+func (j *job) wait() {
+	pause := syscall.Timespec{Nsec: 2000000}
+	for !j.done.Load() {
+		_ = syscall.Nanosleep(&pause, nil)
+	}
+}
+
 //go:noinline
 func finishWork() {
 	atomic.StoreInt32(&isDone, 1)
+	current.finish()
 }
 
 //go:noinline
@@ -39,6 +61,7 @@ func main() {
 	}()
 	for round := 0; round < 4; round++ {
 		atomic.StoreInt32(&isDone, 0)
+		current.done.Store(false)
 		if round == 3 {
 			shelf.Lock()
 			go func() {
@@ -47,7 +70,11 @@ func main() {
 			}()
 		}
 		requests <- true
-		waitUntilDone()
+		if len(os.Args) > 1 && os.Args[1] == "field" {
+			current.wait()
+		} else {
+			waitUntilDone()
+		}
 		time.Sleep(60 * time.Millisecond)
 	}
 }

@@ -116,6 +116,7 @@ static bool tell_writers(struct diagnoser *d, const struct loop_stack *stack,
                                                  .process = ARGUS_NONE,
                                                  .value = writer->value,
                                                  .has_value = writer->has_value,
+                                                 .signals = writer->signals,
                                                  .is_possible = writer->is_possible});
         }
     return good;

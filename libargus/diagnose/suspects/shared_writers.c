@@ -130,6 +130,7 @@ static bool tell_writer(struct search *search, uint32_t process, uint64_t addres
         .process = process,
         .value = writer->value,
         .has_value = writer->has_value,
+        .signals = writer->signals,
         .is_possible = writer->is_possible,
     };
     if (!told.place || !is_told(search->found, told.place, told.value))

@@ -93,8 +93,9 @@ struct argus_flag_writer {
     char *place; /* owned: "on_reconfigured (settings.c:29)" */
     /* ARGUS_NONE: of the waiter; else another one, which shares the variable's memory */
     uint32_t process;
-    int64_t value;  /* the constant that it writes, if has_value */
-    bool has_value; /* else the value is computed */
+    int64_t value;    /* the constant that it writes, if has_value */
+    bool has_value;   /* else the value is computed */
+    uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
     /* it gives the variable's address to a function of another file, or is a callback that may get it */
     bool is_possible;
 };

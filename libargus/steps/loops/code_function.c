@@ -5,6 +5,7 @@
 
 #include "base/lower_bound.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_tables.h"
 
 #define MOST_BYTES 65536u /* of a function */
 
@@ -27,6 +28,43 @@ static uint32_t node_at(const struct code_function *function, uint64_t address)
     return node != CODE_NONE && function->nodes.data[node].address == address ? node : CODE_NONE;
 }
 
+/* The first way of the jump at `node`, or where it would be. */
+static size_t first_way(const struct code_function *function, uint32_t node)
+{
+    size_t behind;
+    const struct code_way *ways = function->ways.data;
+    LOWER_BOUND(behind, function->ways.length, ways[behind].from < node);
+    return behind;
+}
+
+bool code_function_way(const struct code_function *function, uint32_t node, uint32_t k,
+                       struct code_way *ret)
+{
+    const struct instruction *at = &function->nodes.data[node];
+    if (at->flow == FLOW_JUMP_INDIRECT && function->ways.length) {
+        size_t way = first_way(function, node) + k;
+        if (way >= function->ways.length || function->ways.data[way].from != node)
+            return false;
+        *ret = function->ways.data[way];
+        return true;
+    }
+    bool is_branch = at->flow == FLOW_BRANCH;
+    if (k > (is_branch ? 1u : 0u) || (!is_branch && function->next[node][0] == CODE_NONE))
+        return false;
+    bool jumps = k == 1 || at->flow == FLOW_JUMP;
+    *ret = (struct code_way){.from = node,
+                             .to = function->next[node][k],
+                             .address = jumps ? at->target : at->address + at->length};
+    return true;
+}
+
+bool code_function_is_open(const struct code_function *function, uint32_t node)
+{
+    struct code_way way;
+    return function->nodes.data[node].flow == FLOW_JUMP_INDIRECT &&
+           !code_function_way(function, node, 0, &way);
+}
+
 static void set_next(struct code_function *function, uint32_t node)
 {
     const struct instruction *at = &function->nodes.data[node];
@@ -40,6 +78,9 @@ static void set_next(struct code_function *function, uint32_t node)
         break;
     case FLOW_JUMP:
         next[0] = node_at(function, at->target);
+        /* Go: the stack has grown, and the function begins again */
+        if (function->image->is_go && next[0] == 0)
+            next[0] = CODE_NONE;
         break;
     case FLOW_JUMP_INDIRECT:
     case FLOW_RETURN:
@@ -72,17 +113,27 @@ static void mark_live(const struct code_function *function, bool *live, uint32_t
     open[count++] = node;
     live[node] = true;
     while (count) {
-        const uint32_t *next = function->next[open[--count]];
-        for (unsigned k = 0; k < 2; k++) {
-            if (next[k] == CODE_NONE || live[next[k]])
+        struct code_way way;
+        uint32_t at = open[--count];
+        for (uint32_t k = 0; code_function_way(function, at, k, &way); k++) {
+            if (way.to == CODE_NONE || live[way.to])
                 continue;
-            live[next[k]] = true;
-            open[count++] = next[k];
+            live[way.to] = true;
+            open[count++] = way.to;
         }
     }
 }
 
-/* Where a jump goes through a table, what follows a jump may be one of its targets. */
+static void drop_ways(struct code_function *function, const bool *live)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < function->ways.length; i++)
+        if (live[function->ways.data[i].from])
+            function->ways.data[kept++] = function->ways.data[i];
+    function->ways.length = kept;
+}
+
+/* Where a jump goes through a table that is not known, what follows a jump may be one of its targets. */
 static bool cut_dead(struct code_function *function)
 {
     size_t count = function->nodes.length;
@@ -90,13 +141,15 @@ static bool cut_dead(struct code_function *function)
     uint32_t *open = calloc(count, sizeof(*open));
     bool good = live && open;
     for (size_t i = 0; i < count; i++)
-        has_table |= function->nodes.data[i].flow == FLOW_JUMP_INDIRECT;
+        has_table |= code_function_is_open(function, (uint32_t)i);
     for (uint32_t i = 0; good && i < count; i++)
         if (i == 0 || (has_table && !live[i] && !is_padding(&function->nodes.data[i])))
             mark_live(function, live, open, i);
     for (size_t i = 0; good && i < count; i++)
         if (!live[i])
             function->next[i][0] = function->next[i][1] = CODE_NONE;
+    if (good)
+        drop_ways(function, live);
     free(live);
     free(open);
     return good;
@@ -105,17 +158,18 @@ static bool cut_dead(struct code_function *function)
 static void set_before(struct code_function *function)
 {
     uint32_t count = (uint32_t)function->nodes.length;
+    struct code_way way;
     for (uint32_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < 2; k++)
-            if (function->next[i][k] != CODE_NONE)
-                function->first_before[function->next[i][k] + 1]++;
+        for (uint32_t k = 0; code_function_way(function, i, k, &way); k++)
+            if (way.to != CODE_NONE)
+                function->first_before[way.to + 1]++;
     for (uint32_t i = 0; i < count; i++)
         function->first_before[i + 1] += function->first_before[i];
     /* From the last one on: each place is filled from its end to its beginning. */
     for (uint32_t i = count; i-- > 0;)
-        for (unsigned k = 0; k < 2; k++)
-            if (function->next[i][k] != CODE_NONE)
-                function->before[--function->first_before[function->next[i][k] + 1]] = i;
+        for (uint32_t k = 0; code_function_way(function, i, k, &way); k++)
+            if (way.to != CODE_NONE)
+                function->before[--function->first_before[way.to + 1]] = i;
     /* Now each place's end is its beginning: shifted by one. */
     for (uint32_t i = 0; i < count; i++)
         function->first_before[i] = function->first_before[i + 1];
@@ -130,10 +184,13 @@ static bool connect(struct code_function *function)
         return false;
     for (uint32_t i = 0; i < count; i++)
         set_next(function, i);
+    code_tables_find(function);
     if (!cut_dead(function))
         return false;
     for (uint32_t i = 0; i < count; i++)
         edges += (function->next[i][0] != CODE_NONE) + (function->next[i][1] != CODE_NONE);
+    for (size_t i = 0; i < function->ways.length; i++)
+        edges += function->ways.data[i].to != CODE_NONE;
     function->before = calloc(edges + 1, sizeof(*function->before));
     if (!function->before)
         return false;
@@ -188,6 +245,7 @@ bool code_function_init(struct code_function *function, const struct code_image 
 void code_function_deinit(struct code_function *function)
 {
     vec_deinit(&function->nodes);
+    vec_deinit(&function->ways);
     free(function->next);
     free(function->first_before);
     free(function->before);
@@ -196,28 +254,47 @@ void code_function_deinit(struct code_function *function)
 
 /* --- how functions are called --- */
 
-uint64_t code_clobbered(bool is_arm64)
+static const uint8_t system_v[CODE_ARGUMENTS] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
+                                                 REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
+static const uint8_t go[CODE_ARGUMENTS] = {REGISTER_RAX, REGISTER_RBX, REGISTER_RCX,
+                                           REGISTER_RDI, REGISTER_RSI, REGISTER_R8};
+
+uint64_t code_clobbered(const struct code_function *function)
 {
+    enum { GO_CONTEXT = 14 }; /* r14: the goroutine */
     uint64_t vectors = ~(REGISTER_BIT(REGISTER_VECTOR) - 1), flags = REGISTER_BIT(REGISTER_FLAGS);
-    if (is_arm64)
+    if (function->is_arm64)
         return 0x3ffff | REGISTER_BIT(REGISTER_X30) | flags | vectors;
+    if (function->image->is_go)
+        return (0xffff & ~(REGISTER_BIT(REGISTER_RSP) | REGISTER_BIT(REGISTER_RBP) |
+                           REGISTER_BIT(GO_CONTEXT))) |
+               flags | vectors;
     return REGISTER_BIT(REGISTER_RAX) | REGISTER_BIT(REGISTER_RCX) | REGISTER_BIT(REGISTER_RDX) |
            REGISTER_BIT(REGISTER_RSI) | REGISTER_BIT(REGISTER_RDI) |
            (0xfull << REGISTER_R8) /* r8 … r11 */ | flags | vectors;
 }
 
-bool code_is_argument(bool is_arm64, uint8_t reg)
+uint8_t code_argument(const struct code_function *function, unsigned argument)
 {
-    if (is_arm64)
-        return reg < 8;
-    return reg == REGISTER_RDI || reg == REGISTER_RSI || reg == REGISTER_RDX ||
-           reg == REGISTER_RCX || reg == REGISTER_R8 || reg == REGISTER_R9;
+    if (function->is_arm64)
+        return (uint8_t)argument;
+    return function->image->is_go ? go[argument] : system_v[argument];
 }
 
-bool code_is_kept(bool is_arm64, uint8_t reg)
+bool code_is_argument(const struct code_function *function, uint8_t reg)
 {
-    return reg < REGISTER_FLAGS && reg != code_stack_pointer(is_arm64) &&
-           !(code_clobbered(is_arm64) & REGISTER_BIT(reg));
+    if (function->is_arm64)
+        return reg < 8;
+    for (unsigned i = 0; i < CODE_ARGUMENTS; i++)
+        if (reg == code_argument(function, i))
+            return true;
+    return false;
+}
+
+bool code_is_kept(const struct code_function *function, uint8_t reg)
+{
+    return reg < REGISTER_FLAGS && reg != code_stack_pointer(function->is_arm64) &&
+           !(code_clobbered(function) & REGISTER_BIT(reg));
 }
 
 uint8_t code_stack_pointer(bool is_arm64)

@@ -12,6 +12,13 @@
 struct code_image {
     struct elf_file *file;  /* borrowed */
     struct elf_slots slots; /* owned */
+    bool is_go;             /* x86-64 code of Go's compiler, which has another calling convention */
+};
+
+/* Where a jump through a table may lead. */
+struct code_way {
+    uint32_t from, to; /* nodes; `to` CODE_NONE: out of the function */
+    uint64_t address;
 };
 
 /* Nodes are instructions, by address. */
@@ -22,6 +29,7 @@ struct code_function {
     VEC(struct instruction) nodes;
     uint32_t (
         *next)[2]; /* owned; by node: where it goes on within the function; CODE_NONE: nowhere */
+    VEC(struct code_way) ways;           /* of jumps through tables, by `from` (code_tables.h) */
     uint32_t *first_before;              /* owned; by node, and one behind: its part of `before` */
     uint32_t *before;                    /* owned: the nodes that go on there */
     struct instruction_decoder *decoder; /* borrowed */
@@ -33,14 +41,24 @@ bool code_function_init(struct code_function *function, const struct code_image 
                         struct instruction_decoder *decoder, uint64_t address);
 void code_function_deinit(struct code_function *function);
 
+/* The k-th way on from `node`, for the instructions that have two or more, or else one. False: there is no such way. */
+bool code_function_way(const struct code_function *function, uint32_t node, uint32_t k,
+                       struct code_way *ret);
+/* Whether it is a jump through a table whose ways are not known, or a jump to another function through a pointer. */
+bool code_function_is_open(const struct code_function *function, uint32_t node);
+
 /* The instruction that covers `address`; CODE_NONE: none. */
 uint32_t code_function_node(const struct code_function *function, uint64_t address);
 
-/* The registers that a called function may change, and the one that has its result. By the System V and Arm procedure call standards. */
-uint64_t code_clobbered(bool is_arm64);
+/* The registers that a called function may change, and the one that has its result. By the System V and Arm procedure call standards, and
+ * "Go internal ABI specification" (cmd/compile/abi-internal.md). */
+uint64_t code_clobbered(const struct code_function *function);
 /* Registers that have a value when a function begins: arguments, and what belongs to the caller. */
-bool code_is_kept(bool is_arm64, uint8_t reg);
-bool code_is_argument(bool is_arm64, uint8_t reg);
+bool code_is_kept(const struct code_function *function, uint8_t reg);
+bool code_is_argument(const struct code_function *function, uint8_t reg);
+#define CODE_ARGUMENTS 6
+/* The register of argument 0 … CODE_ARGUMENTS - 1. */
+uint8_t code_argument(const struct code_function *function, unsigned argument);
 uint8_t code_stack_pointer(bool is_arm64);
 uint8_t code_frame_pointer(bool is_arm64);
 

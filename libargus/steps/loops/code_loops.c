@@ -2,7 +2,7 @@
  * reaches the back edge without going through the head.
  *
  * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". Where a jump goes through a table, its targets are not
- * known: an instruction to which no known way leads is then a beginning like the function's first. So no loop is found that
+ * always known (code_tables.h): an instruction to which no known way leads is then a beginning like the function's first. So no loop is found that
  * is none.
  */
 #include "steps/loops/code_loops.h"
@@ -34,12 +34,13 @@ static void visit_from(struct dominators *d, struct frame *stack, bool *seen, ui
     seen[node] = true;
     while (depth) {
         struct frame *top = &stack[depth - 1];
-        if (top->way == 2) {
+        struct code_way way;
+        if (!code_function_way(d->function, top->node, top->way++, &way)) {
             d->by_order[d->visited++] = top->node;
             depth--;
             continue;
         }
-        uint32_t to = d->function->next[top->node][top->way++];
+        uint32_t to = way.to;
         if (to != CODE_NONE && !seen[to]) {
             seen[to] = true;
             stack[depth++] = (struct frame){to, 0};

@@ -180,8 +180,9 @@ static void find_returned(struct finder *finder, const struct code_scope *called
     for (uint32_t i = 0; i < called->function->nodes.length; i++) {
         struct pointer pointer = {0};
         const struct instruction *at = &called->function->nodes.data[i];
-        bool jumps = at->flow == FLOW_JUMP_INDIRECT || /* to another function, which returns */
-                     (at->flow == FLOW_JUMP && called->function->next[i][0] == CODE_NONE);
+        bool jumps =
+            code_function_is_open(called->function, i) || /* to another function, which returns */
+            (at->flow == FLOW_JUMP && called->function->next[i][0] == CODE_NONE);
         if (at->flow != FLOW_RETURN && !jumps)
             continue;
         if (jumps)
@@ -396,11 +397,11 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
 static void take_from_caller(struct finder *finder, const struct code_scope *scope, uint8_t reg,
                              struct pointer *ret)
 {
-    bool arm64 = scope->function->is_arm64;
+    const struct code_function *function = scope->function;
     if (scope->caller && scope->is_handed_on) {
         if (reg == scope->handed_as)
             find_pointer(finder, scope->caller, scope->call, scope->handed_on, ret);
-    } else if (scope->caller && (code_is_argument(arm64, reg) || code_is_kept(arm64, reg))) {
+    } else if (scope->caller && (code_is_argument(function, reg) || code_is_kept(function, reg))) {
         find_pointer(finder, scope->caller, scope->call, reg, ret);
     }
 }
@@ -410,12 +411,12 @@ static void find_given(struct finder *finder, const struct code_scope *scope, ui
 {
     struct code_reach reach;
     code_reach_register(finder->budget, scope, true, node, reg, &reach);
-    if (reach.is_cut || (reach.enters && reach.count)) {
+    if (reach.is_cut)
         return;
-    } else if (!reach.count) {
+    if (reach.enters || !reach.count)
         take_from_caller(finder, scope, reg, ret);
+    if (reach.enters && ret->kind == POINTER_UNKNOWN)
         return;
-    }
     for (uint32_t i = 0; i < reach.count; i++) {
         struct pointer given;
         take_given(finder, scope, reach.found[i], reg, &given);
@@ -423,7 +424,8 @@ static void find_given(struct finder *finder, const struct code_scope *scope, ui
         if (given.kind == POINTER_STACK && reg == code_frame_pointer(scope->function->is_arm64))
             given =
                 (struct pointer){.kind = POINTER_STACK, .reg = reg, .function = scope->function};
-        if (given.kind == POINTER_UNKNOWN || (i && !same_pointer(ret, &given))) {
+        bool is_first = i == 0 && !reach.enters;
+        if (given.kind == POINTER_UNKNOWN || (!is_first && !same_pointer(ret, &given))) {
             *ret = (struct pointer){0};
             return;
         }

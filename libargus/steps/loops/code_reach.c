@@ -25,7 +25,7 @@ static bool gives(const struct code_function *function, uint32_t node, const str
     const struct instruction *at = &function->nodes.data[node];
     if (wanted->is_slot)
         return stores_to(at, wanted->slot);
-    uint64_t changed = at->writes | (code_is_call(at) ? code_clobbered(function->is_arm64) : 0);
+    uint64_t changed = at->writes | (code_is_call(at) ? code_clobbered(function) : 0);
     return changed & REGISTER_BIT(wanted->reg);
 }
 
@@ -46,7 +46,8 @@ static bool search_begin(struct search *search, struct code_budget *budget,
         return false;
     budget->left -= count;
     search->seen = calloc(count, sizeof(*search->seen));
-    search->open = malloc((2 * count + 1) * sizeof(*search->open)) /* as many as edges */;
+    size_t edges = 2 * count + function->ways.length;
+    search->open = malloc((edges + 1) * sizeof(*search->open));
     return search->seen && search->open;
 }
 
@@ -81,7 +82,7 @@ static void look_before_target(struct search *search, const struct wanted *wante
     const struct code_function *function = search->function;
     bool has_table = false;
     for (uint32_t i = 0; i < function->nodes.length; i++) {
-        if (function->nodes.data[i].flow != FLOW_JUMP_INDIRECT)
+        if (!code_function_is_open(function, i))
             continue;
         has_table = true;
         visit(search, i, wanted, ret);
@@ -138,9 +139,12 @@ static bool is_next_turn(const struct code_scope *scope, uint32_t node)
 
 static bool leaves_function(const struct code_scope *scope, uint32_t node)
 {
-    const uint32_t *next = scope->function->next[node];
-    bool is_branch = scope->function->nodes.data[node].flow == FLOW_BRANCH;
-    return next[0] == CODE_NONE || (is_branch && next[1] == CODE_NONE);
+    struct code_way way;
+    uint32_t k = 0;
+    for (; code_function_way(scope->function, node, k, &way); k++)
+        if (way.to == CODE_NONE)
+            return true;
+    return k == 0;
 }
 
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
@@ -162,11 +166,10 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
             continue;
         }
         found = to == CODE_TURN_END ? leaves_function(scope, at) : at == to;
-        for (unsigned k = 0; k < 2 && !found; k++) {
-            uint32_t next = scope->function->next[at][k];
-            if (next != CODE_NONE && !search.seen[next])
-                search.open[search.open_count++] = next;
-        }
+        struct code_way way;
+        for (uint32_t k = 0; !found && code_function_way(scope->function, at, k, &way); k++)
+            if (way.to != CODE_NONE && !search.seen[way.to])
+                search.open[search.open_count++] = way.to;
     }
     search_end(&search);
     return found;

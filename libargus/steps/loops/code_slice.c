@@ -204,7 +204,7 @@ static void follow_function(struct code_slice *slice, const struct code_scope *s
             follow_register(slice, &called, i, reg);
         else if (at->flow == FLOW_JUMP && function->next[i][0] == CODE_NONE)
             follow_call(slice, &called, i, reg);
-        else if (at->flow == FLOW_JUMP_INDIRECT)
+        else if (code_function_is_open(function, i))
             follow_table_jump(slice, &called, i);
     }
 }
@@ -289,8 +289,7 @@ static void follow_semaphore(struct code_slice *slice, const struct code_scope *
 {
     enum { BYTES = 4 }; /* sem_t begins with the count */
     struct code_path path;
-    code_path_find_pointed(slice->budget, scope, node, scope->function->is_arm64 ? 0 : REGISTER_RDI,
-                           &path);
+    code_path_find_pointed(slice->budget, scope, node, code_argument(scope->function, 0), &path);
     path.size_bytes = BYTES;
     if (path.root == CODE_UNKNOWN || path.root == CODE_STACK || path.root == CODE_ERRNO)
         slice->is_unknown = true;
@@ -332,15 +331,15 @@ static void follow_register(struct code_slice *slice, const struct code_scope *s
                             uint8_t reg)
 {
     struct code_reach reach;
-    bool arm64 = scope->function->is_arm64;
-    if (reg == code_stack_pointer(arm64))
+    const struct code_function *function = scope->function;
+    if (reg == code_stack_pointer(function->is_arm64))
         return;
     code_reach_register(slice->budget, scope, false, node, reg, &reach);
     slice->is_unknown |= reach.is_cut;
     for (uint32_t i = 0; i < reach.count; i++)
         follow_instruction(slice, scope, reach.found[i], reg);
     if (reach.enters && scope->head == CODE_NONE && scope->caller &&
-        (code_is_argument(arm64, reg) || code_is_kept(arm64, reg)))
+        (code_is_argument(function, reg) || code_is_kept(function, reg)))
         follow_register(slice, scope->caller, scope->call, reg);
 }
 
@@ -482,23 +481,27 @@ static bool comes_back(const struct code_slice *slice, const struct code_scope *
 static bool controls(struct code_slice *slice, const struct code_scope *scope, uint32_t branch,
                      uint32_t node)
 {
-    const uint32_t *next = scope->function->next[branch];
-    const struct instruction *at = instruction_of(scope, branch);
-    if (code_gives_up(scope->function, at->target) ||
-        code_gives_up(scope->function, at->address + at->length))
-        return false;
-    bool leads[2];
-    for (unsigned k = 0; k < 2; k++)
-        leads[k] = code_leads_to(slice->budget, scope, next[k], node, branch);
-    return leads[0] != leads[1] && !comes_back(slice, scope, branch, next[leads[0]]);
+    struct code_way way;
+    bool leads = false, avoids = false;
+    for (uint32_t k = 0; code_function_way(scope->function, branch, k, &way); k++)
+        if (code_gives_up(scope->function, way.address))
+            return false;
+    for (uint32_t k = 0; code_function_way(scope->function, branch, k, &way); k++) {
+        if (code_leads_to(slice->budget, scope, way.to, node, branch))
+            leads = true;
+        else
+            avoids |= !comes_back(slice, scope, branch, way.to);
+    }
+    return leads && avoids;
 }
 
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
     unsigned branches = 0;
     for (uint32_t i = 0; i < scope->function->nodes.length; i++) {
-        if ((scope->region && !scope->region[i]) || instruction_of(scope, i)->flow != FLOW_BRANCH ||
-            i == node)
+        uint8_t flow = instruction_of(scope, i)->flow;
+        if ((scope->region && !scope->region[i]) || i == node ||
+            (flow != FLOW_BRANCH && flow != FLOW_JUMP_INDIRECT))
             continue;
         if (++branches > MOST_BRANCHES) {
             slice->is_unknown = true;

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_halves.h"
 #include "steps/loops/code_references.h"
+#include "steps/loops/code_signals.h"
 #include "steps/loops/code_slice.h"
 #include "steps/loops/code_targets.h"
 
@@ -148,8 +151,28 @@ static struct code_writer writer_at(const struct search *search, uint32_t node)
                                 .is_possible = search->is_guess};
 }
 
-/* The instruction at `node` stores a pointer in the variable. */
-static void add_pointer(struct search *search, const struct code_scope *scope, uint32_t node)
+/* Of two words that are stored at once, the one that the variable gets. */
+static bool find_half(struct search *search, const struct code_scope *scope, uint32_t node,
+                      int64_t distance, struct code_path *ret)
+{
+    struct code_half half;
+    const struct elf_file *file = scope->function->image->file;
+    if ((distance != 0 && distance != -8) ||
+        !code_half_find(&search->budget, scope, node, distance != 0, &half))
+        return false;
+    if (half.reg != REGISTER_NONE) {
+        code_path_find_pointed(&search->budget, scope, half.node, half.reg, ret);
+        return ret->root != CODE_UNKNOWN;
+    }
+    *ret = (struct code_path){.root = CODE_ADDRESS, .image = scope->function->image};
+    return elf_word_is_constant(file, half.address) &&
+           elf_word_pointer(file, half.address, &ret->address);
+}
+
+/* The instruction at `node` stores a pointer in the variable. `distance`: how far it begins behind
+ * that. */
+static void add_pointer(struct search *search, const struct code_scope *scope, uint32_t node,
+                        int64_t distance)
 {
     struct code_path path = {.root = CODE_ADDRESS, .image = scope->function->image};
     const struct instruction *at = &scope->function->nodes.data[node];
@@ -158,7 +181,8 @@ static void add_pointer(struct search *search, const struct code_scope *scope, u
     path.address = (uint64_t)at->immediate; /* of a program that is not relocated; 0: none */
     if (is_constant && !at->immediate)
         return;
-    if (!is_constant && (!code_path_find_stored(&search->budget, scope, node, &path) ||
+    if (!is_constant && ((!code_path_find_stored(&search->budget, scope, node, &path) &&
+                          !find_half(search, scope, node, distance, &path)) ||
                          path.root != CODE_ADDRESS || path.links)) {
         found->is_cut = true;
         return;
@@ -181,7 +205,7 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     if (!overlaps(&stored, &search->flag, &distance))
         return;
     if (search->pointers) {
-        add_pointer(search, scope, node);
+        add_pointer(search, scope, node, distance);
         return;
     }
     struct code_writer writer = writer_at(search, node);
@@ -217,16 +241,6 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
     look_into(search, &inner);
     if (is_outer)
         search->outer_node = CODE_NONE;
-}
-
-enum { ARGUMENTS = 6 };
-
-/* The register of an argument. */
-static uint8_t argument_register(const struct code_scope *scope, unsigned argument)
-{
-    static const uint8_t x86[ARGUMENTS] = {REGISTER_RDI, REGISTER_RSI, REGISTER_RDX,
-                                           REGISTER_RCX, REGISTER_R8,  REGISTER_R9};
-    return scope->function->is_arm64 ? (uint8_t)argument : x86[argument];
 }
 
 /* Functions that begin a thread: what it executes gets one argument. To add one: a row. */
@@ -265,8 +279,9 @@ static void look_at_handed_on(struct search *search, const struct handing *handi
                                .call = handing->node,
                                .depth = handing->scope->depth + 1,
                                .is_handed_on = true,
-                               .handed_on = argument_register(handing->scope, handing->variable),
-                               .handed_as = argument_register(handing->scope, handing->as)};
+                               .handed_on =
+                                   code_argument(handing->scope->function, handing->variable),
+                               .handed_as = code_argument(handing->scope->function, handing->as)};
     search->outer = function;
     search->is_guess = handing->as != 0;
     look_into(search, &inner);
@@ -306,8 +321,8 @@ static void look_at_functions(struct search *search, const struct code_scope *sc
                               const struct code_target *target)
 {
     struct handing handing = {.scope = scope, .node = node, .variable = leading};
-    unsigned most = begins_thread(target) || target->is_here ? 1 : ARGUMENTS;
-    for (unsigned i = 0; i < ARGUMENTS; i++)
+    unsigned most = begins_thread(target) || target->is_here ? 1 : CODE_ARGUMENTS;
+    for (unsigned i = 0; i < CODE_ARGUMENTS; i++)
         if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
             look_at_function_argument(search, handing, pointed[i].address, most);
 }
@@ -332,18 +347,18 @@ static void look_at_pointer_call(struct search *search, const struct code_scope 
 static void look_at_arguments(struct search *search, const struct code_scope *scope, uint32_t node)
 {
     struct code_target target;
-    struct code_path pointed[ARGUMENTS];
-    unsigned leading = ARGUMENTS;
+    struct code_path pointed[CODE_ARGUMENTS];
+    unsigned leading = CODE_ARGUMENTS;
     bool points = false;
-    for (unsigned i = 0; i < ARGUMENTS; i++) {
+    for (unsigned i = 0; i < CODE_ARGUMENTS; i++) {
         int64_t distance;
-        code_path_find_pointed(&search->budget, scope, node, argument_register(scope, i),
+        code_path_find_pointed(&search->budget, scope, node, code_argument(scope->function, i),
                                &pointed[i]);
         if (leads_on(search, &pointed[i]))
             leading = i;
         points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
     }
-    if (leading == ARGUMENTS)
+    if (leading == CODE_ARGUMENTS)
         return;
     if (!code_call_target(scope->function, node, &target)) {
         look_at_pointer_call(search, scope, node);
@@ -538,6 +553,8 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     if (search.image) {
         search.flag = path_of(flag, search.image);
         find(&search);
+        for (uint32_t i = 0; i < ret->count; i++)
+            ret->all[i].signals = code_signals_of(&search.budget, search.image, ret->all[i].start);
     }
     code_library_destroy(search.library);
     instruction_decoder_destroy(decoder);

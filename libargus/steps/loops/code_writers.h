@@ -19,6 +19,7 @@ struct code_writer {
     uint64_t start, bytes; /* of its function; addresses of the file */
     int64_t value;         /* … that it writes, if has_value */
     bool has_value;
+    uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
     /* it gives the variable's address to a function of another file, or is a callback that may get it */
     bool is_possible;
 };

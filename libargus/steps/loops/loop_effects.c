@@ -142,7 +142,8 @@ static void look_at_node(struct finder *finder, const struct code_scope *scope, 
         look_at_memory(finder, scope, node, i);
     if (code_is_call(at) || leaves(scope, node))
         look_at_call(finder, scope, node);
-    finder->effects->acts |= at->flow == FLOW_JUMP_INDIRECT || at->flow == FLOW_SYSCALL;
+    finder->effects->acts |=
+        code_function_is_open(scope->function, node) || at->flow == FLOW_SYSCALL;
     finder->effects->computes |= joins(at);
 }
 

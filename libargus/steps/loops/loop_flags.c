@@ -8,6 +8,7 @@
 #include "steps/loops/loop_effects.h"
 
 enum {
+    MOST_COPIED = 24,    /* instructions of a loop's beginning */
     MOST_WORK = 8000000, /* instructions that are looked at, over all searches: some 50 ms */
 };
 
@@ -32,14 +33,12 @@ static bool is_exit(const struct code_function *function, const struct code_loop
                     uint32_t node)
 {
     const struct instruction *at = &function->nodes.data[node];
-    if (!loop->has[node] || at->flow != FLOW_BRANCH)
+    struct code_way way;
+    if (!loop->has[node] || (at->flow != FLOW_BRANCH && at->flow != FLOW_JUMP_INDIRECT))
         return false;
-    for (unsigned k = 0; k < 2; k++) {
-        uint32_t next = function->next[node][k];
-        uint64_t address = k ? at->target : at->address + at->length;
-        if ((next == CODE_NONE || !loop->has[next]) && !code_gives_up(function, address))
+    for (uint32_t k = 0; code_function_way(function, node, k, &way); k++)
+        if ((way.to == CODE_NONE || !loop->has[way.to]) && !code_gives_up(function, way.address))
             return true;
-    }
     return false;
 }
 
@@ -95,7 +94,7 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     const struct code_function *function = scope->function;
     uint32_t exits = 0;
     for (uint32_t i = 0; i < function->nodes.length; i++) {
-        if (loop->has[i] && function->nodes.data[i].flow == FLOW_JUMP_INDIRECT)
+        if (loop->has[i] && code_function_is_open(function, i))
             slice->is_unknown = true;
         if (!is_exit(function, loop, i))
             continue;
@@ -338,8 +337,7 @@ static enum verdict read_spin_lock(struct reading *reading, struct loop_flags *r
     node = find_lock_scope(reading, &scopes[0], node, &scope);
     if (node == CODE_NONE)
         return IS_OPAQUE;
-    code_path_find_pointed(&reading->budget, &scope, node,
-                           scope.function->is_arm64 ? 0 : REGISTER_RDI, &path);
+    code_path_find_pointed(&reading->budget, &scope, node, code_argument(scope.function, 0), &path);
     if (path.root != CODE_ADDRESS && path.root != CODE_FOREIGN)
         return IS_OPAQUE;
     path.size_bytes = BYTES;

@@ -127,10 +127,11 @@ void loop_tests_find(const struct code_slice *slice, const struct code_scope *sc
     *ret = (struct loop_tests){.size_bytes = variable->size_bytes};
     for (uint32_t i = 0; is_known && i < function->nodes.length; i++) {
         struct loop_test test;
-        if (!loop->has[i] || function->nodes.data[i].flow != FLOW_BRANCH ||
+        uint8_t flow = function->nodes.data[i].flow;
+        if (!loop->has[i] || (flow != FLOW_BRANCH && flow != FLOW_JUMP_INDIRECT) ||
             !depends_on(slice, scope, i, variable))
             continue;
-        is_known = ret->count < LOOP_TESTS_MAX &&
+        is_known = flow == FLOW_BRANCH && ret->count < LOOP_TESTS_MAX &&
                    find_test(slice->budget, scope, loop, i, variable, &test);
         if (is_known)
             ret->all[ret->count++] = test;

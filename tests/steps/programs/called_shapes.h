@@ -1,5 +1,6 @@
 /* Loops whose end hangs on calls: of clocks, of semaphores, and through pointers. Included by loop_shapes.c. */
 #include <semaphore.h>
+#include <signal.h>
 
 struct device;
 struct operations {
@@ -115,6 +116,93 @@ APART bool is_job_done(void *context)
         volatile int is_done;
     } *own = context;
     return own->is_done;
+}
+
+/* A jump through a table. */
+OWN volatile int phase;
+
+APART void wait_phase(void)
+{
+    for (;;) {
+        switch (phase) {
+        case 2:
+            return;
+        case 3:
+            puts("loading");
+            break;
+        case 4:
+            poll_device();
+            break;
+        case 5:
+            exit(1);
+        case 6:
+            puts("late");
+            return;
+        case 7:
+            sched_yield();
+            break;
+        default:
+            break;
+        }
+        usleep(1000);
+    }
+}
+
+/* Two pointers that a compiler may store at once. */
+static struct {
+    bool (*is_ready)(void);
+    void (*end)(void);
+} hooks;
+
+static __attribute__((noinline, used)) bool is_hook_ready(void)
+{
+    return is_ready_flag;
+}
+
+static __attribute__((noinline, used)) void end_hook(void)
+{
+    puts("");
+}
+
+APART void open_hooks(void)
+{
+    hooks.is_ready = is_hook_ready;
+    hooks.end = end_hook;
+}
+
+APART void wait_hooks(void)
+{
+    while (!hooks.is_ready())
+        usleep(1000);
+    hooks.end();
+}
+
+/* What signals do. */
+OWN volatile int got_signal;
+
+static void on_signal(int number)
+{
+    got_signal = number;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    got_signal = 1;
+}
+
+APART void handle_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    signal(SIGUSR1, on_signal);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+APART void wait_signal(void)
+{
+    while (!got_signal)
+        usleep(1000);
 }
 
 /* A function gets what it checks, and with what. */
