@@ -12,16 +12,13 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "live/live_wait.h"
+#include "live/live_display.h"
 #include "live/live_x11.h"
 
 enum {
     PATIENCE_NS =
         600000000, /* for the answers to pings, and between two looks at the main threads */
     STATUS_BYTES = 4096,
-    ENVIRONMENT_BYTES = 65536,
-    DISPLAY_BYTES = 64,
-    AUTHORITY_BYTES = 256,
     MOST_SUSPECTS = 16,
     RANK_WINDOW = 100, /* is added for a program with a connection to a display server */
 };
@@ -42,9 +39,11 @@ struct around {
 
 /* How suspicious a wait is; 0: not at all. To add one: a row. */
 static const uint8_t ranks[ARGUS_LIVE_KINDS] = {
-    [ARGUS_LIVE_FUSE] = 90,   [ARGUS_LIVE_MUTEX] = 80,     [ARGUS_LIVE_RWLOCK] = 80,
-    [ARGUS_LIVE_DISK] = 70,   [ARGUS_LIVE_FILE_LOCK] = 60, [ARGUS_LIVE_STOPPED] = 50,
-    [ARGUS_LIVE_TRACED] = 40, [ARGUS_LIVE_FROZEN] = 45,
+    [ARGUS_LIVE_FUSE] = 90,      [ARGUS_LIVE_MUTEX] = 80,     [ARGUS_LIVE_RWLOCK] = 80,
+    [ARGUS_LIVE_DISK] = 70,      [ARGUS_LIVE_FILE_LOCK] = 60, [ARGUS_LIVE_STOPPED] = 50,
+    [ARGUS_LIVE_TRACED] = 40,    [ARGUS_LIVE_FROZEN] = 45,    [ARGUS_LIVE_MONITOR] = 80,
+    [ARGUS_LIVE_REMOTE_FS] = 70, [ARGUS_LIVE_FROZEN_FS] = 65, [ARGUS_LIVE_MEMORY] = 65,
+    [ARGUS_LIVE_PAGE] = 70,      [ARGUS_LIVE_USERFAULT] = 70,
 };
 
 /* For data or room: only if something is unread at the other end. A stopped program without a window is
@@ -66,100 +65,6 @@ static uint64_t switches_of(const struct argus_live *live, uint32_t thread)
     if (live_read(live_pid_of(live, thread), name, text, sizeof(text)) > 0)
         live_field(text, "voluntary_ctxt_switches:", 10, &switches);
     return switches;
-}
-
-/* --- display servers --- */
-
-enum display_kind { DISPLAY_NONE, DISPLAY_X11, DISPLAY_WAYLAND };
-
-static enum display_kind display_of(struct argus_live *live, uint32_t process)
-{
-    enum display_kind found = DISPLAY_NONE;
-    live_fds(live);
-    for (size_t i = 0; i < live->fds.length; i++) {
-        const struct live_fd *fd = &live->fds.data[i];
-        if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
-            continue;
-        const struct live_socket *own = live_socket(live, fd->key);
-        const struct live_socket *peer = own && !own->path ? live_socket(live, own->peer) : NULL;
-        const char *path = peer ? strtab_get(live->texts, peer->path) : "";
-        if (strstr(path, "/wayland-"))
-            return DISPLAY_WAYLAND;
-        if (strstr(path, ".X11-unix/X"))
-            found = DISPLAY_X11;
-    }
-    return found;
-}
-
-/* The value of a variable in the environment of some process; its own come first. */
-static bool find_variable(const char *text, size_t length, const char *name, char *ret,
-                          size_t bytes)
-{
-    size_t name_length = strlen(name);
-    for (size_t at = 0; at < length; at += strlen(text + at) + 1)
-        if (strncmp(text + at, name, name_length) == 0 && text[at + name_length] == '=') {
-            snprintf(ret, bytes, "%s", text + at + name_length + 1);
-            return ret[0] != '\0';
-        }
-    return false;
-}
-
-/* The file with the cookie of another process's display. It is used only if it belongs to that process's
- * user: else root could be made to send the cookie of somebody else to a server of that user. */
-static void find_authority(const struct argus_live *live, uint32_t process, const char *text,
-                           size_t length, char *ret)
-{
-    static const char name[] = "/.Xauthority";
-    char home[AUTHORITY_BYTES - sizeof(name)] = "";
-    struct stat status;
-    if (!find_variable(text, length, "XAUTHORITY", ret, AUTHORITY_BYTES)) {
-        find_variable(text, length, "HOME", home, sizeof(home));
-        snprintf(ret, AUTHORITY_BYTES, "%s%s", home, name);
-    }
-    if (stat(ret, &status) != 0 || status.st_uid != live->processes.data[process].uid)
-        snprintf(ret, AUTHORITY_BYTES, "/dev/null");
-}
-
-/* Of a login by ssh, say, which has no display: that of the first process which is connected to one. */
-static bool find_display(struct argus_live *live, char *ret_display, char *ret_authority)
-{
-    const char *own = getenv("DISPLAY"), *authority = getenv("XAUTHORITY");
-    char *text = malloc(ENVIRONMENT_BYTES);
-    bool found = own && own[0];
-    snprintf(ret_display, DISPLAY_BYTES, "%s", found ? own : "");
-    snprintf(ret_authority, AUTHORITY_BYTES, "%s", authority ? authority : "");
-    for (uint32_t i = 0; text && !found && i < live->processes.length; i++) {
-        ssize_t length = live_read(live->processes.data[i].pid, "environ", text, ENVIRONMENT_BYTES);
-        char path[128];
-        if (length <= 0 || !live_load(live, i) || display_of(live, i) != DISPLAY_X11)
-            continue;
-        found = find_variable(text, (size_t)length, "DISPLAY", ret_display, DISPLAY_BYTES) &&
-                x11_socket_path(ret_display, path, sizeof(path));
-        if (found)
-            find_authority(live, i, text, (size_t)length, ret_authority);
-    }
-    free(text);
-    return found;
-}
-
-/* The process that listens at the display's socket. */
-static uint32_t server_of(struct argus_live *live, const char *display)
-{
-    char path[128];
-    const struct live_fd *fds;
-    if (!x11_socket_path(display, path, sizeof(path)))
-        return ARGUS_LIVE_NONE;
-    live_socket(live, 0);
-    for (size_t i = 0; i < live->sockets.length; i++) {
-        const struct live_socket socket = live->sockets.data[i];
-        const char *name = strtab_get(live->texts, socket.path);
-        if (!socket.is_listening || strcmp(name + (name[0] == '@'), path) != 0)
-            continue;
-        if (live_fds_of(live, LIVE_FILE_SOCKET, socket.inode, &fds) &&
-            live_load(live, fds[0].process))
-            return live->processes.data[fds[0].process].first_thread;
-    }
-    return ARGUS_LIVE_NONE;
 }
 
 static void keep_thread(struct around *around, uint32_t thread)
@@ -186,7 +91,7 @@ static uint32_t owner_of(struct argus_live *live, const struct x11_window *windo
 {
     uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;
     bool is_another = process != ARGUS_LIVE_NONE && !live->processes.data[process].denied &&
-                      display_of(live, process) == DISPLAY_NONE;
+                      live_display_of(live, process) == LIVE_DISPLAY_NONE;
     return is_another ? ARGUS_LIVE_NONE : process;
 }
 
@@ -214,14 +119,14 @@ static void ask_windows(struct around *around)
         [X11_DENIED] = ARGUS_LIVE_DISPLAY_DENIED,
         [X11_SILENT] = ARGUS_LIVE_DISPLAY_SILENT,
     };
-    char display[DISPLAY_BYTES], authority[AUTHORITY_BYTES];
+    char display[LIVE_DISPLAY_BYTES], authority[LIVE_AUTHORITY_BYTES];
     x11_windows windows = {0};
-    if (!find_display(around->live, display, authority))
+    if (!live_find_display(around->live, display, authority))
         return;
     enum x11_answer answer = x11_ping(display, authority, PATIENCE_NS, &windows);
     around->ret->display = displays[answer];
     if (answer == X11_SILENT) {
-        around->ret->server = server_of(around->live, display);
+        around->ret->server = live_display_server(around->live, display);
         keep_thread(around, around->ret->server);
     }
     for (size_t i = 0; answer == X11_ANSWERED && i < windows.length; i++)
@@ -248,9 +153,9 @@ static void look_at_main_threads(struct around *around)
             continue;
         uint32_t thread = live->processes.data[i].first_thread;
         const struct argus_live_wait wait = live_wait(live, thread);
-        enum display_kind display = display_of(live, i);
-        struct suspect suspect = {thread, rank_of_wait(&wait, display != DISPLAY_NONE), 0};
-        around->ret->has_wayland |= display == DISPLAY_WAYLAND;
+        enum live_display display = live_display_of(live, i);
+        struct suspect suspect = {thread, rank_of_wait(&wait, display != LIVE_DISPLAY_NONE), 0};
+        around->ret->has_wayland |= display == LIVE_DISPLAY_WAYLAND;
         if (wait.kind == ARGUS_LIVE_RUNS && display)
             suspect.rank = 30;
         if (!suspect.rank)

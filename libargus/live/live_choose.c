@@ -76,6 +76,18 @@ static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
     return choice;
 }
 
+/* Stopped as a whole, by a signal or the freezer: its main thread stands for all. */
+static bool is_halted(struct argus_live *live, uint32_t process)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
+        enum argus_live_kind kind = live_wait(live, i).kind;
+        if (kind != ARGUS_LIVE_STOPPED && kind != ARGUS_LIVE_FROZEN)
+            return false;
+    }
+    return of.thread_count > 0;
+}
+
 static bool is_served(const struct argus_live_wait *wait)
 {
     return wait->kind == ARGUS_LIVE_UNIX_SOCKET || wait->kind == ARGUS_LIVE_TCP ||
@@ -99,7 +111,9 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
         struct choice choice = best_of_process(live, waiter, wait, process);
         if (choice.thread == ARGUS_LIVE_NONE)
             continue;
-        threads += live->processes.data[process].thread_count;
+        bool halted = is_halted(live, process);
+        choice.count = halted ? 1 : choice.count;
+        threads += halted ? 1 : live->processes.data[process].thread_count;
         if (choice.rank == RANK_IDLE) {
             uint32_t serving =
                 is_served(wait) ? live_serving_thread(live, process) : ARGUS_LIVE_NONE;

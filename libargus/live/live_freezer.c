@@ -41,7 +41,8 @@ static bool is_frozen_1(const char *text, char *group)
 static bool is_frozen_2(const char *text, char *group)
 {
     bool is_below = find_group(text, "0::", group);
-    while (is_below && !begins_with("/sys/fs/cgroup%s/cgroup.freeze", group, "1")) {
+    while (is_below && !begins_with("/sys/fs/cgroup%s/cgroup.freeze", group, "1") &&
+           !begins_with("/sys/fs/cgroup/unified%s/cgroup.freeze", group, "1")) {
         char *slash = strrchr(group, '/');
         is_below = slash && slash != group;
         if (is_below)

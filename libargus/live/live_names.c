@@ -22,15 +22,16 @@ static const char *const ends[] = {
 };
 
 static const char *const links[] = {
-    [ARGUS_LIVE_LINK_NONE] = NULL,         [ARGUS_LIVE_LINK_HOLDS] = "holds",
-    [ARGUS_LIVE_LINK_JOINED] = "joined",   [ARGUS_LIVE_LINK_WRITES] = "writes",
-    [ARGUS_LIVE_LINK_READS] = "reads",     [ARGUS_LIVE_LINK_PEER] = "peer",
-    [ARGUS_LIVE_LINK_ACCEPTS] = "accepts", [ARGUS_LIVE_LINK_CHILD] = "child",
-    [ARGUS_LIVE_LINK_TRACES] = "traces",   [ARGUS_LIVE_LINK_SERVES] = "serves",
-    [ARGUS_LIVE_LINK_BUS] = "bus",         [ARGUS_LIVE_LINK_UNREAD] = "unread",
-    [ARGUS_LIVE_LINK_SHARES] = "shares",   [ARGUS_LIVE_LINK_TERMINAL] = "terminal",
-    [ARGUS_LIVE_LINK_SIGNALS] = "signals", [ARGUS_LIVE_LINK_CAUSES] = "causes",
-    [ARGUS_LIVE_LINK_ANSWERS] = "answers",
+    [ARGUS_LIVE_LINK_NONE] = NULL,           [ARGUS_LIVE_LINK_HOLDS] = "holds",
+    [ARGUS_LIVE_LINK_JOINED] = "joined",     [ARGUS_LIVE_LINK_WRITES] = "writes",
+    [ARGUS_LIVE_LINK_READS] = "reads",       [ARGUS_LIVE_LINK_PEER] = "peer",
+    [ARGUS_LIVE_LINK_ACCEPTS] = "accepts",   [ARGUS_LIVE_LINK_CHILD] = "child",
+    [ARGUS_LIVE_LINK_TRACES] = "traces",     [ARGUS_LIVE_LINK_SERVES] = "serves",
+    [ARGUS_LIVE_LINK_BUS] = "bus",           [ARGUS_LIVE_LINK_UNREAD] = "unread",
+    [ARGUS_LIVE_LINK_SHARES] = "shares",     [ARGUS_LIVE_LINK_TERMINAL] = "terminal",
+    [ARGUS_LIVE_LINK_SIGNALS] = "signals",   [ARGUS_LIVE_LINK_CAUSES] = "causes",
+    [ARGUS_LIVE_LINK_ANSWERS] = "answers",   [ARGUS_LIVE_LINK_BACKS] = "backs",
+    [ARGUS_LIVE_LINK_PROVIDES] = "provides", [ARGUS_LIVE_LINK_OWNS] = "owns",
 };
 
 const char *argus_live_kind_id(enum argus_live_kind kind)

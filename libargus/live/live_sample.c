@@ -270,7 +270,9 @@ struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t dur
                                            struct argus_live_answer *answer)
 {
     const struct argus_live_step *last = &answer->steps[answer->step_count - 1];
-    if (last->wait.kind == ARGUS_LIVE_SLEEP)
+    const char *call = argus_live_call_name(&live->threads.data[last->thread]);
+    /* a runtime's own sleep (Java's), which waits for a futex, tells nothing of the program */
+    if (last->wait.kind == ARGUS_LIVE_SLEEP && (!call || strcmp(call, "futex") != 0))
         live_loop_of(live, last->thread, &answer->loop);
     if ((last->wait.kind != ARGUS_LIVE_RUNS && !last->went_on) ||
         live->threads.data[last->thread].state == 't')

@@ -261,17 +261,6 @@ static void by_call(struct argus_live *live, uint32_t thread, struct argus_live_
             calls[i].read(&call);
 }
 
-/* A wait that the call alone does not explain: in the middle of the kernel. */
-static void by_kernel(const struct argus_live_thread *of, struct argus_live_wait *wait)
-{
-    if (wait->kind == ARGUS_LIVE_FIFO_OPEN)
-        return;
-    if (strstr(of->wchan, "request_wait_answer") || strncmp(of->wchan, "fuse_", 5) == 0)
-        wait->kind = ARGUS_LIVE_FUSE;
-    else if (of->state == 'D' && wait->kind == ARGUS_LIVE_OTHER)
-        wait->kind = ARGUS_LIVE_DISK;
-}
-
 void argus_live_debugged(struct argus_live *live, uint32_t pid)
 {
     live->debugged_pid = pid;
@@ -317,7 +306,7 @@ struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
         wait.kind = ARGUS_LIVE_UNREADABLE;
     else
         by_call(live, thread, &wait);
-    by_kernel(&live->threads.data[thread], &wait);
+    live_wait_in_kernel(live, thread, &wait);
     return wait;
 }
 
@@ -337,6 +326,7 @@ bool live_is_idle(enum argus_live_kind kind)
     case ARGUS_LIVE_SIGNAL:
     case ARGUS_LIVE_ZOMBIE:
     case ARGUS_LIVE_IO:
+    case ARGUS_LIVE_REQUEST:
     case ARGUS_LIVE_OTHER:
         return true;
     default:

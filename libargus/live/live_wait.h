@@ -32,6 +32,9 @@ void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_liv
 /* The row of the thread's system call: what its wait is for. NULL: another call. */
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
+/* What the kernel's function tells in which the thread waits. */
+void live_wait_in_kernel(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
+
 /* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
 
@@ -66,6 +69,11 @@ void live_sessions(struct argus_live *live, uint32_t thread, live_sibling *take,
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
                      const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared);
 
+/* If the thread is in an event loop that a handler of another one runs: sets its names in `step`.
+ * `frames` are the step's. */
+void live_nested_loop(const struct argus_live *live, const struct argus_live_frame *frames,
+                      struct argus_live_step *step);
+
 /* Whether such a wait is no work for others: it ends when somebody wants something. */
 bool live_is_idle(enum argus_live_kind kind);
 
@@ -75,6 +83,6 @@ typedef void live_rule(struct argus_live *live, uint32_t thread, const struct ar
 live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition;
 live_rule live_by_pipe, live_by_fifo, live_by_socket, live_by_terminal;
 live_rule live_by_events, live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer,
-    live_by_fuse;
+    live_by_fuse, live_by_disk, live_by_page, live_by_userfault;
 
 #endif

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "live/live_dbus.h"
+#include "live/live_java.h"
 #include "live/live_python.h"
 #include "live/live_sample.h"
+#include "live/live_selection.h"
 #include "live/live_wait.h"
 
 enum { MOST_STEPS = 64 };
@@ -106,7 +108,9 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     live_settle(path->live, thread);
     struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
     if (!live_dbus_call(path->live, thread, &step.wait, &candidates) &&
-        !live_python_lock(path->live, thread, &step.wait, &candidates))
+        !live_python_lock(path->live, thread, &step.wait, &candidates) &&
+        !live_java_lock(path->live, thread, &step.wait, &candidates) &&
+        !live_selection(path->live, thread, &step.wait, &candidates))
         live_resolve(path->live, thread, &step.wait, &candidates);
     uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
                                                    &step.is_guess, &step.is_shared)
@@ -115,11 +119,15 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     path->is_end_guess = !candidates.count && candidates.is_end_guess;
     if (step.wait.kind == ARGUS_LIVE_SLEEP)
         live_polled_locks(path->live, path->live->threads.data[thread].process, &candidates);
-    if (next == ARGUS_LIVE_NONE)
+    if (next == ARGUS_LIVE_NONE) {
         keep_candidates(path, &candidates);
-    else
+        step.is_guess = false; /* there is no next step that it could be about */
+    } else {
         step.link = candidates.link;
+    }
     add_stack(path, &step);
+    if (step.frame_count && !path->live->no_memory)
+        live_nested_loop(path->live, path->frames.data + step.first_frame, &step);
     if (!vec_push(&path->steps, step))
         path->live->no_memory = true;
     return next;

@@ -30,6 +30,7 @@ enum detail {
     DETAIL_NUMBER,  /* inode, or ID of a child */
     DETAIL_PATH,
     DETAIL_COUNT, /* of descriptors */
+    DETAIL_DISK,  /* name, path, requests in flight */
 };
 
 /* The words for reading and writing; NULL: the same. */
@@ -44,8 +45,9 @@ static const struct {
     [ARGUS_LIVE_ZOMBIE] = {"has ended", NULL, DETAIL_NONE},
     [ARGUS_LIVE_MUTEX] = {"waits for mutex", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_GIL] = {"waits for Python's global interpreter lock (GIL)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_MONITOR] = {"waits for a lock of its Java program", NULL, DETAIL_PATH},
     [ARGUS_LIVE_RWLOCK] = {"waits for read-write lock", NULL, DETAIL_ADDRESS},
-    [ARGUS_LIVE_JOIN] = {"waits for the end of a thread (pthread_join)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_JOIN] = {"waits for the end of a thread", NULL, DETAIL_NONE},
     [ARGUS_LIVE_CONDITION] = {"waits for condition variable", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_FUTEX] = {"waits for a change of the futex", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_PIPE] = {"waits for data from a pipe", "waits for room in a full pipe",
@@ -60,6 +62,7 @@ static const struct {
     [ARGUS_LIVE_SOCKET] = {"waits for data from a socket", "waits for room in a socket",
                            DETAIL_NONE},
     [ARGUS_LIVE_DBUS] = {"waits for the answer to a D-Bus call", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_SELECTION] = {"waits for the contents of an X11 selection", NULL, DETAIL_PATH},
     [ARGUS_LIVE_ACCEPT] = {"waits for a connection", NULL, DETAIL_PATH},
     [ARGUS_LIVE_EVENTFD] = {"waits for an eventfd", NULL, DETAIL_NONE},
     [ARGUS_LIVE_IO] = {"waits for asynchronous I/O (io_uring or the like)", NULL, DETAIL_NONE},
@@ -71,11 +74,31 @@ static const struct {
     [ARGUS_LIVE_SIGNAL] = {"waits for a signal", NULL, DETAIL_NONE},
     [ARGUS_LIVE_SLEEP] = {"sleeps by its own clock", NULL, DETAIL_NONE},
     [ARGUS_LIVE_FUSE] = {"waits for the server of a FUSE file system", NULL, DETAIL_PATH},
-    [ARGUS_LIVE_DISK] = {"waits in the kernel for a disk or another device", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_REQUEST] = {"waits for the next request to its FUSE file system", NULL,
+                            DETAIL_NONE},
+    [ARGUS_LIVE_REMOTE_FS] = {"waits for the server of a network file system", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_FROZEN_FS] = {"waits to write to a frozen file system", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_MEMORY] = {"waits because its control group is at its memory limit", NULL,
+                           DETAIL_NONE},
+    [ARGUS_LIVE_PAGE] = {"waits for a page of its memory to be read", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_USERFAULT] = {"waits for a page of its memory from a userfaultfd handler", NULL,
+                              DETAIL_NONE},
+    [ARGUS_LIVE_DISK] = {"waits in the kernel for a disk or another device", NULL, DETAIL_DISK},
     [ARGUS_LIVE_DEVICE] = {"waits for the device", NULL, DETAIL_PATH},
     [ARGUS_LIVE_OTHER] = {"waits for something that argus why does not know", NULL, DETAIL_PATH},
     [ARGUS_LIVE_UNREADABLE] = {"waits for something that this user may not see", NULL, DETAIL_NONE},
 };
+
+static void add_disk(struct text *text, const struct argus_live *live,
+                     const struct argus_live_wait *wait)
+{
+    const char *path = argus_live_text(live, wait->text);
+    if (path[0])
+        text_add(text, " (%s%s%s)", path, wait->device ? " on disk " : "",
+                 argus_live_text(live, wait->device));
+    if (wait->device)
+        text_add(text, "; requests in flight there: %u", wait->in_flight);
+}
 
 static void add_detail(struct text *text, const struct argus_live *live,
                        const struct argus_live_wait *wait)
@@ -95,6 +118,9 @@ static void add_detail(struct text *text, const struct argus_live *live,
         break;
     case DETAIL_COUNT:
         text_add(text, " %u", wait->fd_count);
+        break;
+    case DETAIL_DISK:
+        add_disk(text, live, wait);
         break;
     case DETAIL_NONE:
         break;
@@ -143,6 +169,9 @@ static const struct {
     [ARGUS_LIVE_LINK_BUS] = {", which ", " has to send"},
     [ARGUS_LIVE_LINK_UNREAD] = {"; ", " has not read what it sent"},
     [ARGUS_LIVE_LINK_SHARES] = {"", ""},
+    [ARGUS_LIVE_LINK_BACKS] = {"; the disk is a file which ", " serves"},
+    [ARGUS_LIVE_LINK_OWNS] = {", which ", " owns"},
+    [ARGUS_LIVE_LINK_PROVIDES] = {", which ", " provides"},
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
     [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
@@ -257,6 +286,18 @@ static const char *const ends[] = {
     [ARGUS_LIVE_END_LONG] = "the chain goes on",
 };
 
+/* Ends that the kind of the last wait tells better. To add one: a row. */
+static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
+    [ARGUS_LIVE_FROZEN] =
+        "it goes on when the group is thawed (docker unpause, systemctl thaw, or 0 in its file "
+        "cgroup.freeze); the kernel does not keep who froze it",
+    [ARGUS_LIVE_FROZEN_FS] = "it goes on when the file system is thawed (fsfreeze -u, or the end "
+                             "of a snapshot); the kernel does not keep who froze it",
+    [ARGUS_LIVE_MEMORY] = "it goes on when the group gets more memory (memory.max, memory.high) or "
+                          "another process of the group frees some",
+    [ARGUS_LIVE_REQUEST] = "it has nothing to do",
+};
+
 static void add_circle(struct text *text, const struct argus_live *live,
                        const struct argus_live_answer *answer)
 {
@@ -282,7 +323,11 @@ static void add_function(struct text *text, const struct argus_live *live,
     const char *function =
         answer->samples ? busy_function(live, answer->samples)
                         : own_function(live, answer->frames + step->first_frame, step->frame_count);
-    if (function)
+    if (step->nested_loop && !answer->samples)
+        text_add(text, ", in a nested event loop of %s, called by %s",
+                 argus_live_text(live, step->nested_loop),
+                 argus_live_text(live, step->nested_caller));
+    else if (function)
         text_add(text, ", in %s", function);
 }
 
@@ -297,10 +342,9 @@ static void add_end(struct text *text, const struct argus_live *live,
                  answer->end == ARGUS_LIVE_END_IDLE ? "processes" : "threads");
         return;
     }
-    if (answer->steps[answer->step_count - 1].wait.kind == ARGUS_LIVE_FROZEN) {
-        text_add(text,
-                 "; it goes on when the group is thawed (docker unpause, systemctl thaw, or 0 "
-                 "in its file cgroup.freeze); the kernel does not keep who froze it.");
+    const char *by_kind = kind_ends[answer->steps[answer->step_count - 1].wait.kind];
+    if (by_kind) {
+        text_add(text, "; %s.", by_kind);
         return;
     }
     if (answer->end == ARGUS_LIVE_END_LOST) {
@@ -383,6 +427,9 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
             : step->link == ARGUS_LIVE_LINK_BUS
                 ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
                   "messages, and who is busy"
+            : step->link == ARGUS_LIVE_LINK_OWNS
+                ? "that %s waits for this owner's contents is only likely: by its stack, and "
+                  "because the owner is busy or blocked"
             : step->link == ARGUS_LIVE_LINK_ANSWERS
                 ? "%s polls several descriptors; that it waits for an answer is only likely: it "
                   "sent "

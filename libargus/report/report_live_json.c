@@ -31,6 +31,9 @@ static json_t *wait_object(const struct argus_live *live, const struct argus_liv
     json_put(object, "path",
              wait->text ? json_text(argus_live_text(live, wait->text)) : json_null());
     json_put(object, "holder_tid", wait->lost_owner ? json_integer(wait->lost_owner) : json_null());
+    json_put(object, "device",
+             wait->device ? json_text(argus_live_text(live, wait->device)) : json_null());
+    json_put(object, "in_flight", json_integer(wait->in_flight));
     json_put(object, "unread_here", json_integer((json_int_t)wait->unread_here));
     json_put(object, "unread_there", json_integer((json_int_t)wait->unread_there));
     return object;
@@ -58,6 +61,16 @@ static json_t *stack_array(const struct argus_live *live, const struct argus_liv
     return array;
 }
 
+static json_t *nested_loop(const struct argus_live *live, const struct argus_live_step *step)
+{
+    if (!step->nested_loop)
+        return json_null();
+    json_t *object = json_object();
+    json_put(object, "function", json_text(argus_live_text(live, step->nested_loop)));
+    json_put(object, "caller", json_text(argus_live_text(live, step->nested_caller)));
+    return object;
+}
+
 static json_t *step_object(const struct argus_live *live, const struct argus_live_answer *answer,
                            size_t index)
 {
@@ -71,6 +84,7 @@ static json_t *step_object(const struct argus_live *live, const struct argus_liv
     json_put(object, "link", json_text(argus_live_link_id(step->link)));
     json_put(object, "guess", json_boolean(step->is_guess));
     json_put(object, "went_on", json_boolean(step->went_on));
+    json_put(object, "nested_loop", nested_loop(live, step));
     json_put(object, "stack", stack_array(live, answer, step));
     json_put(object, "stack_complete", json_boolean(step->frame_count && !step->is_cut));
     return object;

@@ -97,20 +97,58 @@ static struct argus_error *report_text(struct session *session, const struct arg
     return error ? error : recorded(session, arguments, live, thread, &sink, false, &is_written);
 }
 
+static struct argus_error *walk(struct argus_live *live, const char *word, uint32_t *ret_thread,
+                                struct argus_live_answer *ret)
+{
+    struct argus_error *error = argus_live_find(live, word, ret_thread);
+    if (!error)
+        error = argus_live_walk(live, *ret_thread, ret);
+    if (error)
+        return error;
+    error = argus_live_look_closer(live, SAMPLED_NS, ret);
+    if (error)
+        argus_live_answer_deinit(ret);
+    return error;
+}
+
+/* A thread that ran when it was looked at, but hardly did so in the second in which it was sampled: it
+ * waits for something most of the time. */
+static bool seldom_runs(const struct argus_live_answer *answer)
+{
+    const struct argus_live_samples *samples = answer->samples;
+    return samples && answer->steps[answer->step_count - 1].wait.kind == ARGUS_LIVE_RUNS &&
+           2 * (samples->ran_ns + samples->wanted_cpu_ns) < samples->elapsed_ns;
+}
+
+static struct argus_error *open_live(struct session *session, struct argus_live **ret)
+{
+    struct argus_error *error = argus_live_open(ret);
+    if (!error)
+        look_through_stop(session, *ret);
+    return error;
+}
+
+/* Walks, and once more if the first walk ended at a thread that only happened to run. */
 static struct argus_error *answer(struct session *session, const struct arguments *arguments,
-                                  struct argus_live *live, const char *word)
+                                  struct argus_live **live, const char *word)
 {
     struct argus_live_answer answer;
     uint32_t thread;
-    struct argus_error *error = argus_live_find(live, word, &thread);
-    if (!error)
-        error = argus_live_walk(live, thread, &answer);
+    struct argus_error *error = walk(*live, word, &thread, &answer);
     if (error)
         return error;
-    error = argus_live_look_closer(live, SAMPLED_NS, &answer);
-    if (!error)
-        error = (arguments_has(arguments, "json") ? report_json : report_text)(
-            session, arguments, live, thread, &answer);
+    if (seldom_runs(&answer)) {
+        argus_live_answer_deinit(&answer);
+        argus_live_close(*live);
+        *live = NULL;
+        error = open_live(session, live);
+        if (!error)
+            error = walk(*live, word, &thread, &answer);
+        if (error)
+            return error;
+    }
+    error = (arguments_has(arguments, "json") ? report_json : report_text)(session, arguments,
+                                                                           *live, thread, &answer);
     argus_live_answer_deinit(&answer);
     return error;
 }
@@ -147,11 +185,10 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (!error)
         error = meant_process(session, arguments, word, sizeof(word));
     if (!error)
-        error = argus_live_open(&live);
+        error = open_live(session, &live);
     if (error)
         return error;
-    look_through_stop(session, live);
-    error = word[0] ? answer(session, arguments, live, word)
+    error = word[0] ? answer(session, arguments, &live, word)
                     : look_around(session, live, arguments_has(arguments, "json"));
     argus_live_close(live);
     return error;

@@ -83,6 +83,22 @@ bool elf_export_function(const struct elf_file *file, const char *name, uint64_t
     return false;
 }
 
+bool elf_import_find(const struct elf_file *file, const char *name)
+{
+    struct table table;
+    GElf_Sym symbol;
+    if (!table_open(file, &table))
+        return false;
+    for (size_t i = 0; i < table.count; i++) {
+        if (!gelf_getsym(table.symbols, (int)i, &symbol) || symbol.st_shndx != SHN_UNDEF)
+            continue;
+        const char *found = elf_strptr(table.elf, table.strings, symbol.st_name);
+        if (found && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret)
 {
     struct table table;

@@ -16,6 +16,8 @@ struct elf_export {
 bool elf_export_find(const struct elf_file *file, const char *name, struct elf_export *ret);
 /* The address of the function `name` that the file exports. False: it exports none. */
 bool elf_export_function(const struct elf_file *file, const char *name, uint64_t *ret);
+/* Whether the file takes a function or variable of this name from another one. */
+bool elf_import_find(const struct elf_file *file, const char *name);
 /* The exported variable that covers `address`. False: none. */
 bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret);
 

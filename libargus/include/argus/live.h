@@ -54,8 +54,11 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_UNREAD,   /* it has not read what the waiting process sent to it */
     ARGUS_LIVE_LINK_SHARES,   /* a candidate only: it shares memory, in which it may have a lock */
     ARGUS_LIVE_LINK_CAUSES, /* it is a child of the waiter, and only children can cause the events */
-    ARGUS_LIVE_LINK_ANSWERS, /* a guess: on this connection, the waiter sent last */
-    ARGUS_LIVE_LINK_SIGNALS, /* a guess: the only other thread of its process that is busy */
+    ARGUS_LIVE_LINK_ANSWERS,  /* a guess: on this connection, the waiter sent last */
+    ARGUS_LIVE_LINK_BACKS,    /* it serves the file of which the disk consists (a loop device) */
+    ARGUS_LIVE_LINK_OWNS,     /* it owns the selection of the X server (the clipboard) */
+    ARGUS_LIVE_LINK_PROVIDES, /* it provides pages of the memory, by userfaultfd */
+    ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
 };
 
 /* Why a path ends. */
@@ -123,6 +126,8 @@ struct argus_live_wait {
     uint64_t object;
     /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
     uint32_t text;
+    uint32_t device;       /* of DISK: its name; ID for argus_live_text(); 0: unknown */
+    uint32_t in_flight;    /* of DISK: requests that the device has not answered */
     uint64_t unread_here;  /* bytes that have arrived at a socket and are not read yet */
     uint64_t unread_there; /* bytes in the other end's queue */
 };
@@ -150,6 +155,9 @@ struct argus_live_step {
     bool is_shared;            /* several processes have that other end; the next step is one */
     bool went_on;              /* the thread was no longer in this call when the walk was over */
     uint32_t first_frame, frame_count;
+    /* An event loop that a handler of another event loop runs: the library's function that runs it, and
+     * the program's function that called that; IDs for argus_live_text(); 0: there is none. */
+    uint32_t nested_loop, nested_caller;
     bool is_cut; /* the stack has more frames, which could not be found */
 };
 

@@ -1,0 +1,114 @@
+/* Displays: to which one a process is connected, and which process serves it. */
+#include "live/live_display.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "live/live_x11.h"
+
+enum { ENVIRONMENT_BYTES = 65536 };
+
+enum live_display live_display_of(struct argus_live *live, uint32_t process)
+{
+    enum live_display found = LIVE_DISPLAY_NONE;
+    live_fds(live);
+    for (size_t i = 0; i < live->fds.length; i++) {
+        const struct live_fd *fd = &live->fds.data[i];
+        if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
+            continue;
+        const struct live_socket *own = live_socket(live, fd->key);
+        const struct live_socket *peer = own && !own->path ? live_socket(live, own->peer) : NULL;
+        const char *path = peer ? strtab_get(live->texts, peer->path) : "";
+        if (strstr(path, "/wayland-"))
+            return LIVE_DISPLAY_WAYLAND;
+        if (strstr(path, ".X11-unix/X"))
+            found = LIVE_DISPLAY_X11;
+    }
+    return found;
+}
+
+/* The value of a variable in the environment of some process; its own come first. */
+static bool find_variable(const char *text, size_t length, const char *name, char *ret,
+                          size_t bytes)
+{
+    size_t name_length = strlen(name);
+    for (size_t at = 0; at < length; at += strlen(text + at) + 1)
+        if (strncmp(text + at, name, name_length) == 0 && text[at + name_length] == '=') {
+            snprintf(ret, bytes, "%s", text + at + name_length + 1);
+            return ret[0] != '\0';
+        }
+    return false;
+}
+
+/* The file with the cookie of another process's display. It is used only if it belongs to that process's
+ * user: else root could be made to send the cookie of somebody else to a server of that user. */
+static void find_authority(const struct argus_live *live, uint32_t process, const char *text,
+                           size_t length, char *ret)
+{
+    static const char name[] = "/.Xauthority";
+    char home[LIVE_AUTHORITY_BYTES - sizeof(name)] = "";
+    struct stat status;
+    if (!find_variable(text, length, "XAUTHORITY", ret, LIVE_AUTHORITY_BYTES)) {
+        find_variable(text, length, "HOME", home, sizeof(home));
+        snprintf(ret, LIVE_AUTHORITY_BYTES, "%s%s", home, name);
+    }
+    if (stat(ret, &status) != 0 || status.st_uid != live->processes.data[process].uid)
+        snprintf(ret, LIVE_AUTHORITY_BYTES, "/dev/null");
+}
+
+static bool read_display(struct argus_live *live, uint32_t process, const char *text, size_t length,
+                         char *ret_display, char *ret_authority)
+{
+    char path[128];
+    if (!find_variable(text, length, "DISPLAY", ret_display, LIVE_DISPLAY_BYTES) ||
+        !x11_socket_path(ret_display, path, sizeof(path)))
+        return false;
+    find_authority(live, process, text, length, ret_authority);
+    return true;
+}
+
+bool live_display_of_process(struct argus_live *live, uint32_t process, char *ret_display,
+                             char *ret_authority)
+{
+    char *text = malloc(ENVIRONMENT_BYTES);
+    ssize_t length =
+        text ? live_read(live->processes.data[process].pid, "environ", text, ENVIRONMENT_BYTES) : 0;
+    bool found = length > 0 && live_display_of(live, process) == LIVE_DISPLAY_X11 &&
+                 read_display(live, process, text, (size_t)length, ret_display, ret_authority);
+    free(text);
+    return found;
+}
+
+/* Of a login by ssh, say, which has no display: that of the first process which is connected to one. */
+bool live_find_display(struct argus_live *live, char *ret_display, char *ret_authority)
+{
+    const char *own = getenv("DISPLAY"), *authority = getenv("XAUTHORITY");
+    bool found = own && own[0];
+    snprintf(ret_display, LIVE_DISPLAY_BYTES, "%s", found ? own : "");
+    snprintf(ret_authority, LIVE_AUTHORITY_BYTES, "%s", authority ? authority : "");
+    for (uint32_t i = 0; !found && i < live->processes.length; i++)
+        found = live_load(live, i) && live_display_of_process(live, i, ret_display, ret_authority);
+    return found;
+}
+
+/* The process that listens at the display's socket. */
+uint32_t live_display_server(struct argus_live *live, const char *display)
+{
+    char path[128];
+    const struct live_fd *fds;
+    if (!x11_socket_path(display, path, sizeof(path)))
+        return ARGUS_LIVE_NONE;
+    live_socket(live, 0);
+    for (size_t i = 0; i < live->sockets.length; i++) {
+        const struct live_socket socket = live->sockets.data[i];
+        const char *name = strtab_get(live->texts, socket.path);
+        if (!socket.is_listening || strcmp(name + (name[0] == '@'), path) != 0)
+            continue;
+        if (live_fds_of(live, LIVE_FILE_SOCKET, socket.inode, &fds) &&
+            live_load(live, fds[0].process))
+            return live->processes.data[fds[0].process].first_thread;
+    }
+    return ARGUS_LIVE_NONE;
+}
