@@ -276,3 +276,17 @@ void pool(void)
     soon_ready();
     ask(ends[0]);
 }
+
+/* The same server, stopped as a whole. */
+void stopped_pool(void)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    pid_t server = child_of(serve_with_pool, NULL);
+    say("server", server);
+    close(ends[1]);
+    usleep(SETTLE_US);
+    kill(server, SIGSTOP);
+    soon_ready();
+    ask(ends[0]);
+}

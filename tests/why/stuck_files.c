@@ -2,14 +2,18 @@
 #include "stuck.h"
 
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,4 +153,21 @@ void polls_flag(void)
     soon_ready();
     while (!go_on)
         usleep(SETTLE_US);
+}
+
+/* A page of memory that another thread has to provide. If userfaultfd is not allowed, the case ends. */
+void userfault(void)
+{
+    enum { PAGE = 4096 };
+    volatile char *memory =
+        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct uffdio_api api = {.api = UFFD_API};
+    struct uffdio_register range = {.range = {(uintptr_t)memory, PAGE},
+                                    .mode = UFFDIO_REGISTER_MODE_MISSING};
+    int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 || ioctl(fd, UFFDIO_REGISTER, &range) != 0)
+        return;
+    begin(sleep_thread, NULL);
+    ready();
+    (void)memory[0];
 }

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Waits in the kernel for file systems, disks and pages: test_kernel_waits.py ARGUS STUCK SCHEMA. Needs root, for mounts.
+
+A FUSE server that sleeps in its answer to a read is the cause of each wait. Everything is in a mount namespace, which ends with
+the test.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from asking import settled
+
+SLOW_FILES = pathlib.Path(__file__).resolve().parents[1] / "desktop/programs/slow_files.py"
+
+# Mounts the slow file system, and keeps the namespace.
+MOUNTS = """set -e
+mount --make-rprivate /
+python3 -B {slow} {top}/fuse {top}/files read 600 > {top}/serves &
+until grep -q serves {top}/serves; do sleep 0.05; done
+echo ready
+exec sleep 600
+"""
+MAP = """import ctypes, mmap
+with open({path!r}, "rb") as file:
+    memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+print("mapped", flush=True)
+memory[0]
+"""
+
+
+def kinds(path):
+    return [step["wait"]["kind"] for step in path]
+
+
+class KernelWaits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="argus-why-")
+        cls.top = pathlib.Path(cls.folder.name)
+        cls.started = []
+        for name in ("fuse", "files", "disk"):
+            (cls.top / name).mkdir()
+        (cls.top / "files/slow.txt").write_text("slow\n" * 1000)
+        cls.space = subprocess.Popen(["unshare", "-m", "sh", "-c", MOUNTS.format(slow=SLOW_FILES, top=cls.top)],
+                                     stdout=subprocess.PIPE, text=True, start_new_session=True)
+        cls.is_ready = cls.space.stdout.readline().strip() == "ready"
+        cls.server = next((pid for pid in cls.children() if b"slow_files" in
+                           pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()), None)
+
+    @classmethod
+    def children(cls):
+        text = pathlib.Path(f"/proc/{cls.space.pid}/task/{cls.space.pid}/children").read_text()
+        return [int(word) for word in text.split()]
+
+    @classmethod
+    def tearDownClass(cls):
+        os.killpg(cls.space.pid, signal.SIGKILL)
+        cls.space.wait()
+        cls.space.stdout.close()
+        for process in cls.started:  # none ends while a request of its own is unanswered
+            process.communicate()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        if not self.is_ready or self.server is None:
+            self.skipTest("no FUSE file system can be mounted here")
+
+    def inside(self, *command):
+        self.started.append(subprocess.Popen(["nsenter", "-t", str(self.space.pid), "-m", *command], stdout=subprocess.PIPE,
+                                             text=True))
+        return self.started[-1]
+
+    def check(self, process, kind, is_guess):
+        """The process waits for the server, which sleeps."""
+        answer = settled(process.pid, lambda path: kinds(path) == [kind, "sleep"])
+        process.kill()
+        self.assertEqual((kinds(answer["path"]), answer["path"][-1]["pid"], answer["path"][0]["guess"]),
+                         ([kind, "sleep"], self.server, is_guess), answer["summary"])
+        return answer
+
+    def test_1_idle_server(self):
+        """A server without a request waits for nobody; above all not for itself."""
+        answer = settled(self.server, lambda path: kinds(path) == ["request"])
+        self.assertEqual((kinds(answer["path"]), answer["end"]), (["request"], "idle"), answer["summary"])
+
+    def test_2_page(self):
+        """A missing page of a mapped file: no system call tells of it."""
+        process = self.inside(sys.executable, "-c", MAP.format(path=f"{self.top}/fuse/slow.txt"))
+        self.assertEqual(process.stdout.readline().strip(), "mapped")
+        answer = self.check(process, "page", True)
+        self.assertIn("probably provides", answer["summary"])
+
+    def test_3_file(self):
+        """Also where another function than FUSE's own is the innermost one: the inode's lock."""
+        reading = [self.inside("cat", f"{self.top}/fuse/slow.txt") for _ in range(2)]
+        for process in reading:
+            is_guess = settled(process.pid, lambda path: kinds(path) == ["fuse", "sleep"])["path"][0]["guess"]
+            self.check(process, "fuse", is_guess)
+
+    def test_4_frozen_file_system(self):
+        tools = [name for name in ("mkfs.ext4", "fsfreeze", "losetup") if not shutil.which(name, path="/usr/sbin:/sbin:/usr/bin")]
+        if tools:
+            self.skipTest(f"missing: {tools}")
+        image = self.top / "image"
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        script = f"""mkfs.ext4 -q {image} && mount -o loop {image} {self.top}/disk && fsfreeze -f {self.top}/disk || exit 1
+            sh -c 'echo $$ > {self.top}/writer; echo frozen; exec 3> {self.top}/disk/new' &
+            read line; fsfreeze -u {self.top}/disk; wait; umount {self.top}/disk"""
+        with subprocess.Popen(["unshare", "-m", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            if process.stdout.readline().strip() != "frozen":
+                self.skipTest("no loop device can be mounted or frozen here")
+            try:
+                pid = int((self.top / "writer").read_text())
+                answer = settled(pid, lambda path: kinds(path) == ["frozen_file_system"])
+            finally:
+                process.communicate("\n")
+        self.assertEqual((kinds(answer["path"]), answer["end"]), (["frozen_file_system"], "stopped"), answer["summary"])
+        self.assertIn("fsfreeze -u", answer["summary"])
+
+
+if __name__ == "__main__":
+    if os.geteuid() or not shutil.which("unshare") or not shutil.which("nsenter"):
+        print("only root can mount file systems")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
