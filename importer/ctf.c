@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,6 +358,18 @@ static bool matches(const char *path, const unsigned char *bytes, size_t length)
                                         (length > 6 && memcmp(bytes, "/* CTF", 6) == 0));
 }
 
+/* Its metadata are JSON in text sequences (RFC 7464). libbabeltrace2 reads it from 2.1 on. */
+static bool is_ctf_2(const char *folder)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/metadata", folder);
+    FILE *file = fopen(path, "rbe");
+    bool is = file && fgetc(file) == 0x1e;
+    if (file)
+        fclose(file);
+    return is;
+}
+
 static struct argus_error *run(bt_graph *graph, struct reading *reading)
 {
     const bt_component_filter *muxer;
@@ -366,7 +379,11 @@ static struct argus_error *run(bt_graph *graph, struct reading *reading)
     for (size_t i = 0; i < folders.length; i++)
         if (!add_source(graph, folders.data[i], (unsigned)i, &source) ||
             !connect(graph, source, muxer))
-            return library_error("cannot read the folder");
+            return is_ctf_2(folders.data[i])
+                       ? argus_error_create(ARGUS_ERROR_FORMAT,
+                                            "it is CTF 2, which this version of libbabeltrace2 "
+                                            "cannot read (2.1 can)")
+                       : library_error("cannot read the folder");
     if (!add_sink(graph, muxer, reading))
         return library_error("cannot connect its components");
     if (bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK && !sink_failed(reading->sink))

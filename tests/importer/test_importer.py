@@ -124,6 +124,15 @@ def test_perf_streams(folder):
             check(run.returncode >= 0, f"{name}, {length} bytes: signal {-run.returncode}: {run.stderr}")
 
 
+def test_ctf_2(folder):
+    """An old libbabeltrace2 does not read it; the error says so."""
+    trace = folder / "ctf2"
+    trace.mkdir(exist_ok=True)
+    (trace / "metadata").write_text('\x1e{"type": "preamble", "version": 2}\n\x1e{"type": "data-stream-class"}\n')
+    run = argus("info", trace)
+    check(run.returncode == 1 and ("CTF 2" in run.stderr or "no event" in run.stderr), f"CTF 2: {run.stderr}")
+
+
 def test_import(folder):
     """`argus import` writes the same records as are read without it."""
     target = folder / "imported.argus"
@@ -179,6 +188,8 @@ def main():
             test_columns(folder)
         test_named_calls(folder)
         test_perf_streams(folder)
+        if "CTF (LTTng)" in READS:
+            test_ctf_2(folder)
         test_import(folder)
         for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
             if form in READS:
