@@ -28,17 +28,21 @@ json_t *json_with_format(const char *format, json_t *json)
     return NULL;
 }
 
+bool json_is_whole(const json_t *json)
+{
+    return json && !json_object_get(json, FAILED_KEY);
+}
+
 struct argus_error *json_write(const struct argus_sink *sink, const char *format, json_t *json)
 {
     if (format)
         json = json_with_format(format, json);
-    if (!json || json_object_get(json, FAILED_KEY)) {
+    if (!json_is_whole(json)) {
         json_decref(json);
         return argus_error_memory();
     }
-    size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
     /* A sink that accepts no more is not a failure: the reader has closed its end. */
-    if (json_dump_callback(json, dump_piece, (void *)(uintptr_t)sink, flags) == 0)
+    if (json_dump_callback(json, dump_piece, (void *)(uintptr_t)sink, JSON_FORM) == 0)
         dump_piece("\n", 1, (void *)(uintptr_t)sink);
     json_decref(json);
     return NULL;

@@ -3,6 +3,7 @@
 #define ARGUS_REPORT_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "argus/report.h"
 
@@ -12,6 +13,11 @@ json_t *json_with_format(const char *format, json_t *json);
 /* Writes `json`, which it frees, with that member, and a newline. `format` NULL: `json` has it, or is of
  * another program's format. NULL as `json` means that there was no memory. */
 struct argus_error *json_write(const struct argus_sink *sink, const char *format, json_t *json);
+
+/* The form of all JSON that is written, for json_dump…(). */
+#define JSON_FORM (JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12))
+/* Whether no part of `json` is missing for lack of memory. */
+bool json_is_whole(const json_t *json);
 
 /* A string; text that is not UTF-8 becomes "?". NULL text becomes null. */
 json_t *json_text(const char *text);

@@ -4,6 +4,7 @@
 
 #include "report/hang_timeline.h"
 #include "report/json.h"
+#include "report/json_stream.h"
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_hangs.h"
@@ -286,42 +287,58 @@ static struct argus_error *hangs_text(const struct argus_report_context *context
                                  ARGUS_GAP_ANY);
 }
 
-static struct argus_error *add_hang(const struct argus_report_context *context,
-                                    const struct argus_hang *hang, json_t *list)
+static struct argus_error *hang_json(const struct argus_report_context *context,
+                                     const struct argus_hang *hang, json_t **ret)
 {
     struct argus_pendings pendings;
     struct argus_error *error = argus_pending_find(context->graph, hang, &pendings);
     if (error)
         return error;
-    json_t *json = json_hang(context, hang);
-    json_put(json, "pending", json_pendings(context, &pendings));
-    json_put(json, "vertex", json_vertex(context, hang->vertex, ARGUS_HANG_THRESHOLD_NS));
-    json_add(list, json);
+    *ret = json_hang(context, hang);
+    json_put(*ret, "pending", json_pendings(context, &pendings));
+    json_put(*ret, "vertex", json_vertex(context, hang->vertex, ARGUS_HANG_THRESHOLD_NS));
     argus_pendings_deinit(&pendings);
     return NULL;
+}
+
+/* The hangs that are `idle`, or the others. */
+static struct argus_error *list_json(const struct argus_report_context *context,
+                                     const struct argus_hangs *hangs, bool idle, const char *key,
+                                     struct json_stream *stream)
+{
+    struct argus_error *error = NULL;
+    bool goes_on = true;
+    json_stream_list(stream, key);
+    for (size_t i = 0; !error && goes_on && i < hangs->count; i++) {
+        json_t *json = NULL;
+        if (is_idle(&hangs->items[i]) != idle)
+            continue;
+        error = hang_json(context, &hangs->items[i], &json);
+        if (!error)
+            goes_on = json_stream_add(stream, json);
+    }
+    json_stream_list_end(stream);
+    return error;
 }
 
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json)
 {
+    struct json_stream stream;
+    struct programs_32_bit programs;
     if (!json)
         return hangs_text(context, hangs);
-    json_t *list = json_array(), *idle = json_array(), *whole = json_object();
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < hangs->count; i++)
-        error = add_hang(context, &hangs->items[i], is_idle(&hangs->items[i]) ? idle : list);
-    json_put(whole, "hangs", list);
-    json_put(whole, "idle", idle);
-    json_put(whole, "limits",
-             json_limits(argus_graph_trace(context->graph), ARGUS_GAP_HANGS, ARGUS_GAP_ANY));
-    struct programs_32_bit programs;
-    touch_hangs(context, hangs, &programs);
-    json_put(whole, "programs_32_bit", programs_32_bit_json(&programs));
-    programs_32_bit_deinit(&programs);
-    json_put(whole, "unnamed_frames", json_unnamed(context->symbols));
-    if (error) {
-        json_decref(whole);
+    json_stream_begin(&stream, context->sink, "argus-hangs 1");
+    struct argus_error *error = list_json(context, hangs, false, "hangs", &stream);
+    if (!error)
+        error = list_json(context, hangs, true, "idle", &stream);
+    if (error)
         return error;
-    }
-    return json_write(context->sink, "argus-hangs 1", whole);
+    json_stream_put(&stream, "limits",
+                    json_limits(argus_graph_trace(context->graph), ARGUS_GAP_HANGS, ARGUS_GAP_ANY));
+    touch_hangs(context, hangs, &programs);
+    json_stream_put(&stream, "programs_32_bit", programs_32_bit_json(&programs));
+    programs_32_bit_deinit(&programs);
+    json_stream_put(&stream, "unnamed_frames", json_unnamed(context->symbols));
+    return json_stream_end(&stream);
 }

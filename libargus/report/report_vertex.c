@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "report/json.h"
+#include "report/json_stream.h"
 #include "report/lines.h"
 #include "report/programs_32_bit.h"
 #include "report/report_callbacks.h"
@@ -279,25 +280,29 @@ struct argus_error *argus_report_vertex(const struct argus_report_context *conte
     return NULL;
 }
 
+static struct argus_error *vertices_json(const struct argus_report_context *context,
+                                         const uint32_t *vertices, size_t count)
+{
+    struct json_stream stream;
+    json_stream_begin(&stream, context->sink, "argus-graph-find 1");
+    json_stream_list(&stream, "vertices");
+    for (size_t i = 0; i < count; i++)
+        if (!json_stream_add(&stream, json_vertex(context, vertices[i], ARGUS_HANG_THRESHOLD_NS)))
+            break;
+    json_stream_list_end(&stream);
+    return json_stream_end(&stream);
+}
+
 struct argus_error *argus_report_vertices(const struct argus_report_context *context,
                                           const uint32_t *vertices, size_t count, bool json)
 {
     struct view view = view_of(context->graph);
-    json_t *list = json ? json_array() : NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct argus_error *error = check_vertex(&view, vertices[i]);
-        if (error) {
-            json_decref(list);
-            return error;
-        }
-        if (json)
-            json_add(list, json_vertex(context, vertices[i], ARGUS_HANG_THRESHOLD_NS));
-        else
-            report_vertex_line(context, vertices[i], "");
-    }
-    if (!json)
-        return NULL;
-    json_t *whole = json_object();
-    json_put(whole, "vertices", list);
-    return json_write(context->sink, "argus-graph-find 1", whole);
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < count; i++)
+        error = check_vertex(&view, vertices[i]);
+    if (error || json)
+        return error ? error : vertices_json(context, vertices, count);
+    for (size_t i = 0; i < count; i++)
+        report_vertex_line(context, vertices[i], "");
+    return NULL;
 }
