@@ -10,6 +10,7 @@ enum scope_part {
     SCOPE_NONE,
     SCOPE_COMMAND, /* the command, and what it started */
     SCOPE_SERVER,  /* a process that these waited for */
+    SCOPE_STORY,   /* another process that the caller tells of (argus_contexts_options.story) */
 };
 
 /* By process of `graph`, to be freed: enum scope_part. NULL without an error: the trace does not

@@ -28,6 +28,23 @@ static size_t choose_by(struct moments *moments)
     return found;
 }
 
+/* Adds the processes that the caller tells of. If it tells of none, the scope stays as it is. */
+static struct argus_error *add_story(struct moments *moments, size_t count)
+{
+    const bool *story = moments->options.story;
+    bool tells = false;
+    for (size_t i = 0; story && i < count; i++)
+        tells |= story[i];
+    if (tells && !moments->scope)
+        moments->scope = calloc(count, sizeof(*moments->scope));
+    if (tells && !moments->scope)
+        return argus_error_memory();
+    for (size_t i = 0; tells && i < count; i++)
+        if (story[i] && !moments->scope[i])
+            moments->scope[i] = SCOPE_STORY;
+    return NULL;
+}
+
 static struct argus_error *choose(struct moments *moments)
 {
     const struct argus_process *processes;
@@ -39,6 +56,9 @@ static struct argus_error *choose(struct moments *moments)
         return argus_error_memory();
     if (options->of_command && options->vertex == ARGUS_NONE)
         error = command_scope_create(moments->graph, options->other, &moments->scope);
+    if (!error)
+        error = add_story(moments, count);
+    moments->options.story = NULL;
     if (error || choose_by(moments))
         return error;
     free(moments->scope);

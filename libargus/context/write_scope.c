@@ -5,25 +5,30 @@
 #include "context/command_scope.h"
 #include "context/contexts_data.h"
 
-#define SERVERS_SHOWN 4
+#define NAMES_SHOWN 4
 
-struct scope_counts {
-    const char *servers[SERVERS_SHOWN]; /* names, each once */
-    size_t server_names;                /* known ones: at most SERVERS_SHOWN */
-    bool more_servers;                  /* … and there are others */
-    size_t command, server;             /* processes */
+/* The processes of one part of the scope. */
+struct part_names {
+    const char *names[NAMES_SHOWN]; /* each once */
+    size_t name_count;              /* known ones: at most NAMES_SHOWN */
+    bool more;                      /* … and there are others */
+    size_t processes;
 };
 
-static void note_server(struct scope_counts *counts, const char *name)
+struct scope_counts {
+    struct part_names parts[SCOPE_STORY + 1]; /* by enum scope_part */
+};
+
+static void note_process(struct part_names *part, const char *name)
 {
-    counts->server++;
-    for (size_t i = 0; i < counts->server_names; i++)
-        if (strcmp(counts->servers[i], name) == 0)
+    part->processes++;
+    for (size_t i = 0; i < part->name_count; i++)
+        if (strcmp(part->names[i], name) == 0)
             return;
-    if (counts->server_names < SERVERS_SHOWN)
-        counts->servers[counts->server_names++] = name;
+    if (part->name_count < NAMES_SHOWN)
+        part->names[part->name_count++] = name;
     else
-        counts->more_servers = true;
+        part->more = true;
 }
 
 static struct scope_counts count_scope(const struct argus_contexts *contexts)
@@ -32,14 +37,19 @@ static struct scope_counts count_scope(const struct argus_contexts *contexts)
     const struct moments *moments = &contexts->moments;
     struct scope_counts counts = {0};
     size_t count = argus_graph_processes(contexts->graph, &processes);
-    for (size_t i = 0; i < count; i++) {
-        if (processes[i].kernel || (moments->options.process && !moments->chosen[i]))
-            continue;
-        counts.command += moments->scope[i] == SCOPE_COMMAND;
-        if (moments->scope[i] == SCOPE_SERVER)
-            note_server(&counts, processes[i].name);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!processes[i].kernel && (!moments->options.process || moments->chosen[i]))
+            note_process(&counts.parts[moments->scope[i]], processes[i].name);
     return counts;
+}
+
+static void write_names(const struct argus_sink *sink, const struct part_names *part,
+                        const char *before)
+{
+    for (size_t i = 0; i < part->name_count; i++)
+        argus_sink_printf(sink, "%s%s", i ? ", " : before, part->names[i]);
+    if (part->processes)
+        argus_sink_printf(sink, "%s (processes: %zu)", part->more ? ", …" : "", part->processes);
 }
 
 void scope_write(const struct argus_sink *sink, const struct argus_contexts *contexts)
@@ -47,13 +57,16 @@ void scope_write(const struct argus_sink *sink, const struct argus_contexts *con
     if (!contexts->moments.scope)
         return;
     struct scope_counts counts = count_scope(contexts);
-    argus_sink_printf(sink, "only the recorded command (processes: %zu)", counts.command);
-    for (size_t i = 0; i < counts.server_names; i++)
-        argus_sink_printf(sink, "%s%s", i ? ", " : ", and what it waited for: ", counts.servers[i]);
-    if (counts.server)
-        argus_sink_printf(sink, "%s (processes: %zu)", counts.more_servers ? ", …" : "",
-                          counts.server);
-    argus_sink_printf(sink, "; --whole-system shows all others, too\n");
+    const struct part_names *parts = counts.parts;
+    argus_sink_printf(sink, "only ");
+    if (parts[SCOPE_COMMAND].processes)
+        argus_sink_printf(sink, "the recorded command (processes: %zu)",
+                          parts[SCOPE_COMMAND].processes);
+    write_names(sink, &parts[SCOPE_SERVER], ", and what it waited for: ");
+    write_names(sink, &parts[SCOPE_STORY],
+                parts[SCOPE_COMMAND].processes ? ", and the processes of the explained hangs: "
+                                               : "the processes of the explained hangs: ");
+    argus_sink_printf(sink, "; argus contexts --whole-system shows all others, too\n");
 }
 
 json_t *scope_json(const struct argus_contexts *contexts)
@@ -62,10 +75,11 @@ json_t *scope_json(const struct argus_contexts *contexts)
         return json_null();
     struct scope_counts counts = count_scope(contexts);
     json_t *json = json_object(), *names = json_array();
-    for (size_t i = 0; i < counts.server_names; i++)
-        json_add(names, json_text(counts.servers[i]));
-    json_put(json, "processes", json_integer((json_int_t)counts.command));
+    const struct part_names *servers = &counts.parts[SCOPE_SERVER];
+    for (size_t i = 0; i < servers->name_count; i++)
+        json_add(names, json_text(servers->names[i]));
+    json_put(json, "processes", json_integer((json_int_t)counts.parts[SCOPE_COMMAND].processes));
     json_put(json, "waited_for", names);
-    json_put(json, "waited_for_processes", json_integer((json_int_t)counts.server));
+    json_put(json, "waited_for_processes", json_integer((json_int_t)servers->processes));
     return json;
 }

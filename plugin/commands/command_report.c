@@ -8,6 +8,7 @@
 #include "argus/page.h"
 #include "base/vec.h"
 #include "plugin/hang_options.h"
+#include "plugin/hang_story.h"
 #include "plugin/shown_output.h"
 #include "recorder/client/output.h"
 
@@ -34,6 +35,7 @@ struct page_maker {
     struct argus_page_hang *diagnosed;
     char **notes; /* one per hang, or NULL */
     size_t diagnosed_count;
+    bool *story; /* by process: hang_story_create() */
     struct argus_contexts *contexts, *base_contexts;
     struct argus_ranking ranking;
     struct argus_contexts_report contexts_report;
@@ -50,6 +52,7 @@ static void deinit(struct page_maker *maker)
     free(maker->diagnoses);
     free(maker->diagnosed);
     free(maker->notes);
+    free(maker->story);
     argus_hangs_deinit(&maker->hangs);
     argus_ranking_deinit(&maker->ranking);
     argus_contexts_destroy(maker->contexts);
@@ -162,6 +165,17 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
+/* A snapshot names no command: then the contexts are those of the hangs that the page explains. With
+ * a base the question is another one: what is slower than there. */
+static struct argus_error *take_story(struct page_maker *maker)
+{
+    if (maker->base)
+        return NULL;
+    maker->story =
+        hang_story_create(maker->analysis.graph, maker->diagnosed, maker->diagnosed_count);
+    return maker->story ? NULL : argus_error_memory();
+}
+
 static struct argus_error *make_contexts(struct page_maker *maker)
 {
     struct session *session = maker->analysis.session;
@@ -172,9 +186,12 @@ static struct argus_error *make_contexts(struct page_maker *maker)
         wanted.process = arguments_option(maker->analysis.arguments, "pid");
     wanted.of_command = true;
     wanted.other = maker->base ? maker->base->graph : NULL;
-    struct argus_error *error =
-        argus_contexts_create(maker->analysis.graph, maker->analysis.report.symbols, &wanted,
-                              show_progress, session, &maker->contexts);
+    struct argus_error *error = take_story(maker);
+    if (error)
+        return error;
+    wanted.story = maker->story;
+    error = argus_contexts_create(maker->analysis.graph, maker->analysis.report.symbols, &wanted,
+                                  show_progress, session, &maker->contexts);
     if (error)
         return error;
     if (maker->base) {
@@ -288,8 +305,9 @@ const struct command command_report = {
     .summary = "one page to look at: hangs, diagnoses, calling contexts",
     .details = "Writes a self-contained HTML page: what was recorded and lost, the hangs with\n"
                "their diagnoses as text and as pictures, and, if the trace has call stacks,\n"
-               "the calling contexts as in 'argus contexts'. With --base, both are compared\n"
-               "with a trace in which all went well.\n"
+               "the calling contexts as in 'argus contexts': of the recorded command and of the\n"
+               "processes that the explained hangs are about. With --base, both are compared\n"
+               "with a trace in which all went well, and no hang limits the contexts.\n"
                "\n"
                "No questions are asked: each takes its default, and the page marks it as a\n"
                "guess. Use 'argus diagnose' to be asked. A note below a picture says what was\n"

@@ -35,6 +35,21 @@ def calls(load_ms, name="gamma", pid=300):
     return lines + [f"stack {i} {frames[i]} {frames[0]}" for i in (1, 2, 3)]
 
 
+def busy_loop(name="delta", pid=400, seconds=3):
+    """An event loop that goes home five times, then computes in SAVE for some seconds, and goes home."""
+    lines, time = [f'thread {pid} pid {pid} name "{name}"', f"image pid {pid} start 0x5000 end 0x6000 path //anon"], 0
+    for turn in range(7):
+        lines += [f"{time}ms cpu0 t{pid} syscall_start nr=poll arg1=5 arg2=1", f"{time}ms cpu0 t{pid} switch state=S next=0"]
+        lines += [f"{time + 10}ms cpu0 t0 {what}" for what in ("interrupt_start irq=1", f"make_runnable thread={pid} context=hardirq",
+                                                                "interrupt_end irq=1", f"switch state=R next={pid}")]
+        lines.append(f"{time + 10}ms cpu0 t{pid} syscall_end nr=poll result=1")
+        time += 20
+        if turn == 5:
+            lines += [f"{time + 10 * i}ms cpu0 t{pid} sample user=9 pc={hex(SAVE)}" for i in range(seconds * 100)]
+            time += seconds * 1000
+    return ["cpus 2", *lines, f"stack 9 {hex(SAVE)} {hex(MAIN)}"]
+
+
 def deep(functions, pid=300):
     """Many functions, each called once below main."""
     lines = [f"thread {pid} pid {pid} name gamma", f"image pid {pid} start 0x10000 end 0x900000 path //anon"]

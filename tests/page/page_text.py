@@ -107,6 +107,16 @@ class Page(unittest.TestCase):
         base = PAGES.trace(scenes.calls(20, "other", 301))
         self.assertIn("are both traces of the same program?", self.parsed(scenes.calls(20), f"--base={base}").text())
 
+    def test_contexts_are_of_the_explained_hangs(self):
+        """The trace names no command: a bystander that computes more than the frozen program is not in the list."""
+        bystander = [line.replace("cpu0", "cpu1") for line in scenes.calls(9000)]
+        page = self.parsed(scenes.busy_loop() + bystander).text()
+        self.assertIn("only the processes of the explained hangs: delta (processes: 1)", page)
+        contexts = page[page.index("Calling contexts"):]
+        self.assertIn("delta", contexts)
+        self.assertNotIn("gamma", contexts)
+        self.assertIn("gamma", self.parsed(bystander).text())
+
     def test_the_size_is_bounded_and_what_is_left_out_is_said(self):
         text = PAGES.text(PAGES.trace(scenes.deep(6000)))
         self.assertLess(len(text), 2_500_000)

@@ -179,6 +179,9 @@ struct argus_contexts_options {
     /* if the trace says which command was recorded: only its processes, and others that it waited
      * for; unless `process` is none of them, or `vertex` chooses */
     bool of_command;
+    /* by process of the graph: also those that are true, and no others if `of_command` finds no
+     * command; may be NULL; borrowed for the call */
+    const bool *story;
     const struct argus_graph *other; /* of the trace to compare with, may be NULL; borrowed */
     bool no_samples;                 /* leave cpu samples out */
     bool no_returns;                 /* only moments with a recorded stack */
