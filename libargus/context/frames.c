@@ -1,7 +1,8 @@
 /* A function is identified by its name and its file. Without a symbol, it is identified by its file
  * and its start, known from unwind information (argus_symbols_start()); without that, by the
- * address in the file. If no file is mapped (code made at run time), the address itself identifies
- * it.
+ * address in the file. Code made at run time without a name is one function, and one frame however
+ * many of its addresses follow each other: an address tells neither which function it is in nor
+ * which one it is in another run. If nothing is mapped, the address itself identifies it.
  */
 #include "context/frames.h"
 
@@ -66,29 +67,16 @@ uint32_t frames_named(struct frames *frames, const char *name, const char *image
     return add(frames, key, name, image, layer);
 }
 
-/* Code that was made at run time. */
-static uint32_t add_made(struct frames *frames, struct frame_space space, uint64_t address,
-                         bool is_return)
-{
-    char name[32];
-    uint64_t offset, code = address - is_return;
-    snprintf(name, sizeof(name), "0x%" PRIx64, address);
-    uint32_t function = frames_named(frames, name, "[anon]", ARGUS_LAYER_UNKNOWN);
-    const struct argus_image_entry *memory =
-        argus_symbols_mapping(frames->symbols, space.process, space.time_ns, code, &offset);
-    if (function != ARGUS_NONE && memory)
-        frames->functions.data[function].place = address - memory->start;
-    return function;
-}
-
 static uint32_t add_unnamed(struct frames *frames, struct frame_space space, uint64_t address,
                             bool is_return, const char *image)
 {
     char name[512];
-    if (layers_is_anonymous(image))
-        return add_made(frames, space, address, is_return);
     struct argus_symbol symbol =
         argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+    if (layers_is_anonymous(image) || symbol.lack == ARGUS_LACK_JIT) {
+        frames->made_addresses++;
+        return frames_named(frames, FRAMES_MADE, "[anon]", ARGUS_LAYER_UNKNOWN);
+    }
     argus_symbols_function_text(frames->symbols, space.process, space.time_ns, address, is_return,
                                 &symbol, name, sizeof(name));
     return frames_named(frames, name, image, layers_of(&frames->layers, space.process, image));
@@ -143,6 +131,11 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
     return function;
 }
 
+bool frames_is_made(const struct frames *frames, uint32_t function)
+{
+    return function != ARGUS_NONE && !strcmp(frames->functions.data[function].name, FRAMES_MADE);
+}
+
 void frames_show(struct frames *frames, uint32_t function)
 {
     struct frame_origin *origin = &frames->origins.data[function];
@@ -154,7 +147,7 @@ void frames_show(struct frames *frames, uint32_t function)
         symbol = argus_symbols_show(frames->symbols, space.process, space.time_ns, origin->address,
                                     origin->is_return);
     argus_symbols_note(frames->symbols, space.process, origin->address, origin->is_return, &symbol);
-    if (origin->has_name || !symbol.function)
+    if (origin->has_name || !symbol.function || frames_is_made(frames, function))
         return;
     uint32_t name = intern(frames, frames->texts, symbol.function);
     origin->has_name = !frames->no_memory;

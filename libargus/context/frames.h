@@ -35,8 +35,12 @@ struct frames {
     struct layers layers;
     struct idmap by_syscall; /* system call → function */
     struct idmap by_address; /* address in a process → function */
+    uint32_t made_addresses; /* of code made at run time, without a name */
     bool no_memory;          /* sticky */
 };
+
+/* The function that stands for code made at run time, as far as it has no names. */
+#define FRAMES_MADE "[code made at run time]"
 
 struct argus_error *frames_init(struct frames *frames, const struct argus_graph *graph,
                                 struct argus_symbols *symbols);
@@ -50,6 +54,7 @@ uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t add
  * nothing is missing, or it is unknown. */
 uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,
                          uint64_t caller);
+bool frames_is_made(const struct frames *frames, uint32_t function);
 /* The function is printed: if it has no name yet, servers are asked for it. */
 void frames_show(struct frames *frames, uint32_t function);
 uint32_t frames_of_syscall(struct frames *frames, uint32_t number);

@@ -1,4 +1,4 @@
-/* In code made at run time, each address without a name counts as a function. */
+/* Code made at run time has names only if the runtime writes them out. */
 #include "context/made_code.h"
 
 #include <ctype.h>
@@ -19,6 +19,7 @@ static const struct {
     {"libv8.so", "V8: --perf-basic-prof"},
     {"libcoreclr.so", ".NET: the environment variable DOTNET_PerfMapEnabled=1"},
     {"libruby", "Ruby 3.3 and later: ruby --yjit --yjit-perf"},
+    {"mono", "Mono: mono --jitmap"},
     {"opcache.so", "PHP: php -d opcache.jit_debug=0x10"},
 };
 
@@ -41,16 +42,12 @@ static bool has_file(const struct argus_contexts *contexts, const char *file)
 
 void made_code_write(const struct argus_sink *sink, const struct argus_contexts *contexts)
 {
-    const struct argus_context_function *functions;
-    size_t count = argus_contexts_functions(contexts, &functions), made = 0;
-    for (size_t i = 0; i < count; i++)
-        made +=
-            functions[i].layer == ARGUS_LAYER_UNKNOWN && strncmp(functions[i].name, "0x", 2) == 0;
+    uint32_t made = contexts->paths.frames.made_addresses;
     if (!made)
         return;
     argus_sink_printf(sink,
-                      "%zu functions are addresses without a file: code made at run time, or where "
-                      "a walk lost its way in code without frame pointers\n",
+                      "%u addresses are in code made at run time, without names, or where a walk "
+                      "lost its way in code without frame pointers: they count as one function\n",
                       made);
     const char *last = "";
     for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++)

@@ -14,7 +14,6 @@
  *     base's mean (sleeps.c).
  *   - Paths that differ only above the culprit are one entry (folds.c).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,15 +105,11 @@ static double blame(struct sleeper now, struct sleeper base)
 /* What a function has in common with itself in another trace. */
 static void key_of(const struct argus_context_function *function, char *buffer, size_t bytes)
 {
-    const char *image = contexts_base_name(function->image);
-    if (function->place)
-        snprintf(buffer, bytes, "%s\n+0x%" PRIx64, image, function->place);
-    else
-        snprintf(buffer, bytes, "%s\n%s", image, function->name);
+    snprintf(buffer, bytes, "%s\n%s", contexts_base_name(function->image), function->name);
 }
 
-/* Function of `contexts` → the one of `base` with the same name in a file with the same name, or, of
- * code made at run time, at the same place in its memory; ARGUS_NONE. */
+/* Function of `contexts` → the one of `base` with the same name in a file with the same name;
+ * ARGUS_NONE. */
 static uint32_t *match_functions(const struct argus_contexts *contexts,
                                  const struct argus_contexts *base)
 {

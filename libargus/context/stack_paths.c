@@ -55,6 +55,14 @@ static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
     return child;
 }
 
+/* Code without names that calls itself or its like stays one frame. */
+static uint32_t below_frame(struct paths *paths, uint32_t node, uint32_t function)
+{
+    bool repeats = frames_is_made(&paths->frames, function) && node != ARGUS_NONE &&
+                   paths->tree.nodes.data[node].function == function;
+    return repeats ? node : below(paths, node, function);
+}
+
 /* Before its last exec, a process ran another program, whose name is unknown. */
 static uint32_t find_program(struct paths *paths, struct frame_space space)
 {
@@ -113,7 +121,7 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
 {
     uint32_t count = stack.count;
     for (uint32_t i = count; i-- > 0 && node != ARGUS_NONE;) {
-        node = below(paths, node, frames_at(&paths->frames, space, stack.frames[i], i > 0));
+        node = below_frame(paths, node, frames_at(&paths->frames, space, stack.frames[i], i > 0));
         node = walk_inlined(paths, node, space, stack.frames[i], i > 0);
         if (i == 1 && count > 1 && !(stack.frames[0] >> 63)) {
             uint32_t function =

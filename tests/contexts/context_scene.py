@@ -13,11 +13,20 @@ SCHEMA = json.loads((HERE.parents[1] / "docs/schema/contexts.json").read_text())
 MAIN, PARSE, LOAD, SAVE = 0x5501, 0x5502, 0x5503, 0x5504
 
 
+# A file whose functions have no names: they are "code+0x5501", which the tests read as "0x5501".
+CODE = "/nowhere/code"
+MADE = "[code made at run time]"
+
+
+def image(pid, start=0x5000, end=0x6000):
+    return f"image pid {pid} start {start:#x} end {end:#x} offset {start:#x} path {CODE}"
+
+
 class Scene:
     """One thread of `name` that calls functions. Each call leaves a stack at its beginning and one at its end."""
 
     def __init__(self, name="alpha", pid=100):
-        self.lines = ["cpus 2", f"thread {pid} pid {pid} name {name}", f"image pid {pid} start 0x5000 end 0x6000 path //anon"]
+        self.lines = ["cpus 2", f"thread {pid} pid {pid} name {name}", image(pid)]
         self.stacks, self.time, self.tid = {}, 0, pid
 
     def at(self, time_ms, text, cpu=0, tid=None):
@@ -61,6 +70,7 @@ class Setup:
     def run(self, *words, code=0):
         done = subprocess.run([self.argus, "contexts", "--no-cache", *words], capture_output=True, text=True, timeout=60)
         assert done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}"
+        done.stdout = done.stdout.replace("code+0x", "0x")
         return done
 
     def json(self, *words):

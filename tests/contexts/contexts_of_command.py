@@ -1,5 +1,5 @@
 """Whose time counts: the processes of the recorded command, and threads that live for as long as others need them."""
-from context_scene import LOAD, MAIN, PARSE, SAVE, Scene, equal, names
+from context_scene import LOAD, MADE, MAIN, PARSE, SAVE, Scene, equal, image, names
 
 COMMAND = """cpus 2
 {note}
@@ -132,11 +132,13 @@ def test_pieces_of_a_wait_are_one_wait_for_the_thread_that_ends_it(setup):
 
 
 def test_code_made_at_run_time_is_the_same_at_another_address(setup):
-    def scene(start):
+    """The base's time counts, although the code is elsewhere, and in several places."""
+    def scene(start, length):
         lines = Scene()
         lines.lines[2] = f"image pid 100 start {start:#x} end {start + 0x1000:#x} path //anon"
-        return lines.calls(10, start + 0x501, start + 0x502).calls(5, start + 0x501, start + 0x503)
-    answer = setup.json(f"--base={setup.make(scene(0x5000))}", setup.make(scene(0x9000)))
+        lines.lines.append(image(100))
+        return lines.calls(length, MAIN, start + 0x501, start + 0x602).calls(length, MAIN, start + 0x507, LOAD)
+    answer = setup.json(f"--base={setup.make(scene(0x8000, 10))}", setup.make(scene(0x19000, 50)))
     equal("paths", answer["base"]["equal_paths"], 2)
-    equal("costs", [path["cost_ns"] for path in answer["contexts"]], [0, 0])
-    assert names(answer["contexts"][0])[0] == "0x9501"
+    equal("contexts", [(names(path), path["cost_ns"]) for path in answer["contexts"]],
+          [([hex(MAIN), MADE, hex(LOAD)], 80_000_000)])

@@ -1,5 +1,5 @@
 """Stacks: inlined functions, stacks that were cut off, recursion, names, and libraries."""
-from context_scene import LOAD, MAIN, PARSE, SAVE, Scene, equal, folded, names, paths, usual
+from context_scene import LOAD, MADE, MAIN, PARSE, SAVE, Scene, equal, folded, names, paths, usual
 
 
 def inlined(place, level, function, source, line):
@@ -103,9 +103,19 @@ def test_recursion_keeps_its_depth(setup):
     equal("path", names(setup.json(setup.make(scene))["contexts"][0]), [hex(MAIN)] + 3 * [hex(LOAD)])
 
 
-def test_code_made_at_run_time_is_named_by_address(setup):
-    function = setup.json(setup.make(usual()))["contexts"][0]["functions"][1]
-    equal("name", (function["function"], function["image"], function["layer"]), (hex(PARSE), "[anon]", "unknown"))
+def test_code_made_at_run_time_without_names_is_one_function(setup):
+    """In memory, or in a file that is only memory; what has a name is a function of its own."""
+    for path, lack in (("//anon", ""), ("/memfd:code", "lack 5")):
+        scene = Scene()
+        scene.lines += [f"image pid 100 start 0x8000 end 0x9000 path {path}", "name pid 100 place 0x8010 function compiled"]
+        if lack:
+            scene.lines += [f"name pid 100 place {place:#x} {lack}" for place in (0x80ff, 0x81ff)]
+        trace = setup.make(scene.calls(9, MAIN, 0x8100, 0x8200, 0x8011, 0x8100, PARSE))
+        functions = setup.json(trace)["contexts"][0]["functions"]
+        if path == "//anon":
+            equal("names", [function["function"] for function in functions], [hex(MAIN), MADE, "compiled", MADE, hex(PARSE)])
+        equal("made", {(function["function"], function["image"], function["layer"]) for function in functions[1:2]}, {(MADE, "[anon]", "unknown")})
+        assert "addresses are in code made at run time" in setup.run(trace).stdout
 
 
 def test_a_library_is_linked_and_a_plug_in_opened(setup):

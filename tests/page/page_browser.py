@@ -101,7 +101,7 @@ class Browser(unittest.TestCase):
         self.assertNotEqual(DRIVER.run("return document.querySelector('.tree').getAttribute('viewBox')"), before)
         self.assertEqual(DRIVER.run("return document.querySelectorAll('.tree .worst').length > 0"), True)
         labels = DRIVER.run("return Array.from(document.querySelectorAll('.labels text'), text => text.textContent)")
-        self.assertTrue(any(label.startswith(hex(scenes.LOAD)) for label in labels), labels)
+        self.assertTrue(any(label.startswith(f"code+{scenes.LOAD:#x}") for label in labels), labels)
         DRIVER.press(".tree", "0")
         self.assertEqual(DRIVER.run("return document.querySelectorAll('.tree .worst').length"), 0)
 

@@ -26,7 +26,7 @@ def hang(name="alpha", waker="beta", seconds=3):
 
 def calls(load_ms, name="gamma", pid=300):
     """Stacks at calls: parse, load, save below main."""
-    lines, time = [f'thread {pid} pid {pid} name "{name}"', f"image pid {pid} start 0x5000 end 0x6000 path //anon"], 0
+    lines, time = [f'thread {pid} pid {pid} name "{name}"', f"image pid {pid} start 0x5000 end 0x6000 offset 0x5000 path /nowhere/code"], 0
     for number, length in ((1, 10), (2, load_ms), (3, 5)):
         lines.append(f"{time}ms cpu0 t{pid} stack user={number} why=call")
         time += length
@@ -52,7 +52,7 @@ def busy_loop(name="delta", pid=400, seconds=3):
 
 def deep(functions, pid=300):
     """Many functions, each called once below main."""
-    lines = [f"thread {pid} pid {pid} name gamma", f"image pid {pid} start 0x10000 end 0x900000 path //anon"]
+    lines = [f"thread {pid} pid {pid} name gamma", f"image pid {pid} start 0x10000 end 0x900000 path /nowhere/code"]
     for i in range(functions):
         lines.append(f"{i}ms cpu0 t{pid} stack user={i + 1} why=call")
         lines.append(f"{i}.5ms cpu0 t{pid} stack user={i + 1} why=call")

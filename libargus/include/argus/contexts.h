@@ -109,13 +109,10 @@ struct argus_context_node {
 };
 
 struct argus_context_function {
-    /* "function", "file+0x1234" without a symbol, "0x7f…" without a file */
+    /* "function", "file+0x1234" without a symbol, "[code made at run time]" if that has no names */
     const char *name;
     const char *image; /* path, "[kernel]", "[program]" for the first level, "" if none */
     uint8_t layer;     /* enum argus_layer */
-    /* of code in memory without a file: where it begins in that memory; 0: unknown, or other code.
-     * Unlike the address, it is the same in another run, if the same code was made. */
-    uint64_t place;
 };
 
 /* How long the threads in a node's own code waited for a process. The thread that ended a wait may
