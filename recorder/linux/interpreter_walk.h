@@ -21,6 +21,10 @@
 enum {
     INTERPRETER_THREADS = 128,  /* threads of a process that are searched */
     INTERPRETER_UNIT_BYTES = 2, /* of an instruction */
+    INTERPRETER_CONSTANTS = 24, /* in a code object of CPython: behind its head; then its names */
+    /* addresses of programs are below (4 levels of page tables), marks above */
+    INTERPRETER_TAG_SHIFT = 48,
+    INTERPRETER_TAG_BITS = 12,
     /* The bytes that a layout's offsets can reach: in a thread state,. */
     INTERPRETER_THREAD_BYTES = 160,
     INTERPRETER_FRAME_BYTES = 72,  /* a frame, */
@@ -128,17 +132,30 @@ static __always_inline void interpreter_begin(const struct interpreter_reader *r
 
 /* --- code objects --- */
 
-/* Computes an ID of the code object whose head is in `code`, including its texts: if its memory is
- * reused, at least one text differs. */
+/* Computes an ID of the code object whose head is in `code`, including its constants, names, texts,
+ * first line and length: if its memory is used again, even the texts may be at the addresses of the
+ * earlier ones, but then at least one of the others differs. */
 static __always_inline uint64_t interpreter_code_key(const struct interpreter_layout *layout,
                                                      const struct interpreter_block *code,
                                                      uint32_t pid, uint64_t address)
 {
     uint64_t texts = layout->texts;
+    uint32_t line = interpreter_field(code, layout->line);
     uint64_t key = interpreter_mix(address, (uint64_t)pid << 40);
     key = interpreter_mix(key, interpreter_field(code, texts + 16));
     key = interpreter_mix(key, interpreter_field(code, texts + 24));
-    return interpreter_mix(key, interpreter_field(code, texts));
+    key = interpreter_mix(key, interpreter_field(code, texts));
+    key = interpreter_mix(key, interpreter_field(code, layout->units) << 32 | line);
+    key = interpreter_mix(key, interpreter_field(code, INTERPRETER_CONSTANTS));
+    return interpreter_mix(key, interpreter_field(code, INTERPRETER_CONSTANTS + 8));
+}
+
+/* Added to the addresses of a code object's instructions, in bits that no address of a program has.
+ * Memory of one code object is often used again for another one: that of a module, for a function
+ * made later. With this, the two have different addresses, except one time in 4096. */
+static __always_inline uint64_t interpreter_tag(uint64_t code_key)
+{
+    return code_key >> (64 - INTERPRETER_TAG_BITS) << INTERPRETER_TAG_SHIFT;
 }
 
 /* Reads the head of the code object at `address`; false if it is not a code object. */
@@ -177,7 +194,8 @@ static __always_inline uint64_t interpreter_text_length(const struct interpreter
     return is_plain ? interpreter_field(text, layout->length) : 0;
 }
 
-/* Copies the names of the code object whose head is in `code`, if they are plain ASCII. */
+/* Copies the names of the code object whose head is in `code`, if they are plain ASCII. ret->pid is
+ * set. */
 static __always_inline void interpreter_copy_code(const struct interpreter_reader *reader,
                                                   const struct bpf_interpreter *interpreter,
                                                   const struct interpreter_block *code,
@@ -187,7 +205,8 @@ static __always_inline void interpreter_copy_code(const struct interpreter_reade
     const struct interpreter_layout *layout = &interpreter->layout;
     ret->kind = INTERPRETER_CPYTHON;
     ret->scope_bytes = 0;
-    ret->start = address + layout->instructions;
+    ret->start = address + layout->instructions +
+                 interpreter_tag(interpreter_code_key(layout, code, ret->pid, address));
     ret->bytes = interpreter_field(code, layout->units) * INTERPRETER_UNIT_BYTES;
     ret->line = interpreter_field(code, layout->line);
     uint64_t name = interpreter_field(code, layout->texts + 16);
@@ -259,8 +278,8 @@ static __always_inline bool interpreter_add_frame(const struct interpreter_reade
     if (walk->mark)
         interpreter_add(walk, walk->mark, 0);
     walk->mark = 0;
-    interpreter_add(walk, instruction, code);
     uint64_t key = interpreter_code_key(layout, &walk->block, pid, code);
+    interpreter_add(walk, instruction + interpreter_tag(key), code);
     walk->hash = interpreter_mix(walk->hash, key);
     return true;
 }

@@ -6,7 +6,7 @@
  * instructions get addresses that are made from the line, ZEND_LINE_BYTES for each line from the
  * function's first. They are outside of any memory, at ZEND_BASE + (start of the instructions <<
  * ZEND_SHIFT): then different functions never have the same address, and each instruction of a
- * function leaves room for 4096 lines. A code object's table is ARGUS_CODE_EVEN_LINES.
+ * function leaves room for 4096 lines (zend_base()). A code object's table is ARGUS_CODE_EVEN_LINES.
  *
  * Nothing of the interpreter is on the C stack. But all frames up to one that has the mark were
  * interpreted by one call of the C function, so marks of the kind INSIDE say where they belong.
@@ -33,6 +33,7 @@ enum {
 
 #define ZEND_BASE         (1ull << 56)
 #define ZEND_MOST_ADDRESS (1ull << 47)
+#define ZEND_TAG_SHIFT    57 /* above ZEND_BASE, below the marks */
 
 static __always_inline void zend_code_of(const struct interpreter_layout *layout,
                                          const struct interpreter_block *code,
@@ -60,8 +61,17 @@ static __always_inline uint64_t zend_code_key(const struct interpreter_layout *l
     key = interpreter_mix(key, (uint64_t)pid << 40);
     key = interpreter_mix(key, interpreter_field(code, layout->name));
     key = interpreter_mix(key, interpreter_field(code, layout->scope));
-    key = interpreter_mix(key, interpreter_field(code, layout->line));
+    uint32_t line = interpreter_field(code, layout->line);
+    key = interpreter_mix(key, interpreter_field(code, layout->units) << 32 | line);
     return interpreter_mix(key, interpreter_field(code, layout->file));
+}
+
+/* The first of the addresses made for a code object's lines. Its memory may have belonged to
+ * another one before, of an earlier request for example, with the same addresses. So three bits are
+ * of the ID. */
+static __always_inline uint64_t zend_base(const struct zend_code *code, uint64_t code_key)
+{
+    return ZEND_BASE + (code->start << ZEND_SHIFT) + (code_key >> 61 << ZEND_TAG_SHIFT);
 }
 
 /* The length of the text at `address`; 0: there is none. */
@@ -73,7 +83,7 @@ static __always_inline uint64_t zend_text_length(const struct interpreter_reader
     return found ? interpreter_field(text, layout->length) : 0;
 }
 
-/* Copies the names of the code object whose head is in `code`. */
+/* Copies the names of the code object whose head is in `code`. ret->pid is set. */
 static __always_inline void zend_copy_code(const struct interpreter_reader *reader,
                                            const struct interpreter_layout *layout,
                                            const struct interpreter_block *code,
@@ -82,7 +92,7 @@ static __always_inline void zend_copy_code(const struct interpreter_reader *read
 {
     uint64_t text_bytes = layout->text_bytes;
     ret->kind = INTERPRETER_ZEND;
-    ret->start = ZEND_BASE + (head->start << ZEND_SHIFT);
+    ret->start = zend_base(head, zend_code_key(layout, code, ret->pid));
     ret->bytes = head->bytes << ZEND_SHIFT;
     ret->line = head->line;
     uint64_t name = interpreter_field(code, layout->name);
@@ -148,8 +158,9 @@ static __always_inline bool zend_add_frame(const struct interpreter_reader *read
     if (walk->mark)
         interpreter_add(walk, walk->mark, 0);
     walk->mark = 0;
-    interpreter_add(walk, ZEND_BASE + (code->start << ZEND_SHIFT) + offset, walk->frame.code);
-    walk->hash = interpreter_mix(walk->hash, zend_code_key(layout, &walk->block, pid));
+    uint64_t key = zend_code_key(layout, &walk->block, pid);
+    interpreter_add(walk, zend_base(code, key) + offset, walk->frame.code);
+    walk->hash = interpreter_mix(walk->hash, key);
     return true;
 }
 

@@ -117,6 +117,16 @@ class Python(Live):
             with self.subTest(version=version, python=python):
                 self.check(python, version)
 
+    def test_memory_used_again(self):
+        """Each function has its name, although another one was at the same address before."""
+        python = next(iter(pythons()))
+        done = argus("record", "-o", str(self.path), *self.backend, "--", python, str(TARGET), "again")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames = Frames(self.path)
+        found = [path[0] for number in range(10) for path in frames.of(f"again{number}")[:1]]
+        self.assertLessEqual(set(found), {(f"again{number}", 2 + number) for number in range(10)})
+        self.assertGreaterEqual(len(found), 7, "two at one address have the same 12 bits one time in 4096, and then no name")
+
     def test_answers(self):
         """The printed frames have the function, file and line instead of the interpreter's function."""
         python = next(iter(pythons()))
