@@ -368,7 +368,8 @@ static struct argus_error *bpf_pollers(struct backend *base, struct backend_poll
 {
     struct bpf_backend *backend = of_base(base);
     struct argus_error *error =
-        pollers_read(programs_map(backend->programs, "pollers"), ret, room, ret_count);
+        pollers_read(programs_map(backend->programs, "pollers"),
+                     programs_map(backend->programs, "terminals"), ret, room, ret_count);
     if (!backend->loops)
         backend->loops = condition_loops_create();
     if (!error && backend->loops)

@@ -8,15 +8,13 @@
 #include <sys/syscall.h>
 
 #include "base/vec.h"
-#include "server/proc_stat.h"
 #include "server/windows.h"
 
-#define LIST_EVERY_NS  5000000000ull /* a loop that is younger is hardly awaited */
-#define SURE_SAMPLES   3             /* found so often in its wait, a thread counts as a loop */
-#define MOST_ANCESTORS 16
-#define MOST_LOOPS     512
-#define LONG_REST_NS   1000000000ull /* its waits are not measured; they may be this long */
-#define ASKED_TIMES    3             /* a program that has just been started has no window yet */
+#define LIST_EVERY_NS 5000000000ull /* a loop that is younger is hardly awaited */
+#define SURE_SAMPLES  3             /* found so often in its wait, a thread counts as a loop */
+#define MOST_LOOPS    512
+#define LONG_REST_NS  1000000000ull /* its waits are not measured; they may be this long */
+#define ASKED_TIMES   3             /* a program that has just been started has no window yet */
 
 struct loop {
     uint32_t pid;
@@ -47,23 +45,6 @@ void condition_loops_destroy(struct condition_loops *loops)
 }
 
 /* --- which processes --- */
-
-/* Whether an ancestor in the same session has windows, and the process has none. */
-static bool works_for_windows(uint32_t pid)
-{
-    struct proc_stat stat, above;
-    if (!proc_stat_read(pid, pid, &stat) || stat.is_kernel || process_has_window(pid))
-        return false;
-    uint32_t parent = (uint32_t)stat.parent;
-    for (int i = 0; i < MOST_ANCESTORS && parent > 1; i++) {
-        if (!proc_stat_read(parent, parent, &above) || above.session != stat.session)
-            return false;
-        if (process_has_window(parent))
-            return true;
-        parent = (uint32_t)above.parent;
-    }
-    return false;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -110,7 +91,7 @@ static void list(struct condition_loops *loops)
     for (size_t i = 0; i < loops->loops.length; i++) {
         struct loop *loop = &loops->loops.data[i];
         if (!loop->is_awaited && loop->asked++ < ASKED_TIMES)
-            loop->is_awaited = works_for_windows(loop->pid);
+            loop->is_awaited = process_works_for_windows(loop->pid);
     }
     if (loops->loops.length)
         qsort(loops->loops.data, loops->loops.length, sizeof(struct loop), compare);

@@ -50,8 +50,16 @@ static struct poll_set set_of(const struct bpf_poll_set *set)
     return made;
 }
 
-struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,
-                                 size_t *ret_count)
+/* Whether keys were typed in the terminal from which it read, and no program has read since. */
+static bool has_typed(int terminals_fd, uint64_t terminal)
+{
+    struct bpf_terminal times;
+    return terminal && bpf_map_lookup_elem(terminals_fd, &terminal, &times) == 0 && times.read_ns &&
+           times.typed_ns > times.read_ns;
+}
+
+struct argus_error *pollers_read(int map_fd, int terminals_fd, struct backend_poller *ret,
+                                 size_t room, size_t *ret_count)
 {
     uint32_t count = BPF_POLLERS + 1024, position; /* more than the map holds: one call reads all */
     uint32_t *tids = malloc(count * sizeof(*tids));
@@ -73,6 +81,7 @@ struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t 
             .served = pollers[i].served,
             .first_ns = pollers[i].first_ns,
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,
+            .typed = has_typed(terminals_fd, pollers[i].terminal),
             .polling = pollers[i].place == BPF_POLLER_IN_LOOP,
             .polling_in_handler = pollers[i].place == BPF_POLLER_IN_HANDLER,
             .loop_set = set_of(&pollers[i].loop_set),

@@ -7,8 +7,8 @@
 #include "argus/error.h"
 #include "server/backend.h"
 
-/* As backend_pollers(); `map_fd` is borrowed. */
-struct argus_error *pollers_read(int map_fd, struct backend_poller *ret, size_t room,
-                                 size_t *ret_count);
+/* As backend_pollers(); `map_fd` and `terminals_fd` (bpf/typed.h) are borrowed. */
+struct argus_error *pollers_read(int map_fd, int terminals_fd, struct backend_poller *ret,
+                                 size_t room, size_t *ret_count);
 
 #endif

@@ -134,8 +134,17 @@ struct bpf_poller {
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
     uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
     uint64_t first_ns;    /* CLOCK_MONOTONIC: when its first poll returned */
+    uint64_t terminal;    /* key of the terminal from which it last read; 0: none */
     struct bpf_poll_set loop_set;    /* what its loop polls */
     struct bpf_poll_set handler_set; /* what its last poll inside a handler waited for */
+};
+
+#define BPF_TERMINALS 1024
+
+/* A terminal: when keys were last written for it, and when a program last read some.
+ * CLOCK_MONOTONIC; 0: not yet. */
+struct bpf_terminal {
+    uint64_t typed_ns, read_ns;
 };
 
 /* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the number of bytes. */

@@ -16,10 +16,13 @@
 
 #include "linux/display_sockets.h"
 #include "linux/process_fds.h"
+#include "server/proc_stat.h"
 
 /* X11 over TCP: display n listens at this port + n; ssh forwards to the displays from 10 on. */
 #define X11_PORT     6000
 #define X11_DISPLAYS 1024
+
+#define MOST_ANCESTORS 16
 
 /* The path may begin with a zero byte: then it is no file. */
 static bool is_display_address(const struct sockaddr_storage *address, socklen_t bytes)
@@ -88,4 +91,20 @@ bool poll_set_has_display(const struct poll_set *set, uint32_t pid)
 bool process_has_untaken(uint32_t pid)
 {
     return any_socket_is(pid, fd_is_untaken, false);
+}
+
+bool process_works_for_windows(uint32_t pid)
+{
+    struct proc_stat stat, above;
+    if (!proc_stat_read(pid, pid, &stat) || stat.is_kernel || process_has_window(pid))
+        return false;
+    uint32_t parent = (uint32_t)stat.parent;
+    for (int i = 0; i < MOST_ANCESTORS && parent > 1; i++) {
+        if (!proc_stat_read(parent, parent, &above) || above.session != stat.session)
+            return false;
+        if (process_has_window(parent))
+            return true;
+        parent = (uint32_t)above.parent;
+    }
+    return false;
 }

@@ -37,6 +37,12 @@ bool process_has_window(uint32_t pid)
     return true;
 }
 
+bool process_works_for_windows(uint32_t pid)
+{
+    (void)pid;
+    return false;
+}
+
 bool process_has_typed(uint32_t pid)
 {
     (void)pid;

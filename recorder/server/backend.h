@@ -62,7 +62,8 @@ struct backend_poller {
     uint64_t asked_ns;
     uint64_t first_ns; /* when its first poll returned; 0: unknown */
     bool waits_for_condition;
-    bool polling;                          /* it waits in its loop now */
+    bool typed;   /* keys were typed in the terminal from which it last read, and are unread */
+    bool polling; /* it waits in its loop now */
     bool polling_in_handler;               /* it waits in a poll inside a handler now */
     struct poll_set loop_set, handler_set; /* of its loop, and of its last poll inside a handler */
 };

@@ -36,6 +36,7 @@ const struct hang_system hang_system_proc = {
     .is_ready = poll_set_is_ready,
     .is_untaken = poll_set_is_untaken,
     .has_window = process_has_window,
+    .works_for_windows = process_works_for_windows,
     .has_typed = process_has_typed,
     .has_display = poll_set_has_display,
     .has_untaken = process_has_untaken,

@@ -41,7 +41,8 @@ struct away {
     bool is_hang, may_hang;  /* may_hang: only the analysis can tell whether it hangs */
     bool reported, doubt_reported, seen; /* seen: found by the current look */
     bool looked_at;
-    bool has_window; /* as found at the first look */
+    bool has_window; /* as found at the first look … */
+    bool helps;      /* … it has none, and works for another process's */
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -200,8 +201,9 @@ static bool is_unawaited(const struct hang_watch *watch, const struct backend_po
 {
     bool rests = sight->at_futex && poller->rested_ns < HANG_RESTING_NS;
     bool unseen = !away->has_window && !watch->name[0];
-    if (unseen && !watch->system->has_typed(poller->pid))
-        return true;
+    bool typed = unseen && (poller->typed || watch->system->has_typed(poller->pid));
+    if (unseen && !typed)
+        return !away->helps || !watch->system->is_ready(&poller->loop_set, poller->pid);
     return (sight->at_child || rests) && !watch->system->is_ready(&poller->loop_set, poller->pid);
 }
 
@@ -245,7 +247,7 @@ static void decide(struct hang_watch *watch, struct away *away, const struct bac
     if (away_ns - away->excuse.ns >= watch->threshold_ns) {
         away->is_hang = true;
         watch->seen++;
-    } else if (away->has_window && away->tid == away->pid &&
+    } else if ((away->has_window || away->helps) && away->tid == away->pid &&
                away_ns - away->unawaited.ns >= watch->threshold_ns) {
         away->may_hang = true;
         away->doubt = doubt_of(poller);
@@ -262,6 +264,14 @@ static bool report_long(struct hang_watch *watch, struct away *away, uint64_t no
     return reported || !lasts_long || report(watch, away, now_ns, false);
 }
 
+static void find_windows(const struct hang_watch *watch, struct away *away,
+                         const struct backend_poller *poller)
+{
+    away->has_window = poller->waits_for_condition || watch->system->has_window(away->pid);
+    away->helps = !away->has_window && !watch->name[0] && away->tid == away->pid &&
+                  watch->system->works_for_windows(away->pid);
+}
+
 static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
                   uint64_t now_ns)
 {
@@ -270,9 +280,10 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
         return report_long(watch, away, now_ns);
     bool there = watch->system->look(away->pid, away->tid, &sight);
     if (!away->looked_at)
-        away->has_window = poller->waits_for_condition || watch->system->has_window(away->pid);
+        find_windows(watch, away, poller);
     bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
-    bool serves = there && (poller->waits_for_condition || may_serve(watch, poller, away, now_ns));
+    bool serves = there && (poller->waits_for_condition || away->helps ||
+                            may_serve(watch, poller, away, now_ns));
     excuse(watch, away, there, unawaited || serves, now_ns, &away->excuse);
     excuse(watch, away, there, unawaited, now_ns, &away->unawaited);
     away->looked_at = true;

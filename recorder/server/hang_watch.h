@@ -42,6 +42,8 @@
  * - a main thread with windows is in a handler that polls, and none of the reasons above counts;
  * - a main thread without polls, which works for another process's windows, is away from its wait
  *   for a condition (linux/condition_loops.h);
+ * - a main thread that polls and works for another process's windows, as for a page of a browser, is
+ *   away from its loop while input for that loop is pending;
  * - a program waited, and hardly ran, while it started (hang_starts.h).
  */
 #ifndef ARGUS_RECORDER_HANG_WATCH_H
@@ -76,6 +78,8 @@ struct hang_system {
     /* Whether data that the process sent there is still unread, as poll_set_is_untaken(). */
     bool (*is_untaken)(const struct poll_set *set, uint32_t pid);
     bool (*has_window)(uint32_t pid);
+    /* As process_works_for_windows(). */
+    bool (*works_for_windows)(uint32_t pid);
     /* Whether the user has typed keys that the process has not read, as process_has_typed(). */
     bool (*has_typed)(uint32_t pid);
     /* Whether a descriptor of the set leads to a display server, as poll_set_has_display(). */

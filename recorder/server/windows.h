@@ -10,6 +10,10 @@
 /* Whether the process is connected to a display server. True if unknown. */
 bool process_has_window(uint32_t pid);
 
+/* Whether an ancestor in the same session has windows, and the process has none. False if
+ * unknown. */
+bool process_works_for_windows(uint32_t pid);
+
 /* Whether a descriptor of an array or bitmap is the process's connection to a display server. False
  * if unknown. */
 bool poll_set_has_display(const struct poll_set *set, uint32_t pid);

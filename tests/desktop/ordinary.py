@@ -16,6 +16,7 @@ from session import our_processes
 from watch import Sleepers, now_ns
 
 SNAPSHOT_S = 60
+SNAPSHOT_TRIES = 6
 STAY_S = 150  # how long a program is open
 RING = "32M"
 
@@ -129,10 +130,21 @@ class Use:
         self.outcome.actions += 1
         time.sleep(self.chance.choice((0.2, 1, 1, 3, 8)))
 
+    def take_snapshot(self, trace):
+        """Once more where the recorder says so: on a busy machine it may have to wait for the file system."""
+        for left in range(SNAPSHOT_TRIES, 0, -1):
+            try:
+                self.call_argus("snapshot", "-o", trace)
+                return
+            except RuntimeError as error:
+                if left == 1 or "try again" not in str(error):
+                    raise
+                time.sleep(10)
+
     def look(self):
         """Takes a snapshot, and lists its hangs. The snapshot is only kept if it has one of this desktop's."""
         trace = self.folder / f"{self.outcome.snapshots:03}.argus"
-        self.call_argus("snapshot", "-o", trace)
+        self.take_snapshot(trace)
         info, _ = judge.ask(self.argus, "info", "--json", trace)
         answer, said = judge.ask(self.argus, "hangs", "--json", trace)
         if answer is None:

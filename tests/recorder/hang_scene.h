@@ -18,7 +18,7 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool gone, ready, untaken, windowless, unread, typed;
+static bool gone, ready, untaken, windowless, helping, unread, typed;
 static struct hang_sight sight;
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
@@ -50,6 +50,12 @@ static bool has_window(uint32_t pid)
     return !windowless;
 }
 
+static bool works_for_windows(uint32_t pid)
+{
+    (void)pid;
+    return helping;
+}
+
 static bool has_typed(uint32_t pid)
 {
     (void)pid;
@@ -75,13 +81,14 @@ static const struct hang_system system_of_test = {.look = look,
                                                   .is_ready = is_ready,
                                                   .is_untaken = is_untaken,
                                                   .has_window = has_window,
+                                                  .works_for_windows = works_for_windows,
                                                   .has_typed = has_typed,
                                                   .has_display = has_display,
                                                   .has_untaken = has_untaken};
 
 static int set_up(void **state)
 {
-    gone = ready = untaken = windowless = unread = typed = false;
+    gone = ready = untaken = windowless = helping = unread = typed = false;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;

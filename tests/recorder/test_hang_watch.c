@@ -316,6 +316,41 @@ static void what_nobody_waits_for_is_none(void **state)
 }
 
 /* A program without a window is watched if the user names it. */
+/* A process that runs the scripts of a browser's page: whether it is awaited, the analysis decides. */
+static void a_helper_with_pending_input_is_doubtful(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    struct reply_hang hang;
+    windowless = helping = true;
+    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
+    loop.polling = true;
+    look_between(*state, &loop, 1, 5200 * MS, 9000 * MS);
+    assert_false(hang_watch_next(*state, &hang));
+    loop.polling = false;
+    loop.returned_ns = 9000 * MS;
+    ready = true;
+    look_between(*state, &loop, 1, 9000 * MS, 13000 * MS);
+    loop.polling = true;
+    look_between(*state, &loop, 1, 13200 * MS, 17000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    assert_true(hang_watch_next(*state, &hang));
+    assert_int_not_equal(hang.doubt, 0);
+    assert_int_equal(hang.start_ns, 9000 * MS);
+}
+
+/* A shell of a database, in a terminal that takes lines meanwhile. */
+static void typed_keys_are_awaited(void **state)
+{
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    windowless = true;
+    look_between(*state, &loop, 1, 1000 * MS, 2000 * MS);
+    loop.typed = true;
+    look_between(*state, &loop, 1, 2200 * MS, 4000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    look_between(*state, &loop, 1, 4200 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
 static void a_named_process_needs_no_window(void **state)
 {
     (void)state;
@@ -440,6 +475,8 @@ int main(void)
         WATCH_TEST(a_nested_loop_that_stays_away_is_one),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),
+        WATCH_TEST(a_helper_with_pending_input_is_doubtful),
+        WATCH_TEST(typed_keys_are_awaited),
         WATCH_TEST(a_named_process_needs_no_window),
         WATCH_TEST(a_nested_wait_for_an_answer_is_away),
         WATCH_TEST(a_call_that_nobody_takes_is_away),

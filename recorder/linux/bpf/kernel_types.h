@@ -193,8 +193,17 @@ struct super_block {
     unsigned int s_dev;
 };
 
+struct tty_struct {
+    struct tty_struct *link; /* the other end of a pseudo-terminal */
+};
+
+struct tty_file_private {
+    struct tty_struct *tty;
+};
+
 struct inode {
     unsigned short i_mode;
+    uint32_t i_rdev;
     unsigned long i_ino;
     struct super_block *i_sb;
     unsigned int i_fsnotify_mask;

@@ -14,6 +14,7 @@
 #include "message_pipe.h"
 #include "message_tcp.h"
 #include "message_unix.h"
+#include "typed.h"
 
 #define FMODE_WRITE   2
 #define NO_DESCRIPTOR 0xffffffffu
@@ -83,6 +84,8 @@ static __always_inline void message_object(struct moment *now, uint32_t descript
     if (type == S_IFREG) {
         if (!(flags & ARGUS_MESSAGE_RECEIVE))
             message_notify(now, file, inode, bytes);
+    } else if (type == S_IFCHR) {
+        terminal_used((uint32_t)now->tid, inode, data, flags & ARGUS_MESSAGE_RECEIVE);
     } else if (type == S_IFIFO) {
         message_pipe(now, inode, data, bytes, flags, spliced);
     } else if (type == S_IFSOCK) { /* its own tracepoints see what is spliced into it */

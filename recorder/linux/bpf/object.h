@@ -14,6 +14,7 @@
 #define S_IFSOCK 0140000
 #define S_IFREG  0100000
 #define S_IFIFO  0010000
+#define S_IFCHR  0020000
 #define AF_UNIX  1
 
 struct object {

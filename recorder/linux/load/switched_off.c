@@ -17,7 +17,7 @@
  * a channel: its map belongs here. */
 static const char *const call_maps[] = {
     "waits",      "slots",         "claims", "pipe_lasts",  "udp_heads",  "udp_last",
-    "yield_runs", "probe_threads", "queued", "names_asked", "epoll_sets",
+    "yield_runs", "probe_threads", "queued", "names_asked", "epoll_sets", "terminals",
 };
 
 struct argus_error *switched_off_set(struct bpf_object *object, uint32_t categories)
