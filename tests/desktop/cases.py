@@ -42,6 +42,12 @@ OPEN_MOUSEPAD = "run gdbus call --session --dest org.xfce.mousepad --object-path
 TELL_BRIDGE = (("NO_AT_BRIDGE", "0"), ("GTK_A11Y", "atspi"))
 TYPED = ("type a", "key BackSpace")  # into a terminal
 
+TK = "import socket, tkinter; top = tkinter.Tk(); text = tkinter.Text(top); text.pack(); text.focus_force(); " \
+     "top.bind('<F2>', lambda _: socket.create_connection(('127.0.0.1', 7802)).recv(1)); top.mainloop()"
+WX = "import fcntl, sys, wx; app = wx.App(); top = wx.Frame(None, title='text'); text = wx.TextCtrl(top); " \
+     "top.Bind(wx.EVT_CHAR_HOOK, lambda e: e.Skip() if e.GetKeyCode() != wx.WXK_F2 else fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX)); " \
+     "top.Show(); text.SetFocus(); app.MainLoop()"
+
 CASES = [
     # Files served by another process.
     Case("geany-slow-file", "GTK 3", ("geany", "-i", "{text}"), means.SlowFiles,
@@ -72,6 +78,11 @@ CASES = [
     Case("textedit-slow-file", "GNUstep", ("TextEdit", "-GSFilePath", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
     Case("keepass-slow-settings", "Windows Forms", ("keepass2", "-cfg-local:{slow}/slow.xml"), means.SlowFiles, start_up=True),
     Case("audacity-slow-file", "wxWidgets", ("sh", "-c", "rm -rf /var/tmp/audacity-root; exec audacity {slow}/slow.wav"), means.SlowFiles, start_up=True),
+    Case("linguist-slow-file", "Qt 6", ("/usr/lib/qt6/bin/linguist", "{slow}/slow.ts"), means.SlowFiles, start_up=True),
+    Case("feh-slow-file", "Imlib 2", ("feh", "{slow}/slow.png"), means.SlowFiles, start_up=True),
+    Case("viewnior-slow-file", "GTK 2", ("viewnior", "{slow}/slow.png"), means.SlowFiles, start_up=True),
+    Case("xournalpp-slow-file", "GTK 3", ("xournalpp", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
+    Case("dosbox-slow-file", "SDL", ("dosbox", "-conf", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
     # The clipboard's owner is stopped.
     Case("emacs-paste", "GTK 3 (own loop)", EMACS, means.StoppedClipboard, freeze=("key ctrl+y",)),
     Case("gvim-paste", "GTK 3", ("gvim", "-f", "{text}"), means.StoppedClipboard, use=("key Down",), freeze=('type "+p',)),
@@ -106,6 +117,8 @@ CASES = [
     Case("calculator-bus", "GTK 4", ("gnome-calculator",), means.StoppedBus, start_up=True),
     Case("gitk-settings", "Tk (git)", ("sh", "-c", "cd repository && GIT_CONFIG_GLOBAL={folder}/fifo exec gitk"), means.Held,
          ("pipe", "{folder}/fifo"), start_up=True),
+    Case("tk-connection", "Tk (Python)", ("/usr/bin/python3", "-c", TK), means.Held, ("tcp", "7802"), use=("type a",), freeze=("key F2",)),
+    Case("wx-flock", "wxPython", ("/usr/bin/python3", "-c", WX, "{folder}/lock"), means.Held, ("flock", "{folder}/lock"), use=("type a",), freeze=("key F2",)),
     # Programs in a terminal.
     Case("nano-slow-file", "terminal", ("xterm", "-e", "nano", "{text}"), means.SlowFiles, use=TYPED, thread="terminal",
          freeze=("key ctrl+r", "sleep 0.5", "type {slow}/slow.txt", "key Return")),
@@ -115,6 +128,8 @@ CASES = [
          ("database", "{folder}/source.db"), use=TYPED, thread="terminal", freeze=("type insert into t values(3);", "key Return")),
     Case("python-flock", "terminal", ("xterm", "-e", "/usr/bin/python3"), means.Held, ("flock", "{folder}/lock"), use=TYPED, thread="terminal",
          freeze=("type import fcntl; fcntl.flock(open('{held}'), fcntl.LOCK_EX)", "key Return")),
+    Case("vim-pipe", "terminal", ("xterm", "-e", "vim", "{text}"), means.Held, ("pipe", "{folder}/fifo"), use=("key Down",), thread="terminal",
+         freeze=("type :call system('cat {held}')", "key Return")),
     # The X server.
     Case("mousepad-grab", "GTK 3", ("mousepad", "{text}"), means.Grab, freeze=(OPEN_MOUSEPAD,)),
     Case("mousepad-server", "GTK 3", ("mousepad", "{text}"), means.StoppedServer, freeze=(OPEN_MOUSEPAD,)),

@@ -52,6 +52,7 @@ class SlowFiles(Means):
         (source / "slow.txt").write_text("".join(f"line {i} of a text with words\n" for i in range(300)))
         (source / "slow.c").write_text("".join(f"int value_{i} = {i};\n" for i in range(300)))
         (source / "slow.xml").write_text("<?xml version=\"1.0\"?><Configuration/>\n")
+        (source / "slow.ts").write_text('<?xml version="1.0"?><!DOCTYPE TS><TS version="2.1" language="de"></TS>')
         (source / "slow.wav").write_bytes(pathlib.Path(self.session.sound).read_bytes())
         (source / "slow.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="50" height="50"><rect width="9" height="9"/></svg>')
         (source / "slow.png").write_bytes(pathlib.Path(self.session.picture).read_bytes())
