@@ -16,13 +16,12 @@ enum { DEFAULT_HOPS = 3 };
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write to FILE, not to standard output"},
     {"format", 0, "trace-events|perfetto|pprof|firefox|dot|jsonl|jsonl-gz|sqlite",
-     "format [by FILE's suffix]"},
+     "format [FILE's]"},
     {"around", 0, "V", "only this vertex and those near it"},
     {"hops", 0, "N", "with --around: those up to N edges away (3)"},
     VERTEX_FILTER_OPTIONS,
     {"threshold", 't', "DURATION", "count as a hang what lasts DURATION or longer (2s)"},
-    {"limit", 'n', "N",
-     "write at most N vertices (perfetto, firefox 10^6, trace-events 200000, dot 500)"},
+    {"limit", 'n', "N", "write at most N vertices [by format]"},
     COMMAND_OPTIONS_END,
 };
 
@@ -291,7 +290,10 @@ const struct command command_graph_export = {
                "  jsonl (.jsonl), jsonl-gz (.jsonl.gz), sqlite (.sqlite): rows for programs:\n"
                "  processes, threads, vertices, edges, hangs, steps of their paths, root\n"
                "  causes, calling contexts (of the whole trace). The schema rows.json\n"
-               "  describes each row; a table of SQLite has the same columns.",
+               "  describes each row; a table of SQLite has the same columns.\n"
+               "\n"
+               "Without --limit, perfetto and firefox have at most 1,000,000 vertices,\n"
+               "trace-events 200,000, dot 500; the others have all.",
     .example = "argus graph export -o freeze.pftrace freeze.argus\n"
                "argus graph export -o freeze.jsonl.gz freeze.argus\n"
                "argus graph export --from=+2s --to=+6s freeze.argus -o freeze.json\n"
