@@ -325,12 +325,18 @@ static bool add_sink(bt_graph *graph, const bt_component_filter *muxer, struct r
 
 /* --- folders --- */
 
+/* A trace of LTTng has its parts up to five folders deep. Somebody may name the root of a disk. */
+enum { MOST_DEEP = 8, MOST_FILES = 200000 };
+
 /* nftw() has no argument for its callback. */
 static VEC(char *) folders;
+static uint32_t seen_files;
 
 static int add_folder(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status;
+    if (++seen_files > MOST_FILES || place->level > MOST_DEEP)
+        return seen_files > MOST_FILES ? -1 : 0;
     if (kind != FTW_F || strcmp(path + place->base, "metadata") != 0)
         return 0;
     char *folder = strndup(path, place->base > 1 ? (size_t)place->base - 1 : 1);
@@ -341,6 +347,7 @@ static void find_folders(const char *path)
 {
     while (folders.length)
         free(folders.data[--folders.length]);
+    seen_files = 0;
     nftw(path, add_folder, 16, FTW_PHYS);
 }
 

@@ -185,8 +185,10 @@ static enum argus_lack lack_of(const struct argus_symbols *symbols, const struct
         return ARGUS_LACK_SYMBOL;
     if (name_of(symbols, place, &name) && name.lack)
         return (enum argus_lack)name.lack;
-    if (!place->image || (place->image->path[0] != '/' && place->image->path[0] != '[') ||
-        place->image->path[1] == '/')
+    /* macOS names libraries of the shared cache by their UUID alone: such a one is a file, too */
+    bool is_named = place->image && (place->image->path[0] == '/' || place->image->path[0] == '[' ||
+                                     place->image->build_id_bytes);
+    if (!is_named || place->image->path[1] == '/')
         return ARGUS_LACK_JIT;
     return elf_files_lack(&symbols->files, place->entry);
 }

@@ -279,7 +279,7 @@ const struct command command_graph_export = {
                "  trace-events (.json): for ui.perfetto.dev or chrome://tracing. Threads as\n"
                "  tracks, segments and waits as slices, edges as arrows.\n"
                "\n"
-               "  pprof (.pb.gz): for 'go tool pprof'. Call stacks with their CPU samples, their\n"
+               "  pprof (.pb.gz): for 'go tool pprof'. Call stacks with their CPU samples,\n"
                "  time on a CPU, and the waits that began in them; labels: process, thread.\n"
                "\n"
                "  firefox (.profile.json): for profiler.firefox.com. For each thread its CPU\n"

@@ -305,9 +305,9 @@ const struct command command_report = {
     .summary = "one page to look at: hangs, diagnoses, calling contexts",
     .details = "Writes a self-contained HTML page: what was recorded and lost, the hangs with\n"
                "their diagnoses as text and as pictures, and, if the trace has call stacks,\n"
-               "the calling contexts as in 'argus contexts': of the recorded command and of the\n"
-               "processes that the explained hangs are about. With --base, both are compared\n"
-               "with a trace in which all went well, and no hang limits the contexts.\n"
+               "the calling contexts as in 'argus contexts': of the recorded command, and of\n"
+               "what the explained hangs are about. With --base, both are compared with a\n"
+               "trace in which all went well, and no hang limits the contexts.\n"
                "\n"
                "No questions are asked: each takes its default, and the page marks it as a\n"
                "guess. Use 'argus diagnose' to be asked. A note below a picture says what was\n"

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef __linux__
 #include <sys/sysmacros.h>
+#endif
 #include <unistd.h>
 
 #include "argus/recorded_host.h"
@@ -14,6 +16,17 @@
 #include "plugin/fleet/package_lookup.h"
 
 enum { MOST_PROGRAMS = 512 };
+
+/* By its place on the disk. macOS's images have no such place. */
+static bool is_same_inode(const struct argus_image_entry *image, const struct stat *status)
+{
+#ifdef __linux__
+    return image->inode == status->st_ino && image->dev_major == major(status->st_dev) &&
+           image->dev_minor == minor(status->st_dev);
+#else
+    return (void)image, (void)status, false;
+#endif
+}
 
 /* A path of a container or chroot may be another file here. */
 static bool is_this_file(const struct argus_image_entry *image)
@@ -28,8 +41,7 @@ static bool is_this_file(const struct argus_image_entry *image)
     close(fd);
     if (bytes)
         return bytes == image->build_id_bytes && memcmp(build_id, image->build_id, bytes) == 0;
-    return known && image->inode == status.st_ino && image->dev_major == major(status.st_dev) &&
-           image->dev_minor == minor(status.st_dev);
+    return known && is_same_inode(image, &status);
 }
 
 static bool is_program(const struct argus_image_entry *image)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 import machine  # noqa: E402
 from hang_scene import Loop  # noqa: E402
 
-COPIED = ["CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake", "libargus", "recorder", "importer", "dylib-hooks", "plugin", "lldbinit",
+COPIED = ["CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake", "api", "libargus", "recorder", "importer", "dylib-hooks", "plugin", "lldbinit",
           "share", "examples", "docs"]
 DOCUMENT = "docs/ARCHITECTURE.md"
 PROBED = "addition-probed"  # the program in which the new probe listens

@@ -173,7 +173,7 @@ def test_words(setup):
     done = setup.run("graph", "export", "--format=perfetto", trace)
     expect_equal("exit code", done.returncode, 2 if "built without" not in done.stderr else 1)
     done = setup.run("graph", "export", "--format=nothing", trace, code=2)
-    expect_in("'nothing' is none of trace-events, perfetto, dot, jsonl, jsonl-gz, sqlite", done.stderr)
+    expect_in("'nothing' is none of trace-events, perfetto, pprof, firefox, dot, jsonl, jsonl-gz, sqlite", done.stderr)
     setup.run("graph", "export", trace, "-o", setup.folder / "a.dot", code=0)
     expect((setup.folder / "a.dot").read_text().startswith("digraph"), "the suffix .dot chooses the format")
     setup.run("graph", "export", trace, "-o", setup.folder / "a.json", code=0)

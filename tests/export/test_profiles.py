@@ -14,7 +14,7 @@ from harness import expect, expect_equal, expect_in, freezes, main  # noqa: E402
 from wire import message, varint  # noqa: E402
 
 VALUES = ["samples", "cpu", "waits"]
-INNER, OUTER = f"anon+{LOAD - 0x5000:#x}", f"anon+{MAIN - 0x5000:#x}"
+INNER, OUTER = f"code+{LOAD:#x}", f"code+{MAIN:#x}"
 
 
 def sampled():

@@ -60,7 +60,7 @@ def test_lldbinit_at_the_start(setup):
 
 def test_lldbinit_by_name(setup):
     """A line without a path: the dynamic linker finds the link, as it does for a package in /usr/lib."""
-    links = [path for path in install(setup).glob("lib*/**/libargus.so") if path.is_symlink()]
+    links = [path for path in install(setup).glob("lib*/**/libargus.so") if path.is_symlink() and "link" not in path.parts]
     expect_equal("links", len(links), 1)
     home = setup.folder / "home by name"
     home.mkdir(exist_ok=True)

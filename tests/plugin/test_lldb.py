@@ -64,7 +64,7 @@ def test_failures_are_failures_and_nothing_more(setup):
                              (f"argus graph show {path} v99999999", "no vertex"),
                              (f"argus graph show {path} nonsense", "is not a vertex"),
                              ("argus info /etc/passwd", "not an Argus trace"),
-                             ("argus info /", "directory"),
+                             (f"argus info {setup.folder}", "directory"),
                              (f"argus diagnose --process=edtor0 {path}", "did you mean 'editor0'")]:
         try:
             expect_in(message, setup.run_lldb(command, code=1))

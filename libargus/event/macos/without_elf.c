@@ -3,6 +3,7 @@
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
 #include "event/binary/elf_exports.h"
+#include "event/binary/elf_go_module.h"
 #include "event/binary/elf_inlines.h"
 #include "event/binary/elf_members.h"
 #include "event/binary/elf_needed.h"
@@ -297,6 +298,12 @@ bool elf_export_function(const struct elf_file *file, const char *name, uint64_t
 bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_export *ret)
 {
     (void)file, (void)address, (void)ret;
+    return false;
+}
+
+bool elf_go_module_find(const struct elf_file *file, struct elf_go_module *ret)
+{
+    (void)file, (void)ret;
     return false;
 }
 
