@@ -6,8 +6,10 @@ struct argus_error *json_output(struct session *session, const char *format, jso
 {
     if (format)
         json = json_with_format(format, json);
-    if (!json)
+    if (!json_is_whole(json)) {
+        json_decref(json);
         return argus_error_memory();
+    }
     int failed = json_dumpf(json, session->out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(json);
     session_printf(session, "\n");

@@ -352,7 +352,8 @@ static json_t *meta_json(const struct firefox *out)
 
 static void write_json(struct firefox *out, json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    char *text =
+        json_is_whole(json) ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(json);
     out->failed |= !text;
     if (text)

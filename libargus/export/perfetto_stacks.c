@@ -111,7 +111,7 @@ static void add_address(struct perfetto *out, struct added *added, uint32_t proc
                         uint64_t time_ns, uint64_t address, bool is_return)
 {
     struct argus_functions functions = {.symbols = {{.offset = address}}, .count = 1};
-    char text[512];
+    char text[4096]; /* C++ has names of some thousand bytes */
     if (address < ARGUS_FRAME_ENDS)
         return;
     if (out->context->symbols)

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-enum { MOST_FRAMES = 256 };
+enum { MOST_FRAMES = 256, NAME_BYTES = 4096 }; /* C++ has names of some thousand bytes */
 
 /* The frames of one stack, innermost first. */
 struct frame_list {
@@ -46,7 +46,7 @@ static void add_address(struct profile *profile, struct frame_list *list, uint32
                         uint64_t time_ns, uint64_t address, bool is_return)
 {
     struct argus_functions functions = {.symbols = {{.offset = address}}, .count = 1};
-    char text[512];
+    char text[NAME_BYTES];
     if (address < ARGUS_FRAME_ENDS)
         return;
     if (profile->context->symbols)

@@ -82,6 +82,14 @@ def test_pprof(setup):
     expect_equal("sum of the time on a CPU", sum(values["cpu"] for _, values, _ in samples), sum(v["run_ns"] for v in vertices))
 
 
+def test_long_names(setup):
+    """Those of C++ templates have thousands of bytes; two may differ only at their end."""
+    long = "std::variant<" + "std::basic_string<char>, " * 90
+    named = sampled() + "".join(f"name pid 100 place {place:#x} function \"{long}{place}>\"\n" for place in (LOAD, MAIN - 1))
+    stack = next(stack for stack, values, _ in pprof(export(setup, setup.trace("long", named), "out.pb.gz")) if values["samples"])
+    expect_equal("names", stack, [f"{long}{LOAD}>", f"{long}{MAIN - 1}>"])
+
+
 def test_go_reads_it(setup):
     tools = glob.glob("/usr/lib/go-*/pkg/tool/*/pprof")  # `go tool` of some versions compiles it first, which takes minutes
     if not tools:
