@@ -155,9 +155,10 @@ static struct argus_error *read_header(struct perf_file *perf)
 
 /* --- records --- */
 
-static bool has_switches(const struct perf_file *perf)
+/* Whether the event `from` or one after it is the tracepoint sched_switch. */
+static bool has_switches(const struct perf_file *perf, size_t from)
 {
-    for (size_t i = 0; i < perf->attrs.length; i++) {
+    for (size_t i = from; i < perf->attrs.length; i++) {
         const struct perf_attr *attr = &perf->attrs.data[i];
         const struct tep_event *event = attr->type == PERF_TYPE_TRACEPOINT
                                             ? tep_find_event(perf->tep, (int)attr->config)
@@ -174,14 +175,15 @@ static struct argus_error *take_record(struct perf_file *perf, const uint8_t *re
 {
     uint64_t skip, offset = *at;
     size_t events = perf->attrs.length;
+    bool had_names = perf->has_names;
     struct argus_error *error = perf_take_stream_record(perf, record, bytes, offset, &skip);
     if (error)
         return error;
     if (skip > perf->file_bytes - offset)
         return perf_error(offset, "the file ends within what belongs to a record");
     *at += skip;
-    if (perf->is_pipe && (skip || perf->attrs.length != events))
-        perf->has_switches = has_switches(perf);
+    if (!perf->has_switches) /* the names come once, mostly behind the events */
+        perf->has_switches = has_switches(perf, perf->has_names != had_names ? 0 : events);
     return perf_take_record(perf, record, bytes, offset);
 }
 
@@ -215,7 +217,7 @@ static struct argus_error *read_body(struct perf_file *perf)
     struct argus_error *error = perf_read_features(perf);
     if (error)
         return error;
-    perf->has_switches = has_switches(perf);
+    perf->has_switches = has_switches(perf, 0);
     error = read_records(perf);
     if (error && error->code == ARGUS_ERROR_FORMAT) {
         sink_note(perf->sink, "only the part before a damaged place was imported: %s",

@@ -39,6 +39,7 @@ struct perf_file {
     struct perf_section data;
     uint64_t features[4];           /* a bit for each */
     bool has_switches;              /* the file has the tracepoint sched_switch */
+    bool has_names;                 /* of a pipe: the names of its tracepoints were read */
     bool is_pipe;                   /* written to a pipe: records take the place of the header */
     struct perf_unpacker *unpacker; /* owned; NULL: no compressed record yet */
 };

@@ -120,6 +120,8 @@ static const struct perf_attr *attr_of(const struct perf_file *perf, const uint8
 {
     const struct perf_attr *first = perf->attrs.data;
     uint64_t id;
+    if (!perf->attrs.length) /* a pipe's first sample may come before its first event */
+        return NULL;
     if (perf->attrs.length == 1 || !perf_read_id(first, body, bytes, &id))
         return first;
     uint32_t number = idmap_get(&perf->attr_of_id, id);

@@ -47,6 +47,7 @@ static struct argus_error *take_tracing_data(struct perf_file *perf, const uint8
         return perf_error(after, "the size of the tracepoints' formats is missing");
     memcpy(&size, body, sizeof(size));
     *ret_skip = ((uint64_t)size + 7) & ~7ull;
+    perf->has_names = true;
     return perf_read_section(perf, FEATURE_TRACING_DATA, (struct perf_section){after, size});
 }
 

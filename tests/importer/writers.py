@@ -119,6 +119,13 @@ def perf_compressed(path, events):
     perf_data(path, events, records)
 
 
+def perf_bomb(path, events, blocks):
+    """After the events: compressed records of a kind that nobody knows, 128 KB in each block of 4 bytes: one byte, repeated (RFC 8878)."""
+    stream = struct.pack("<I", 0xFD2FB528) + b"\x00\x58" + ((128 << 10 << 3 | 2).to_bytes(3, "little") + b"\x08") * blocks
+    packed = b"".join(struct.pack("<IHH", 81, 0, 8 + len(part)) + part for part in in_parts(stream, 32000))
+    perf_data(path, events, perf_records(events) + packed)
+
+
 def perf_pipe(path, events):
     """perf record -o -: records take the place of tables."""
     out = b"PERFILE2" + struct.pack("<Q", 16)
