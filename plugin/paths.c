@@ -152,13 +152,14 @@ char *paths_data_directory(void)
 }
 
 /* The programs that are installed with the shared object that this code is in: the library, or the plugin.
- * Their host is another program, and may be anywhere. */
+ * Their host is another program, and may be anywhere. In a program, dladdr() tells its argv[0], which
+ * may be relative to a folder that is no longer the current one. */
 static char *beside_library(const char *name)
 {
     static const char *const places[] = {"../bin", "../../bin"};
     Dl_info object;
-    const char *slash =
-        dladdr(places, &object) && object.dli_fname ? strrchr(object.dli_fname, '/') : NULL;
+    bool known = dladdr(places, &object) && object.dli_fname && object.dli_fname[0] == '/';
+    const char *slash = known ? strrchr(object.dli_fname, '/') : NULL;
     for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
         char *path;
         if (asprintf(&path, "%.*s/%s/%s", (int)(slash - object.dli_fname), object.dli_fname,

@@ -172,6 +172,18 @@ def test_cache(folder):
     check(after == before - 10, f"cache: {before} records, then {after}")
 
 
+def test_place(folder):
+    """The importer is not looked for at a place that only the program's name tells."""
+    (folder / "other/lib").mkdir(parents=True)
+    (folder / "other/bin").mkdir()
+    (folder / "other/bin/argus-import").write_text(f"#!/bin/sh\ntouch '{folder}/taken'\nexit 1\n")
+    (folder / "other/bin/argus-import").chmod(0o755)
+    path = folder / "place.txt"
+    path.write_text("# tracer: nop\n sh-7 [000] ..... 1.000000: sched_switch: prev_pid=0\n")
+    subprocess.run(["other/lib/argus", "info", str(path)], executable=ARGUS, cwd=folder, capture_output=True, check=False, timeout=60)
+    check(not (folder / "taken").exists(), "place: a program beside argv[0] was run")
+
+
 def import_bytes(path, folder):
     target = folder / "broken.argus"
     with open(target, "wb+") as out:
@@ -212,6 +224,7 @@ def main():
         if "CTF (LTTng)" in READS:
             test_ctf_2(folder)
         test_import(folder)
+        test_place(folder)
         for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
             if form in READS:
                 test_broken(folder, form, tries)
