@@ -15,26 +15,32 @@
 enum { LINE_BYTES = 512 };
 
 /* A package manager: the command that tells the package of a file, and the one that tells the
- * version of a package; NULL: the first tells both. The argument goes last. `no_owner`: lines that
- * begin with it tell no package. */
+ * version of a package; NULL: the first tells both. The argument goes last. */
 static const struct manager {
-    const char *owner[5];
+    const char *owner[6];
     const char *version[5];
-    const char *no_owner;
 } managers[] = {
-    {{"dpkg-query", "--search", NULL},
-     {"dpkg-query", "--show", "--showformat=${Version}\\n", NULL},
-     "diversion by "},
-    {{"rpm", "--query", "--queryformat=%{NAME} %{VERSION}-%{RELEASE}\\n", "--file", NULL},
-     {NULL},
-     NULL},
+    /* in C's language, because lines that tell no package are known by their words */
+    {{"env", "LC_ALL=C", "dpkg-query", "--search", NULL},
+     {"dpkg-query", "--show", "--showformat=${Version}\\n", NULL}},
+    {{"rpm", "--query", "--queryformat=%{NAME} %{VERSION}-%{RELEASE}\\n", "--file", NULL}, {NULL}},
 };
 
-/* Removes the lines that begin with `prefix`, and all after the first other one. */
-static void keep_line(char *text, const char *prefix)
+/* Lines of dpkg-query about a file that a package or an administrator has moved. */
+static bool tells_no_package(const char *line)
+{
+    static const char *const beginnings[] = {"diversion by ", "local diversion "};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(line, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Removes the lines that tell no package, and all after the first other one. */
+static void keep_line(char *text)
 {
     const char *line = text;
-    while (prefix && strncmp(line, prefix, strlen(prefix)) == 0) {
+    while (tells_no_package(line)) {
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
@@ -55,10 +61,9 @@ static bool spawn_to(char *const *words, int fd, pid_t *ret_pid)
     return started;
 }
 
-/* Writes the first line that the command prints, without those that begin with `skipped`, to `ret`.
+/* Writes the first line that the command prints, without those that tell no package, to `ret`.
  * False: it failed. */
-static bool first_line(const char *const *command, const char *argument, const char *skipped,
-                       char ret[LINE_BYTES])
+static bool first_line(const char *const *command, const char *argument, char ret[LINE_BYTES])
 {
     char *words[8] = {NULL};
     int ends[2], status = 1;
@@ -78,7 +83,7 @@ static bool first_line(const char *const *command, const char *argument, const c
             ret[length++] = block[i];
     close(ends[0]);
     ret[length] = '\0';
-    keep_line(ret, skipped);
+    keep_line(ret);
     while (started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return started && WIFEXITED(status) && WEXITSTATUS(status) == 0 && ret[0];
@@ -96,7 +101,7 @@ static bool ask(const struct manager *manager, const char *path, char *ret_packa
                 char *ret_version)
 {
     char line[LINE_BYTES], version[LINE_BYTES];
-    if (!first_line(manager->owner, path, manager->no_owner, line))
+    if (!first_line(manager->owner, path, line))
         return false;
     char *end = end_of_package(manager, line);
     if (!*end || end == line)
@@ -104,7 +109,7 @@ static bool ask(const struct manager *manager, const char *path, char *ret_packa
     *end = '\0';
     if (!manager->version[0])
         snprintf(version, sizeof(version), "%s", end + 1);
-    else if (!first_line(manager->version, line, NULL, version))
+    else if (!first_line(manager->version, line, version))
         return false;
     line[strcspn(line, ":")] = '\0';
     snprintf(ret_package, PACKAGE_BYTES, "%.*s", PACKAGE_BYTES - 1, line);
@@ -180,7 +185,7 @@ static void take_owner(char *line, struct package_of_file *files, size_t count)
 {
     char *path = strstr(line, ": /");
     size_t length = strcspn(line, ":, ");
-    if (!path || !length || strncmp(line, managers[0].no_owner, strlen(managers[0].no_owner)) == 0)
+    if (!path || !length || tells_no_package(line))
         return;
     for (size_t i = 0; i < count; i++)
         if (!files[i].package[0] && length < PACKAGE_BYTES && is_same_path(files[i].path, path + 2))
@@ -210,8 +215,8 @@ static void take_lines(char *text, void (*take)(char *, struct package_of_file *
 
 static void ask_dpkg(struct package_of_file *files, size_t count)
 {
-    char *words[MOST_ARGUMENTS] = {"dpkg-query", "--search"};
-    size_t used = 2;
+    char *words[MOST_ARGUMENTS] = {"env", "LC_ALL=C", "dpkg-query", "--search"};
+    size_t used = 4;
     for (size_t i = 0; i < count && used + 3 < MOST_ARGUMENTS; i++) {
         if (files[i].path[strcspn(files[i].path, "*?[\\")])
             continue; /* a pattern */
@@ -221,14 +226,14 @@ static void ask_dpkg(struct package_of_file *files, size_t count)
     }
     words[used] = NULL;
     take_lines(output_of(words), take_owner, files, count);
-    used = 3;
-    words[1] = "--show";
-    words[2] = "--showformat=${Package} ${Version}\\n";
+    used = 5;
+    words[3] = "--show";
+    words[4] = "--showformat=${Package} ${Version}\\n";
     for (size_t i = 0; i < count && used + 1 < MOST_ARGUMENTS; i++)
         if (files[i].package[0])
             words[used++] = files[i].package;
     words[used] = NULL;
-    if (used > 3)
+    if (used > 5)
         take_lines(output_of(words), take_version, files, count);
 }
 

@@ -228,7 +228,8 @@ def test_packages_do_not_depend_on_the_order(setup):
 
 PACKAGE_MANAGER = """#!/bin/sh
 case "$1 $3" in
---search*) echo "diversion by dash from: $2"; echo "libhelp:amd64, libhelp:i386: $2";;
+--search*) [ "$LC_ALL" = C ] || echo "Umleitung durch dash von: $2"
+echo "diversion by dash from: $2"; echo "local diversion from: $2"; echo "libhelp:amd64, libhelp:i386: $2";;
 --show*libhelp:amd64) echo 7.1;;
 --show*) printf 7.17.1;;
 esac
