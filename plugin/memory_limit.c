@@ -16,6 +16,12 @@
 /* A program's file, its debug information in a second file, and both uncompressed. */
 #define PER_IMAGE_BYTE 8u
 
+struct argus_error *memory_limit_open(const struct session *session, const char *path,
+                                      struct argus_trace **ret)
+{
+    return session->in_lldb ? argus_trace_open_shared(path, ret) : argus_trace_open(path, ret);
+}
+
 void memory_limit_for(const struct session *session, const char *path)
 {
     struct rlimit limit;

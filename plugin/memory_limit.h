@@ -15,6 +15,10 @@
  * taken already. Does nothing inside LLDB, and if the user's own limit is lower. */
 void memory_limit_for(const struct session *session, const char *path);
 
+/* argus_trace_open(), inside LLDB and other hosts argus_trace_open_shared(). */
+struct argus_error *memory_limit_open(const struct session *session, const char *path,
+                                      struct argus_trace **ret);
+
 /* After a trace was opened: lets the process also map the files of the programs that it names. libelf
  * maps them writable, which counts as data although it takes no memory, and their debug information
  * may be in second files, or compressed. Does nothing inside LLDB or without a limit. */

@@ -38,7 +38,7 @@ static struct argus_error *open_file(struct session *session, const struct argum
                                      const char *path, struct argus_trace **ret)
 {
     if (!arguments_has(arguments, "with")) {
-        struct argus_error *error = argus_trace_open(path, ret);
+        struct argus_error *error = memory_limit_open(session, path, ret);
         bool is_other = error && error->code == ARGUS_ERROR_FORMAT;
         return is_other ? foreign_trace_open(session, path, error, ret) : error;
     }

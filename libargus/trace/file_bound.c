@@ -59,7 +59,7 @@ struct argus_error *file_bound_check_memory(const struct file_bound *bound, cons
                                             uint64_t file_bytes, uint64_t offset_bytes)
 {
     char most[32], size[32];
-    uint64_t used = memory_used_bytes();
+    uint64_t used = bound->is_shared ? 0 : memory_used_bytes();
     if (used <= bound->before_bytes || used - bound->before_bytes <= bound->most_bytes)
         return NULL;
     bytes_text(bound->most_bytes, most, sizeof(most));

@@ -10,6 +10,9 @@
  * - the memory that the process has taken since, measured while tables and records are read. All
  *   that a command builds, it builds from these; so no table needs a bound of its own.
  *
+ * A debugger or another program that uses the library allocates for itself at the same time, so
+ * there the second is not measured; instead, entries of tables count as records.
+ *
  * The second is also bounded by the memory that the machine had left. ARGUS_MEMORY=SIZE replaces
  * both, for the rare file that was made by a program or that the user trusts.
  */
@@ -26,11 +29,12 @@ struct file_bound {
     uint64_t most_bytes;   /* that may be added to it */
     uint64_t most_records;
     bool is_wanted; /* the user has set it */
+    bool is_shared; /* the process has other work too: its memory says nothing about the file */
 };
 
 void file_bound_init(struct file_bound *bound, uint64_t file_bytes);
 
-/* The error if the process has taken more than that; `offset_bytes` says where reading is. Costs a
+/* The error if the process has taken more than that, and is not shared; `offset_bytes` says where reading is. Costs a
  * microsecond: to be called once for some thousand entries. */
 struct argus_error *file_bound_check_memory(const struct file_bound *bound, const char *path,
                                             uint64_t file_bytes, uint64_t offset_bytes);

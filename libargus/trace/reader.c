@@ -112,10 +112,11 @@ static struct argus_error *add_chunk(struct argus_trace *trace, const struct wal
     struct argus_chunk chunk = chunk_from_disk(step);
     bool records = chunk.kind == ARGUS_CHUNK_RECORDS;
     bool added = records ? vec_push(&trace->chunks, chunk) : vec_push(tables, chunk);
-    trace->record_count += records ? chunk.count : 0;
+    *(records ? &trace->record_count : &trace->table_entry_count) += chunk.count;
+    uint64_t claimed = trace->record_count + (trace->is_shared ? trace->table_entry_count : 0);
     return !added ? argus_error_memory()
                   : file_bound_check_records(&trace->bound, trace->path, trace->file_bytes,
-                                             chunk.offset_bytes, trace->record_count);
+                                             chunk.offset_bytes, claimed);
 }
 
 static int compare_chunks(const void *left, const void *right)
@@ -296,6 +297,7 @@ static struct argus_error *check_file(struct argus_trace *trace)
                                   trace->path);
     trace->file_bytes = (uint64_t)status.st_size;
     file_bound_init(&trace->bound, trace->file_bytes);
+    trace->bound.is_shared = trace->is_shared;
     return identify_file(trace, &status);
 }
 
@@ -320,12 +322,13 @@ static struct argus_error *read_trace(struct argus_trace *trace)
     return error;
 }
 
-struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret)
+static struct argus_error *open_trace(const char *path, bool is_shared, struct argus_trace **ret)
 {
     struct argus_trace *trace = calloc(1, sizeof(*trace));
     if (!trace)
         return argus_error_memory();
     trace->fd = -1;
+    trace->is_shared = is_shared;
     trace->path = strdup(path);
     trace->strings = strtab_create();
     struct argus_error *error = NULL;
@@ -341,6 +344,16 @@ struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret)
     else
         *ret = trace;
     return error;
+}
+
+struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret)
+{
+    return open_trace(path, false, ret);
+}
+
+struct argus_error *argus_trace_open_shared(const char *path, struct argus_trace **ret)
+{
+    return open_trace(path, true, ret);
 }
 
 void argus_trace_close(struct argus_trace *trace)

@@ -69,6 +69,8 @@ struct argus_trace {
     uint64_t file_bytes;
     uint64_t identity; /* argus_trace_identity() */
     struct file_bound bound;
+    uint64_t table_entry_count; /* of all chunks */
+    bool is_shared;             /* argus_trace_open_shared() */
     struct argus_trace_header header;
     struct strtab *strings;         /* owned: names, paths, reasons */
     VEC(struct argus_chunk) chunks; /* of records, by sequence */

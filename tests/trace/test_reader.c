@@ -346,6 +346,22 @@ static void memory_beyond_the_bound_is_an_error(void **state)
     argus_trace_close(trace);
 }
 
+static void memory_of_a_host_is_not_that_of_the_file(void **state)
+{
+    enum { BYTES = 8 << 20 };
+    struct argus_trace *trace;
+    fixture_write_small(*state);
+    setenv("ARGUS_MEMORY", "4M", 1);
+    assert_ok(argus_trace_open_shared(((struct fixture *)*state)->path, &trace));
+    unsetenv("ARGUS_MEMORY");
+    char *taken = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(taken != MAP_FAILED);
+    memset(taken, 1, BYTES);
+    assert_ok(argus_trace_check_memory(trace, 4096));
+    munmap(taken, BYTES);
+    argus_trace_close(trace);
+}
+
 int main(void)
 {
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
@@ -365,6 +381,7 @@ int main(void)
         FILE_TEST(more_records_than_such_a_file_has_are_refused),
         FILE_TEST(the_user_can_lift_the_bound),
         FILE_TEST(memory_beyond_the_bound_is_an_error),
+        FILE_TEST(memory_of_a_host_is_not_that_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

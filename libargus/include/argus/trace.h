@@ -275,6 +275,9 @@ struct argus_trace;
  * are among the records. If the file is not a trace or has a newer major version, that is an error.
  * A damaged or cut-off file opens, and argus_trace_damage() lists the damage. */
 struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret);
+/* The same in a process that does other work too, whose memory is therefore not measured
+ * (argus_trace_check_memory()). */
+struct argus_error *argus_trace_open_shared(const char *path, struct argus_trace **ret);
 void argus_trace_close(struct argus_trace *trace);
 
 const char *argus_trace_path(const struct argus_trace *trace);
