@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include "plugin/paths.h"
 #include "recorder/client/output.h"
 
-enum { IMPORTER_UNKNOWN_FORMAT = 3, IMPORTED_FD = 3 };
+enum { IMPORTER_UNKNOWN_FORMAT = 3, IMPORTED_FD = 3, PROGRESS_EVERY_MS = 100 };
 
 /* --- the importer --- */
 
@@ -44,12 +46,27 @@ static struct argus_error *start(const char *program, const char *path, int fd, 
     return failed ? argus_error_os(failed, "cannot start %s", program) : NULL;
 }
 
-/* The last line of what the importer says; empty: it said nothing. */
-static void read_message(int fd, char *ret, size_t room)
+/* Waits until there is something to read from the importer, or it has ended. False: the session was
+ * interrupted before that. */
+static bool await_message(struct session *session, int fd)
+{
+    struct pollfd wanted = {fd, POLLIN, 0};
+    do {
+        session_progress(session, "importing", 0, 0);
+        if (session_interrupted(session))
+            return false;
+    } while (poll(&wanted, 1, PROGRESS_EVERY_MS) <= 0);
+    return true;
+}
+
+/* The last line of what the importer says; empty: it said nothing. False: interrupted. */
+static bool read_message(struct session *session, int fd, char *ret, size_t room)
 {
     size_t length = 0;
-    ssize_t got;
-    while ((got = read(fd, ret + length, room - 1 - length)) > 0 || (got < 0 && errno == EINTR))
+    ssize_t got = 1;
+    bool go_on;
+    while ((go_on = await_message(session, fd)) &&
+           ((got = read(fd, ret + length, room - 1 - length)) > 0 || (got < 0 && errno == EINTR)))
         if (got > 0 && (length += (size_t)got) == room - 1)
             length = 0; /* only the end matters */
     while (length && ret[length - 1] == '\n')
@@ -58,6 +75,7 @@ static void read_message(int fd, char *ret, size_t room)
     const char *line = strrchr(ret, '\n');
     if (line)
         memmove(ret, line + 1, strlen(line));
+    return go_on;
 }
 
 static struct argus_error *judge(const char *path, pid_t pid, const char *message, bool *ret_known)
@@ -74,11 +92,22 @@ static struct argus_error *judge(const char *path, pid_t pid, const char *messag
     if (*message && WIFEXITED(status))
         return argus_error_create(ARGUS_ERROR_FORMAT, "%s", message);
     return argus_error_create(
-        ARGUS_ERROR_FORMAT, "cannot import %s: argus-import ended by signal %d%s%s", path,
-        WIFSIGNALED(status) ? WTERMSIG(status) : 0, *message ? ": " : "", message);
+        ARGUS_ERROR_FORMAT, "cannot import %s: argus-import ended by %s %d%s%s", path,
+        WIFEXITED(status) ? "exit code" : "signal",
+        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), *message ? ": " : "", message);
 }
 
-static struct argus_error *run(const char *program, const char *path, int fd, bool *ret_known)
+/* Ends the importer, which has nothing to clean up. */
+static struct argus_error *interrupt(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return session_interrupt_error();
+}
+
+static struct argus_error *run(struct session *session, const char *program, const char *path,
+                               int fd, bool *ret_known)
 {
     int message[2];
     char text[1024];
@@ -87,21 +116,22 @@ static struct argus_error *run(const char *program, const char *path, int fd, bo
         return argus_error_os(errno, "cannot make a pipe");
     struct argus_error *error = start(program, path, fd, message[1], &pid);
     close(message[1]);
-    if (!error) {
-        read_message(message[0], text, sizeof(text));
-        error = judge(path, pid, text, ret_known);
-    }
+    if (!error)
+        error = read_message(session, message[0], text, sizeof(text))
+                    ? judge(path, pid, text, ret_known)
+                    : interrupt(pid);
     close(message[0]);
     return error;
 }
 
-struct argus_error *foreign_trace_import(const char *path, int fd, bool *ret_known)
+struct argus_error *foreign_trace_import(struct session *session, const char *path, int fd,
+                                         bool *ret_known)
 {
     char *program = paths_find_importer();
     *ret_known = false;
     if (!program)
         return NULL;
-    struct argus_error *error = run(program, path, fd, ret_known);
+    struct argus_error *error = run(session, program, path, fd, ret_known);
     free(program);
     return error;
 }
@@ -203,12 +233,17 @@ static struct argus_error *import_to(struct session *session, const char *path, 
     if (error)
         return error;
     session_progress(session, "importing", 0, 0);
-    error = foreign_trace_import(path, output.fd, ret_known);
+    error = foreign_trace_import(session, path, output.fd, ret_known);
     if (!error && *ret_known)
         error = output_commit(&output);
     output_deinit(&output);
-    if (!error && *ret_known)
+    if (!error && *ret_known) {
         foreign_trace_finish(session, place);
+        if (session_interrupted(session)) { /* names may be missing: no copy for later commands */
+            unlink(place);
+            error = session_interrupt_error();
+        }
+    }
     session_end_progress(session);
     return error;
 }
@@ -231,7 +266,7 @@ static struct argus_error *open_imported(struct session *session, const char *pa
     if (error)
         return error;
     memory_limit_for(session, place); /* so far it was that of the foreign file */
-    return argus_trace_open(place, ret);
+    return memory_limit_open(session, place, ret);
 }
 
 struct argus_error *foreign_trace_open(struct session *session, const char *path,

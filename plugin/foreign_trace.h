@@ -21,8 +21,10 @@ struct argus_error *foreign_trace_open(struct session *session, const char *path
                                        struct argus_error *refused, struct argus_trace **ret);
 
 /* Writes the file or folder `path` as an .argus file into `fd`, without names of functions.
- * `*ret_known`: false if the format is unknown; then nothing was written, and that is no error. */
-struct argus_error *foreign_trace_import(const char *path, int fd, bool *ret_known);
+ * `*ret_known`: false if the format is unknown; then nothing was written, and that is no error. An
+ * interrupted session ends the importer, which is an error. */
+struct argus_error *foreign_trace_import(struct session *session, const char *path, int fd,
+                                         bool *ret_known);
 
 /* Completes an imported file: unwinds copied stacks, adds names of functions. */
 void foreign_trace_finish(struct session *session, const char *path);

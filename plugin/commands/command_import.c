@@ -67,7 +67,7 @@ static struct argus_error *write_foreign(struct session *session, const char *fr
     if (error)
         return error;
     session_progress(session, "importing", 0, 0);
-    error = foreign_trace_import(from, output.fd, &known);
+    error = foreign_trace_import(session, from, output.fd, &known);
     if (!error && !known)
         error = argus_error_create(ARGUS_ERROR_UNSUPPORTED, "argus-import does not know %s", from);
     if (!error)
