@@ -2,6 +2,8 @@
 #ifndef ARGUS_API_API_H
 #define ARGUS_API_API_H
 
+#include <stdatomic.h>
+
 #include "api/argus.h"
 #include "argus/contexts.h"
 #include "argus/report.h"
@@ -17,8 +19,8 @@ struct argus_file {
     char format[32];
     char **warnings; /* owned */
     size_t warning_count;
-    size_t references;
-    bool stopped; /* by `go_on` */
+    atomic_size_t references; /* lists and answers may be ended in any thread */
+    bool stopped;             /* by `go_on` */
 };
 
 struct argus_hang_list {
@@ -29,8 +31,11 @@ struct argus_hang_list {
 
 /* Adds a reference and returns the file; argus_file_close() drops it. */
 struct argus_file *api_file_keep(struct argus_file *file);
-/* Begins a call: `go_on` counts its time from now on, and is asked again. */
+/* Begins a call: `go_on` counts its time from now on, and is asked again; files may be fetched again. */
 void api_file_begin(struct argus_file *file);
+/* Ends it: keeps warnings about fetched files. Returns `error`, or the error that `go_on` ended the call,
+ * also if it did so when all was done. */
+struct argus_error *api_file_end(struct argus_file *file, struct argus_error *error);
 /* For functions of the library that report progress; `context` is the file. */
 bool api_file_progress(void *context, const char *what, double share);
 

@@ -123,7 +123,7 @@ static struct argus_error *write_report(struct argus_answer *answer, struct api_
 {
     struct argus_sink sink = api_text_sink(into);
     struct argus_report_context context = context_of(answer, &sink);
-    argus_symbols_forget_shown(answer->file->symbols);
+    argus_symbols_forget_frames(answer->file->symbols);
     struct argus_error *error = argus_report_diagnosis(&context, &answer->diagnosis, json);
     return !error && (into->failed || !into->text) ? argus_error_memory() : error;
 }
@@ -155,6 +155,7 @@ struct argus_error *argus_answer_create(struct argus_hang_list *list, size_t ind
     answer->file = api_file_keep(list->file);
     api_file_begin(answer->file);
     struct argus_error *error = diagnose(answer, &list->hangs.items[index]);
+    error = api_file_end(answer->file, error);
     if (error) {
         argus_answer_free(answer);
         return error;

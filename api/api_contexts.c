@@ -124,10 +124,13 @@ struct argus_error *argus_context_list_create(struct argus_file *file,
     list->file = api_file_keep(file);
     api_file_begin(file);
     struct argus_error *error = api_take_options(given, &filter, sizeof(filter));
-    if (!error && filter.base)
+    if (!error && filter.base && filter.base != file)
         api_file_begin(filter.base);
     if (!error)
         error = fill(list, &filter);
+    error = api_file_end(file, error);
+    if (filter.base && filter.base != file)
+        error = api_file_end(filter.base, error);
     if (error) {
         argus_context_list_free(list);
         return error;

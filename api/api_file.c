@@ -27,6 +27,9 @@ static void keep_remark(void *data, const char *level, const char *text)
 {
     struct argus_file *file = data;
     (void)level;
+    for (size_t i = 0; i < file->warning_count; i++)
+        if (strcmp(file->warnings[i], text) == 0)
+            return; /* each call can find the same */
     char **warnings = realloc(file->warnings, (file->warning_count + 1) * sizeof(*warnings));
     if (!warnings)
         return; /* a warning less */
@@ -59,6 +62,20 @@ void api_file_begin(struct argus_file *file)
 {
     file->stopped = false;
     session_begin(&file->session);
+    session_trace_forget_shown(file->trace);
+}
+
+struct argus_error *api_file_end(struct argus_file *file, struct argus_error *error)
+{
+    session_end_progress(&file->session);
+    if (!file->stopped) {
+        session_trace_note_fetched(&file->session, file->trace);
+        return error;
+    }
+    if (error && error->code != ARGUS_ERROR_INTERRUPTED)
+        return error;
+    argus_error_destroy(error);
+    return argus_error_create(ARGUS_ERROR_INTERRUPTED, "the function go_on ended the call");
 }
 
 bool api_file_progress(void *context, const char *what, double share)
@@ -144,11 +161,12 @@ struct argus_error *argus_file_open(const char *path, const struct argus_open_op
                                 read_no_line, cannot_ask,     NULL};
     session_init(&file->session, &host, NULL);
     file->session.in_lldb = true; /* the process is not ours: its memory limits stay as they are */
-    file->references = 1;
+    atomic_init(&file->references, 1);
     struct argus_error *error = api_take_options(given, &file->options, sizeof(file->options));
     api_file_begin(file);
     if (!error)
         error = load(file, path);
+    error = api_file_end(file, error);
     if (error) {
         argus_file_close(file);
         return error;
@@ -161,13 +179,13 @@ struct argus_error *argus_file_open(const char *path, const struct argus_open_op
 
 struct argus_file *api_file_keep(struct argus_file *file)
 {
-    file->references++;
+    atomic_fetch_add(&file->references, 1);
     return file;
 }
 
 void argus_file_close(struct argus_file *file)
 {
-    if (!file || --file->references)
+    if (!file || atomic_fetch_sub(&file->references, 1) > 1)
         return;
     session_trace_destroy(file->trace);
     session_deinit(&file->session);

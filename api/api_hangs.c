@@ -62,6 +62,7 @@ struct argus_error *argus_hang_list_create(struct argus_file *file,
     struct argus_error *error = api_take_options(given, &filter, sizeof(filter));
     if (!error)
         error = find(list, &filter);
+    error = api_file_end(file, error);
     if (error) {
         argus_hang_list_free(list);
         return error;

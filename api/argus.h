@@ -16,7 +16,9 @@
  * A list or an answer keeps its file alive: objects may be ended in any order.
  *
  * Threads: a file and everything that was made from it may be used by one thread at a time.
- * Different files may be used by different threads at the same time.
+ * Different files may be used by different threads at the same time. Ending an object is no use of
+ * the others: any thread may do it, also while another one is in a call with another object of the
+ * same file.
  *
  * Stability: within one API version (the number in the name libargus.so.1), functions are only
  * added, and structures only grow at their end. So a program never makes a structure of the library
@@ -84,7 +86,7 @@ struct argus_open_options {
 
 /* What a trace is about. */
 struct argus_file_info {
-    const char *path;   /* as given to argus_file_open() */
+    const char *path;   /* as given to argus_file_open(); a first "~/" is the home folder's path */
     const char *format; /* such as "1.3" for an .argus file, "kdebug V2" */
     const char *os;     /* "linux" or "darwin" */
     const char *host;   /* system, release and machine */
@@ -200,7 +202,8 @@ struct argus_context_filter {
     size_t size_bytes;       /* sizeof(struct argus_context_filter) */
     const char *process;     /* only processes of this name or ID; NULL: all, or those of the
                                * recorded command */
-    struct argus_file *base; /* a trace in which all went well; NULL: none. Borrowed for the call */
+    struct argus_file *base; /* a trace in which all went well; NULL: none. Borrowed for the call,
+                              * in which it is used as the other file is: by no other thread */
     bool aggressive;         /* a function ends with the first stack without it */
     size_t most;             /* the longest list; 0: 100 */
 };

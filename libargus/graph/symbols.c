@@ -547,11 +547,16 @@ void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown
     *ret = symbols->shown;
 }
 
+void argus_symbols_forget_frames(struct argus_symbols *symbols)
+{
+    idmap_clear(&symbols->noted);
+    symbols->shown = (struct argus_shown_frames){0};
+}
+
 void argus_symbols_forget_shown(struct argus_symbols *symbols)
 {
     elf_fetched_renew(&symbols->fetched);
-    idmap_clear(&symbols->noted);
-    symbols->shown = (struct argus_shown_frames){0};
+    argus_symbols_forget_frames(symbols);
 }
 
 const char *argus_lack_text(enum argus_lack lack)

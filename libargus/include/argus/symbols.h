@@ -151,7 +151,10 @@ const char *argus_symbols_called(struct argus_symbols *symbols, uint32_t process
 void argus_symbols_note(struct argus_symbols *symbols, uint32_t process, uint64_t address,
                         bool is_return, const struct argus_symbol *symbol);
 void argus_symbols_shown(const struct argus_symbols *symbols, struct argus_shown_frames *ret);
+/* Begins another answer; that includes what allows fetching again. */
 void argus_symbols_forget_shown(struct argus_symbols *symbols);
+/* Begins another report of the same answer. */
+void argus_symbols_forget_frames(struct argus_symbols *symbols);
 /* "its file is gone"; static. */
 const char *argus_lack_text(enum argus_lack lack);
 
