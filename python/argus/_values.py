@@ -99,16 +99,33 @@ class Hang:
     wait_ns: int
     yield_ns: int
     vertex: Optional[int]
-    _list: "HangList" = dataclasses.field(repr=False, compare=False)
-    _index: int = dataclasses.field(repr=False, compare=False)
+    _source = None           # its list, and its number there; no field: it is no part of the value
 
     @property
     def seconds(self) -> float:
         return (self.end_ns - self.start_ns) / 1e9
 
     def diagnose(self) -> Diagnosis:
-        """Follows the causes back to the root cause. The trace must be open."""
-        return self._list.diagnose(self._index)
+        """Follows the causes back to the root cause. The trace must be open. ValueError: it is closed, or the hang was pickled."""
+        if self._source is None:
+            raise ValueError("this hang was pickled or made without a trace: only one that Trace.hangs() returned can be diagnosed")
+        hangs, index = self._source
+        return hangs.diagnose(index)
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in self.__dict__.items() if name != "_source"}
+
+    def __copy__(self) -> "Hang":
+        return self  # as it cannot change
+
+    def __deepcopy__(self, _: Any) -> "Hang":
+        return self
+
+
+def from_list(hangs: "HangList", index: int, hang: Hang) -> Hang:
+    """The same hang, which can be diagnosed."""
+    object.__setattr__(hang, "_source", (hangs, index))
+    return hang
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,6 +67,91 @@ assert len(list(slow.contexts(most=1))) == 1
 '''
 
 
+VALUES = r'''
+import copy, dataclasses, gc, math, pickle, sys, threading
+import argus
+
+with argus.open(sys.argv[1]) as trace:
+    hang = next(trace.hangs())
+    assert dataclasses.asdict(hang)["process"] == "editor0" and hang.vertex in dataclasses.astuple(hang)
+    assert copy.deepcopy(hang) == hang and copy.copy([hang])[0].diagnose() == copy.deepcopy(hang).diagnose() == hang.diagnose()
+    kept = pickle.loads(pickle.dumps(hang))
+    assert kept == hang and hash(kept) == hash(hang) and "_source" not in repr(hang), kept
+    try:
+        kept.diagnose()
+        raise AssertionError("a pickled hang is diagnosed")
+    except ValueError as error:
+        assert "pickled" in str(error), error
+    assert pickle.loads(pickle.dumps(hang.diagnose())) == hang.diagnose()
+    for wrong in (lambda: trace.hangs(pid=-1), lambda: trace.hangs("edi\0tor"), lambda: trace.hangs(threshold=math.nan),
+                  lambda: trace.hangs(threshold=-1), lambda: trace.hangs(pid=2**64), lambda: trace.contexts(most=-1),
+                  lambda: trace.contexts("edi\0tor"), lambda: argus.open("a\0b")):
+        try:
+            wrong()
+            raise AssertionError("a wrong argument is taken")
+        except ValueError as error:
+            assert not isinstance(error, argus.Error), error
+    assert not list(trace.hangs(threshold=1e300)) and not list(trace.hangs(threshold=math.inf))
+
+    def make_lists():  # and end them, while another thread calls
+        for _ in range(200):
+            trace.hangs()
+            gc.collect(0)
+
+    threads = [threading.Thread(target=make_lists) for _ in range(3)]
+    for thread in threads: thread.start()
+    answers = {hang.diagnose() for _ in range(20)}
+    for thread in threads: thread.join()
+    assert answers == {hang.diagnose()}
+'''
+
+BOTH = r'''
+import sys, threading
+import argus
+
+good, slow = argus.open(sys.argv[1]), argus.open(sys.argv[2])
+
+def compare(one, other):
+    for _ in range(40):
+        one.contexts(base=other)
+
+threads = [threading.Thread(target=compare, args=pair, daemon=True) for pair in ((good, slow), (slow, good), (good, good))]
+for thread in threads: thread.start()
+for thread in threads: thread.join(60)
+assert not any(thread.is_alive() for thread in threads), "two threads wait for each other"
+slow._failed = KeyError("of the base")  # as its go_on leaves it
+try:
+    good.contexts(base=slow)
+    raise AssertionError("what go_on of the base raised is lost")
+except KeyError as error:
+    assert "of the base" in str(error), error
+assert good.contexts(base=slow)
+'''
+
+STOPPED = r'''
+import os, pathlib, sys, time
+import argus
+
+class Enough(Exception):
+    pass
+
+def raises(what, share):
+    assert what == "importing" and share is None, (what, share)
+    raise Enough(what)
+
+def started(what, share):  # the importer is a script, which says that it runs
+    return not pathlib.Path(sys.argv[2]).exists()
+
+for function, wanted in (started, argus.Interrupted), (raises, Enough):
+    try:
+        argus.open(sys.argv[1], go_on=function)
+        raise AssertionError("the import went on")
+    except wanted as error:
+        assert "Ctrl-C" not in str(error), error
+    assert not os.path.exists("/proc/" + pathlib.Path(sys.argv[2]).read_text().strip()), "the importer goes on"
+'''
+
+
 def environment(setup):
     """A virtual environment with the module, and how to run its Python."""
     library = setup.build / "lib/api/libargus.so.1"
@@ -94,7 +179,15 @@ def test_module(setup):
     trace = setup.trace("freeze", freezes(3000, 2500))
     python = environment(setup)
     run(python, PROGRAM, trace)
-    run(python, CONTEXTS, setup.trace("good", usual().text()), setup.trace("slow", slow().text()))
+    run(python, VALUES, trace)
+    good, bad = setup.trace("good", usual().text()), setup.trace("slow", slow().text())
+    run(python, CONTEXTS, good, bad)
+    run(python, BOTH, good, bad)
+    importer, foreign, runs = setup.folder / "importer", setup.folder / "foreign.txt", setup.folder / "runs"
+    importer.write_text(f"#!/bin/sh\necho $$ >{runs}.new && mv {runs}.new {runs}\nexec sleep 90\n")
+    importer.chmod(0o755)
+    foreign.write_text("# tracer: nop\n")
+    run((python[0], {**python[1], "ARGUS_IMPORT": str(importer)}), STOPPED, foreign, runs)
     expect(list((setup.folder / "venv").rglob("argus/py.typed")), "type hints are not installed")
 
 
