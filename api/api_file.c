@@ -140,8 +140,9 @@ static void warn_of_loss(struct argus_file *file)
 
 static struct argus_error *load(struct argus_file *file, const char *path)
 {
+    static const char *const no_words[] = {NULL};
     struct arguments *arguments;
-    struct argus_error *error = arguments_parse(&command_open, 0, NULL, &arguments);
+    struct argus_error *error = arguments_parse(&command_open, 0, no_words, &arguments);
     if (error)
         return error;
     error = session_trace_load(&file->session, arguments, path, &file->trace);
