@@ -43,30 +43,38 @@ static struct scope_counts count_scope(const struct argus_contexts *contexts)
     return counts;
 }
 
-static void write_names(const struct argus_sink *sink, const struct part_names *part,
-                        const char *before)
+static void write_names(const struct argus_sink *sink, const struct part_names *part)
 {
     for (size_t i = 0; i < part->name_count; i++)
-        argus_sink_printf(sink, "%s%s", i ? ", " : before, part->names[i]);
-    if (part->processes)
-        argus_sink_printf(sink, "%s (processes: %zu)", part->more ? ", …" : "", part->processes);
+        argus_sink_printf(sink, "%s%s", i ? ", " : "", part->names[i]);
+    argus_sink_printf(sink, "%s (processes: %zu)", part->more ? ", …" : "", part->processes);
 }
 
+/* A chosen process may be of any part, so each sentence also stands alone. */
 void scope_write(const struct argus_sink *sink, const struct argus_contexts *contexts)
 {
     if (!contexts->moments.scope)
         return;
     struct scope_counts counts = count_scope(contexts);
-    const struct part_names *parts = counts.parts;
+    const struct part_names *command = &counts.parts[SCOPE_COMMAND];
+    const struct part_names *servers = &counts.parts[SCOPE_SERVER];
+    const struct part_names *story = &counts.parts[SCOPE_STORY];
+    if (!command->processes && !servers->processes && !story->processes)
+        return;
     argus_sink_printf(sink, "only ");
-    if (parts[SCOPE_COMMAND].processes)
-        argus_sink_printf(sink, "the recorded command (processes: %zu)",
-                          parts[SCOPE_COMMAND].processes);
-    write_names(sink, &parts[SCOPE_SERVER], ", and what it waited for: ");
-    write_names(sink, &parts[SCOPE_STORY],
-                parts[SCOPE_COMMAND].processes ? ", and the processes of the explained hangs: "
-                                               : "the processes of the explained hangs: ");
-    argus_sink_printf(sink, "; argus contexts --whole-system shows all others, too\n");
+    if (command->processes)
+        argus_sink_printf(sink, "the recorded command (processes: %zu)", command->processes);
+    if (servers->processes) {
+        argus_sink_printf(sink, "%s", command->processes ? ", and what it waited for: " : "what the recorded command waited for: ");
+        write_names(sink, servers);
+    }
+    if (story->processes) {
+        argus_sink_printf(sink, "%sthe processes of the explained hangs: ", command->processes || servers->processes ? ", and " : "");
+        write_names(sink, story);
+    }
+    argus_sink_printf(sink, contexts->moments.options.process
+                                ? "; argus contexts --whole-system shows others of that name, too\n"
+                                : "; argus contexts --whole-system shows all others, too\n");
 }
 
 json_t *scope_json(const struct argus_contexts *contexts)

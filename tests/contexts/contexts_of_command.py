@@ -55,6 +55,18 @@ def test_a_process_that_the_user_chooses_may_be_any(setup):
     equal("of the command", programs(setup.json("--process=alpha", trace)), {"alpha"})
 
 
+def test_the_sentence_names_only_the_parts_that_there_are(setup):
+    trace = setup.make(COMMAND.format(note=NOTE, late=80))
+    hint = "; argus contexts --whole-system shows others of that name, too"
+
+    def sentence(process):
+        return [line for line in setup.run(f"--process={process}", trace).stdout.splitlines() if line.startswith("only ")]
+    equal("a server", sentence("server"), ["only what the recorded command waited for: server (processes: 1)" + hint])
+    equal("by ID", sentence("200"), ["only what the recorded command waited for: server (processes: 1)" + hint])
+    equal("the command", sentence("alpha"), ["only the recorded command (processes: 1)" + hint])
+    equal("another", sentence("stranger"), [])
+
+
 def test_a_server_of_one_side_is_one_of_both(setup):
     base = COMMAND.replace("93ms cpu1", "3.1ms cpu1").replace("94ms cpu0", "3.2ms cpu0")
     quick = setup.make(base.format(note=NOTE, late=80))
