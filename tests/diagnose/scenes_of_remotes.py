@@ -51,7 +51,7 @@ def silent_name_server_of_a_child():
     s = Scene()
     s.thread(20, "parent")
     s.thread(10, "editor", parent=20)
-    s.wait(20, "read", fd=3, inode=300, mode="pipe")
+    s.wait(20, "read", fd=3, inode=300, mode="fifo")
     s.for_ms(5)
     s.wake(10, 20, call="close", result=0)
     s.wait(20, "poll", fd=4)
@@ -64,6 +64,22 @@ def silent_name_server_of_a_child():
     s.exit(10)
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
                          "why": "10.99.0.2:53 (UDP) did not answer", "remote": ("10.99.0.2", 53, "UDP", False)}
+
+
+@scene
+def parent_that_a_child_asked_through_memory():
+    """A wake-up of a futex in shared memory is a request, also to the parent."""
+    s = Scene()
+    s.thread(20, "parent")
+    s.thread(10, "editor", parent=20)
+    s.wait(20, "futex", condition=True)
+    s.for_ms(5)
+    s.wake(10, 20, call="futex", result=0)
+    s.wait(10, "read", inode=300)
+    s.for_ms(3000)
+    s.wait(20, "futex")
+    s.for_ms(10)
+    return s, "editor", {"type": "LongWait", "root": ("parent", "LongRunning")}
 
 
 @scene

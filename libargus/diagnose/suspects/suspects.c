@@ -183,14 +183,23 @@ uint32_t first_piece(const struct suspect_search *search)
     return first;
 }
 
+/* Waits by which a parent learns that its child lives or has ended. */
+static bool awaits_child(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_CHILD || wait->kind == ARGUS_WAIT_POLL ||
+           (wait->kind == ARGUS_WAIT_READ && object_is_pipe(wait->object_type));
+}
+
 /* Whether `edge` shows a parent no more than that its child lives or has ended: the program that the
  * child executes closes a pipe that the parent reads, or the child's state changes. */
 static bool only_tells_parent(const struct view *view, const struct argus_edge *edge)
 {
+    uint32_t waiting = argus_graph_previous(view->graph, edge->to);
     uint32_t child = view->threads[view->vertices[edge->from].thread].process;
     uint32_t parent = view->threads[view->vertices[edge->to].thread].process;
-    return !edge_is_message(edge) && child != parent &&
-           view->processes[child].parent_pid == view->processes[parent].pid;
+    return edge->kind == ARGUS_EDGE_WAKE && !edge_is_message(edge) && child != parent &&
+           view->processes[child].parent_pid == view->processes[parent].pid &&
+           waiting != ARGUS_NONE && awaits_child(&view->vertices[waiting].wait);
 }
 
 /* Adds the thread that `vertex` made run last. */
