@@ -65,11 +65,14 @@ void scope_write(const struct argus_sink *sink, const struct argus_contexts *con
     if (command->processes)
         argus_sink_printf(sink, "the recorded command (processes: %zu)", command->processes);
     if (servers->processes) {
-        argus_sink_printf(sink, "%s", command->processes ? ", and what it waited for: " : "what the recorded command waited for: ");
+        argus_sink_printf(sink, "%s",
+                          command->processes ? ", and what it waited for: "
+                                             : "what the recorded command waited for: ");
         write_names(sink, servers);
     }
     if (story->processes) {
-        argus_sink_printf(sink, "%sthe processes of the explained hangs: ", command->processes || servers->processes ? ", and " : "");
+        argus_sink_printf(sink, "%sthe processes of the explained hangs: ",
+                          command->processes || servers->processes ? ", and " : "");
         write_names(sink, story);
     }
     argus_sink_printf(sink, contexts->moments.options.process
