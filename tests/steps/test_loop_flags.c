@@ -109,7 +109,7 @@ static const struct {
     {"state", "set_by_library?", NULL},
     {"or_device", "set_first=1", NULL},
     {"semaphore", "set_semaphore", NULL},
-    {"signal", "on_interrupt@4002=1 on_signal@200", NULL},
+    {"signal", "on_interrupt@4003=1 on_signal@a00", NULL},
     {"operations", "open_device=0 set_operations=1", NULL},
 };
 

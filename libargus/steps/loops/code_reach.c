@@ -4,6 +4,7 @@
 
 /* What is looked for. */
 struct wanted {
+    const bool *marked; /* by node; NULL: by what it writes */
     bool is_slot;
     uint8_t reg;
     struct code_slot slot;
@@ -23,6 +24,8 @@ static bool stores_to(const struct instruction *at, struct code_slot slot)
 static bool gives(const struct code_function *function, uint32_t node, const struct wanted *wanted)
 {
     const struct instruction *at = &function->nodes.data[node];
+    if (wanted->marked)
+        return wanted->marked[node];
     if (wanted->is_slot)
         return stores_to(at, wanted->slot);
     uint64_t changed = at->writes | (code_is_call(at) ? code_clobbered(function) : 0);
@@ -128,6 +131,13 @@ void code_reach_slot(struct code_budget *budget, const struct code_scope *scope,
                      uint32_t node, struct code_slot slot, struct code_reach *ret)
 {
     struct wanted wanted = {.is_slot = true, .slot = slot};
+    reach(budget, scope, everywhere, node, &wanted, ret);
+}
+
+void code_reach_marked(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
+                       uint32_t node, const bool *marked, struct code_reach *ret)
+{
+    struct wanted wanted = {.marked = marked};
     reach(budget, scope, everywhere, node, &wanted, ret);
 }
 

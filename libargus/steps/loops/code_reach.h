@@ -49,6 +49,10 @@ void code_reach_register(struct code_budget *budget, const struct code_scope *sc
 void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                      uint32_t node, struct code_slot slot, struct code_reach *ret);
 
+/* Of the instructions that `marked` tells, by node. */
+void code_reach_marked(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
+                       uint32_t node, const bool *marked, struct code_reach *ret);
+
 /* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without going through `without`.
  * CODE_TURN_END: to where another turn begins, or the scope is left. */
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,

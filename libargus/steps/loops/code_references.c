@@ -153,6 +153,54 @@ void code_references_add_calls(struct code_references *references, const struct 
                                                              &wanted);
 }
 
+/* --- addresses of functions --- */
+
+/* Whether one of the targets is among the `bytes` from `address` on. */
+static bool has_target(const struct targets *targets, uint64_t address, uint64_t bytes)
+{
+    size_t at;
+    LOWER_BOUND(at, targets->count, targets->all[at] < address);
+    return at < targets->count && targets->all[at] - address < bytes;
+}
+
+static void search_functions(struct code_references *references, const uint8_t *code, size_t bytes,
+                             uint64_t address, const struct targets *targets)
+{
+    uint64_t first = targets->all[0], span = targets->all[targets->count - 1] - first;
+    for (size_t at = 0; at + DISTANCE <= bytes && !references->is_cut; at++) {
+        uint32_t word = word_at(code + at);
+        uint64_t found = address + at + DISTANCE + (uint64_t)(int64_t)(int32_t)word;
+        bool is_absolute = word >= LOWEST_ABSOLUTE && word - first <= span;
+        if ((found - first <= span && has_target(targets, found, 1)) ||
+            (is_absolute && has_target(targets, word, 1)))
+            add(references, address + at);
+    }
+}
+
+static void search_functions_arm64(struct code_references *references, const uint8_t *code,
+                                   size_t bytes, uint64_t address, const struct targets *targets)
+{
+    for (size_t at = 0; at + WORD <= bytes && !references->is_cut; at += WORD) {
+        uint64_t found;
+        bool is_page;
+        if (find_address_arm64(word_at(code + at), address + at, &found, &is_page) &&
+            has_target(targets, found, is_page ? PAGE : 1))
+            add(references, address + at);
+    }
+}
+
+void code_references_add_functions(struct code_references *references, const struct elf_file *file,
+                                   const uint64_t *targets, size_t count)
+{
+    const uint8_t *code;
+    uint64_t address;
+    size_t bytes;
+    struct targets wanted = {targets, count};
+    for (size_t i = 0; count && (code = elf_file_code(file, i, &address, &bytes)) != NULL; i++)
+        (is_arm64(file) ? search_functions_arm64 : search_functions)(references, code, bytes,
+                                                                     address, &wanted);
+}
+
 void code_references_deinit(struct code_references *references)
 {
     vec_deinit(&references->places);

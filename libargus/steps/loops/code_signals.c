@@ -1,5 +1,6 @@
 #include "steps/loops/code_signals.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "steps/loops/code_calls.h"
@@ -7,7 +8,7 @@
 #include "steps/loops/code_slice.h"
 
 enum {
-    MOST_FUNCTIONS = 16, /* that name the handler */
+    MOST_FUNCTIONS = 16, /* for each handler, that name one */
     MOST_SIGNAL = 64,
 };
 
@@ -31,7 +32,9 @@ static const struct {
 struct search {
     struct code_budget *budget;
     const struct code_scope *scope;
-    uint64_t handler; /* address of the file */
+    const uint64_t *starts; /* addresses of the handlers in the file, borrowed; in any order */
+    uint32_t count;
+    uint64_t *signals; /* by handler, borrowed */
 };
 
 static enum installer installer_at(const struct code_function *function, uint32_t node)
@@ -46,11 +49,6 @@ static enum installer installer_at(const struct code_function *function, uint32_
     return INSTALLS_NOTHING;
 }
 
-static bool is_handler(const struct search *search, const struct code_path *path)
-{
-    return path->root == CODE_ADDRESS && path->links == 0 && path->address == search->handler;
-}
-
 /* What argument 0 or 1 of the call points to. */
 static void find_argument(const struct search *search, uint32_t node, unsigned argument,
                           struct code_path *ret)
@@ -59,72 +57,152 @@ static void find_argument(const struct search *search, uint32_t node, unsigned a
                            code_argument(search->scope->function, argument), ret);
 }
 
-/* sigaction.sa_handler is the first member. */
-static bool is_stored_in(const struct search *search, const struct code_path *structure)
+/* --- the structure that sigaction() gets --- */
+
+/* Where the path ends, as a number of bytes. */
+static int64_t *end_of(struct code_path *path)
+{
+    if (path->links)
+        return &path->offsets[path->links - 1];
+    return path->root == CODE_STACK ? &path->slot.displacement : (int64_t *)&path->address;
+}
+
+/* Whether a store to `stored` changes the word at `word`. */
+static bool covers(struct code_path stored, struct code_path word)
+{
+    if (stored.root != word.root || stored.links != word.links)
+        return false;
+    int64_t distance = *end_of(&word) - *end_of(&stored);
+    *end_of(&stored) = *end_of(&word);
+    return code_path_is_same(&stored, &word) && distance > -8 &&
+           (distance <= 0 || distance < stored.size_bytes);
+}
+
+/* The stores to its first member, sa_handler, in `marked`. */
+static void mark_stores(const struct search *search, const struct code_path *structure,
+                        bool *marked)
 {
     const struct code_function *function = search->scope->function;
     for (uint32_t i = 0; i < function->nodes.length; i++) {
         const struct instruction *at = &function->nodes.data[i];
-        struct code_path place, value;
-        if (at->memory_count != 1 || !at->memory[0].writes || at->memory[0].size_bytes != 8)
-            continue;
-        code_path_find(search->budget, search->scope, i, 0, &place);
-        if (!code_path_is_same(&place, structure))
-            continue;
-        bool is_constant = at->is_move && !at->reads && at->has_immediate; /* not relocated */
-        if (is_constant ? (uint64_t)at->immediate == search->handler
-                        : code_path_find_stored(search->budget, search->scope, i, &value) &&
-                              is_handler(search, &value))
-            return true;
+        for (unsigned k = 0; k < at->memory_count; k++) {
+            struct code_path place;
+            if (!at->memory[k].writes || at->memory[k].is_implicit)
+                continue;
+            code_path_find(search->budget, search->scope, i, k, &place);
+            marked[i] |= covers(place, *structure);
+        }
     }
-    return false;
 }
 
-static uint64_t signal_at(const struct search *search, uint32_t node)
+/* The only store that reaches the call. CODE_NONE: none, several, or the code does not tell. */
+static uint32_t reaching_store(const struct search *search, const struct code_path *structure,
+                               uint32_t call)
 {
-    struct code_path number, handler;
+    struct code_reach reach = {.is_cut = true};
+    bool *marked = calloc(search->scope->function->nodes.length, sizeof(*marked));
+    if (marked && structure->root != CODE_UNKNOWN) {
+        mark_stores(search, structure, marked);
+        code_reach_marked(search->budget, search->scope, true, call, marked, &reach);
+    }
+    free(marked);
+    return reach.count == 1 && !reach.enters && !reach.is_cut ? reach.found[0] : CODE_NONE;
+}
+
+/* The address that the call finds in the structure; 0: the code does not tell. */
+static uint64_t stored_handler(const struct search *search, const struct code_path *structure,
+                               uint32_t call)
+{
+    struct code_path place, value;
+    uint32_t store = reaching_store(search, structure, call);
+    if (store == CODE_NONE)
+        return 0;
+    const struct instruction *at = &search->scope->function->nodes.data[store];
+    code_path_find(search->budget, search->scope, store, 0, &place);
+    if (at->memory_count != 1 || at->memory[0].size_bytes != 8 ||
+        !code_path_is_same(&place, structure))
+        return 0;
+    if (at->is_move && !at->reads && at->has_immediate) /* of a program that is not relocated */
+        return (uint64_t)at->immediate;
+    bool is_address = code_path_find_stored(search->budget, search->scope, store, &value) &&
+                      value.root == CODE_ADDRESS && value.links == 0;
+    return is_address ? value.address : 0;
+}
+
+/* --- calls --- */
+
+static uint64_t handler_at(const struct search *search, uint32_t node, enum installer kind)
+{
+    struct code_path handler;
+    find_argument(search, node, 1, &handler);
+    if (kind == INSTALLS_STRUCTURE)
+        return stored_handler(search, &handler, node);
+    return handler.root == CODE_ADDRESS && handler.links == 0 ? handler.address : 0;
+}
+
+static void look_at(const struct search *search, uint32_t node)
+{
+    struct code_path number;
     enum installer kind = installer_at(search->scope->function, node);
     if (kind == INSTALLS_NOTHING)
-        return 0;
+        return;
     find_argument(search, node, 0, &number); /* a constant looks like an address */
-    find_argument(search, node, 1, &handler);
-    bool is_number = number.root == CODE_ADDRESS && number.links == 0 && number.address > 0 &&
-                     number.address <= MOST_SIGNAL;
-    bool is_own =
-        kind == INSTALLS_FUNCTION ? is_handler(search, &handler) : is_stored_in(search, &handler);
-    return is_number && is_own ? UINT64_C(1) << (number.address - 1) : 0;
+    if (number.root != CODE_ADDRESS || number.links || !number.address ||
+        number.address > MOST_SIGNAL)
+        return;
+    uint64_t handler = handler_at(search, node, kind);
+    for (uint32_t i = 0; handler && i < search->count; i++)
+        if (search->starts[i] == handler)
+            search->signals[i] |= UINT64_C(1) << (number.address - 1);
 }
 
-static uint64_t signals_in(struct search *search, const struct code_function *function)
+static void look_into(struct search *search, const struct code_function *function)
 {
-    uint64_t signals = 0;
     struct code_scope scope = {.function = function, .head = CODE_NONE};
     search->scope = &scope;
     for (uint32_t i = 0; i < function->nodes.length; i++)
-        signals |= signal_at(search, i);
-    return signals;
+        look_at(search, i);
 }
 
-uint64_t code_signals_of(struct code_budget *budget, const struct code_image *image, uint64_t start)
+static void look_at_references(struct search *search, const struct code_image *image,
+                               const struct code_references *references)
 {
-    struct code_references references = {0};
-    struct search search = {.budget = budget, .handler = start};
-    uint64_t signals = 0, begin = 0, bytes = 0;
-    code_references_add(&references, image->file, start, 1);
-    for (size_t i = 0, functions = 0; i < references.places.length; i++) {
-        uint64_t place = references.places.data[i];
+    uint64_t begin = 0, bytes = 0;
+    for (size_t i = 0, functions = 0; i < references->places.length; i++) {
+        uint64_t place = references->places.data[i];
         if (place - begin < bytes)
             continue;
         if (!elf_file_function_range(image->file, place, &begin, &bytes)) {
             bytes = 0;
             continue;
         }
-        const struct code_function *function = code_library_function(budget->library, image, place);
-        if (++functions > MOST_FUNCTIONS)
-            break;
+        if (++functions > (size_t)MOST_FUNCTIONS * search->count)
+            return;
+        const struct code_function *function =
+            code_library_function(search->budget->library, image, place);
         if (function)
-            signals |= signals_in(&search, function);
+            look_into(search, function);
     }
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+void code_signals_find(struct code_budget *budget, const struct code_image *image,
+                       const uint64_t *starts, uint32_t count, uint64_t *ret)
+{
+    struct code_references references = {0};
+    struct search search = {.budget = budget, .starts = starts, .count = count, .signals = ret};
+    uint64_t sorted[CODE_HANDLERS_MAX];
+    memset(ret, 0, count * sizeof(*ret));
+    if (!count || count > CODE_HANDLERS_MAX)
+        return;
+    memcpy(sorted, starts, count * sizeof(*starts));
+    qsort(sorted, count, sizeof(*sorted), by_number);
+    code_references_add_functions(&references, image->file, sorted, count);
+    look_at_references(&search, image, &references);
     code_references_deinit(&references);
-    return signals;
 }

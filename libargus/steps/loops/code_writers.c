@@ -534,6 +534,16 @@ static int by_address(const void *left, const void *right)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
+static void find_signals(struct search *search, struct code_writers *writers)
+{
+    uint64_t starts[CODE_WRITERS_MAX], signals[CODE_WRITERS_MAX];
+    for (uint32_t i = 0; i < writers->count; i++)
+        starts[i] = writers->all[i].start;
+    code_signals_find(&search->budget, search->image, starts, writers->count, signals);
+    for (uint32_t i = 0; i < writers->count; i++)
+        writers->all[i].signals = signals[i];
+}
+
 bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret)
 {
     struct instruction_decoder *decoder;
@@ -553,8 +563,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     if (search.image) {
         search.flag = path_of(flag, search.image);
         find(&search);
-        for (uint32_t i = 0; i < ret->count; i++)
-            ret->all[i].signals = code_signals_of(&search.budget, search.image, ret->all[i].start);
+        find_signals(&search, ret);
     }
     code_library_destroy(search.library);
     instruction_decoder_destroy(decoder);

@@ -199,6 +199,26 @@ APART void handle_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+/* One structure for two signals: only one of them gets the handler. */
+APART void ignore_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGHUP, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    puts("");
+}
+
+/* … the same with a variable, which is stored once, after a call. */
+APART void keep_signals(void)
+{
+    static struct sigaction kept;
+    sigaction(SIGALRM, &kept, NULL);
+    kept.sa_handler = on_signal;
+    sigaction(SIGUSR2, &kept, NULL);
+    puts("");
+}
+
 APART void wait_signal(void)
 {
     while (!got_signal)
