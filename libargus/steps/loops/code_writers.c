@@ -379,8 +379,8 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
 static bool is_call(const struct code_function *function, uint32_t node)
 {
     const struct instruction *at = &function->nodes.data[node];
-    return code_is_call(at) || ((at->flow == FLOW_JUMP || at->flow == FLOW_JUMP_INDIRECT) &&
-                                function->next[node][0] == CODE_NONE);
+    return code_is_call(at) || code_function_is_open(function, node) ||
+           (at->flow == FLOW_JUMP && function->next[node][0] == CODE_NONE);
 }
 
 static void look_into(struct search *search, const struct code_scope *scope)

@@ -8,7 +8,6 @@
 #include "steps/loops/loop_effects.h"
 
 enum {
-    MOST_COPIED = 24,    /* instructions of a loop's beginning */
     MOST_WORK = 8000000, /* instructions that are looked at, over all searches: some 50 ms */
 };
 
