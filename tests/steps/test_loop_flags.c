@@ -510,6 +510,31 @@ static void test_shared(void **state)
     elf_file_close(file);
 }
 
+/* A comparison of something else says nothing about the number of cases, nor does one that some ways go past. */
+static void test_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t ways;
+    } all[] = {{"jump_checked", 4}, {"jump_unchecked", 0}, {"jump_past_check", 0}};
+    struct instruction_decoder *decoder;
+    struct elf_file *file = open_file(program_path);
+    assert_null(instruction_decoder_create(INSTRUCTION_X86_64, &decoder));
+    struct code_library *library = code_library_create(decoder);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !is_arm64(file); i++) {
+        uint64_t start;
+        assert_true(find_symbol(file, all[i].name, &start));
+        const struct code_function *function =
+            code_library_function(library, code_library_image(library, file), start);
+        assert_non_null(function);
+        assert_int_equal(function->ways.length, all[i].ways);
+    }
+    code_library_destroy(library);
+    instruction_decoder_destroy(decoder);
+    elf_file_close(file);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
@@ -521,6 +546,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
         cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
         cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,11 +14,12 @@ static Elf *elf_of(const struct elf_file *file)
 
 bool elf_word_is_constant(const struct elf_file *file, uint64_t address)
 {
+    enum { MOST_SEGMENTS = 1024 }; /* programs have about ten */
     Elf *elf = elf_of(file);
     GElf_Phdr header;
     size_t count = 0;
     bool is_constant = false;
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
+    if (!elf || elf_getphdrnum(elf, &count) != 0 || count > MOST_SEGMENTS)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!gelf_getphdr(elf, (int)i, &header) || address - header.p_vaddr >= header.p_memsz)
@@ -27,6 +28,13 @@ bool elf_word_is_constant(const struct elf_file *file, uint64_t address)
         is_constant |= header.p_type == PT_LOAD && !(header.p_flags & PF_W);
     }
     return is_constant;
+}
+
+bool elf_words_are_final(const struct elf_file *file)
+{
+    GElf_Ehdr header;
+    Elf *elf = elf_of(file);
+    return elf && gelf_getehdr(elf, &header) && header.e_type == ET_EXEC;
 }
 
 /* By the processor supplements of the System V ABI. */

@@ -313,6 +313,12 @@ bool elf_word_is_constant(const struct elf_file *file, uint64_t address)
     return false;
 }
 
+bool elf_words_are_final(const struct elf_file *file)
+{
+    (void)file;
+    return false;
+}
+
 bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret)
 {
     (void)file, (void)address, (void)ret;

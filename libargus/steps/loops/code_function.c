@@ -184,8 +184,7 @@ static bool connect(struct code_function *function)
         return false;
     for (uint32_t i = 0; i < count; i++)
         set_next(function, i);
-    code_tables_find(function);
-    if (!cut_dead(function))
+    if (!code_tables_find(function) || !cut_dead(function))
         return false;
     for (uint32_t i = 0; i < count; i++)
         edges += (function->next[i][0] != CODE_NONE) + (function->next[i][1] != CODE_NONE);

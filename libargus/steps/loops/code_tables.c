@@ -1,12 +1,30 @@
 #include "steps/loops/code_tables.h"
 
+#include <stdlib.h>
+
 #include "event/binary/elf_words.h"
 
 enum {
     NEAR = 16, /* instructions before the jump, in which its parts are */
     MOST_CASES = 512,
-    MOST_JUMPS = 256, /* of a function, that are looked at */
-    MOST_WAYS = 4096, /* of all of them */
+    MOST_JUMPS = 256,  /* of a function, that are looked at */
+    MOST_WORDS = 4096, /* of all its tables, whether or not they are good */
+};
+
+/* Numbers of conditions in the codes of x86-64's branches (Intel SDM, volume 2, appendix B.1.4.7). */
+enum condition { UNSIGNED_NOT_BELOW = 3, UNSIGNED_ABOVE = 7, OTHER_CONDITION = 16 };
+
+/* What instructions of the function load into a register as an address. */
+struct loaded_address {
+    uint64_t address;
+    bool is_found, is_ambiguous;
+};
+
+struct finding {
+    struct code_function *function;
+    bool *is_target; /* owned; by node: a branch or a jump leads there */
+    struct loaded_address loaded[REGISTER_FLAGS];
+    uint32_t jumps, words; /* that were looked at */
 };
 
 struct table {
@@ -43,40 +61,129 @@ static bool gives_address(const struct instruction *at, uint8_t reg)
 }
 
 /* The address that the register has, which the function may have loaded at its beginning. False: none, or one of several. */
-static bool find_address(const struct code_function *function, uint32_t node, uint8_t reg,
-                         uint64_t *ret)
+static bool find_address(const struct finding *finding, uint32_t node, uint8_t reg, uint64_t *ret)
 {
-    bool found = false;
+    const struct code_function *function = finding->function;
     uint32_t above = written_above(function, node, reg);
     if (above != CODE_NONE && gives_address(node_of(function, above), reg)) {
         *ret = (uint64_t)node_of(function, above)->addend;
         return true;
     }
-    for (uint32_t i = 0; i < function->nodes.length; i++) {
-        if (!gives_address(node_of(function, i), reg))
-            continue;
-        if (found && *ret != (uint64_t)node_of(function, i)->addend)
-            return false;
-        *ret = (uint64_t)node_of(function, i)->addend;
-        found = true;
-    }
-    return found;
+    *ret = finding->loaded[reg].address;
+    return finding->loaded[reg].is_found && !finding->loaded[reg].is_ambiguous;
 }
 
-/* The comparison of the index with the last case: cmp eax, 5; ja default. */
-static bool find_count(const struct code_function *function, uint32_t node, uint32_t *ret)
+/* --- the number of cases --- */
+
+/* Where the index is before an instruction: in a register, or in memory. */
+struct place {
+    uint8_t reg;
+    const struct instruction_memory *memory; /* NULL: in `reg` */
+};
+
+static enum condition condition_of(const struct code_function *function, uint32_t node)
 {
-    for (uint32_t i = 1; i <= NEAR && i <= node; i++) {
-        const struct instruction *at = node_of(function, node - i);
-        if (!at->is_compare || at->tests_bits)
+    enum { SHORT = 0x70, ESCAPE = 0x0f, LONG = 0x80, FAMILY = 0xf0, NUMBER = 0x0f };
+    uint8_t code[2];
+    uint64_t offset;
+    const struct elf_file *file = function->image->file;
+    if (!elf_file_offset(file, node_of(function, node)->address, &offset) ||
+        !elf_file_read(file, offset, sizeof(code), code))
+        return OTHER_CONDITION;
+    bool is_long = code[0] == ESCAPE && (code[1] & FAMILY) == LONG;
+    if (!is_long && (code[0] & FAMILY) != SHORT)
+        return OTHER_CONDITION;
+    return (enum condition)(code[is_long] & NUMBER);
+}
+
+static bool is_same_memory(const struct instruction_memory *a, const struct instruction_memory *b)
+{
+    return a->base == b->base && a->index == b->index && a->scale == b->scale &&
+           a->segment == b->segment && a->displacement == b->displacement &&
+           a->size_bytes == b->size_bytes;
+}
+
+static bool compares(const struct instruction *at, const struct place *index)
+{
+    if (!at->is_compare || at->tests_bits || !at->has_immediate)
+        return false;
+    return index->memory ? at->memory_count == 1 && is_same_memory(&at->memory[0], index->memory)
+                         : at->memory_count == 0 && lone_register(at->reads) == index->reg;
+}
+
+static bool may_write_memory(const struct instruction *at, const struct instruction_memory *memory)
+{
+    uint64_t named = 0;
+    if (memory->base != REGISTER_NONE)
+        named |= REGISTER_BIT(memory->base);
+    if (memory->index != REGISTER_NONE)
+        named |= REGISTER_BIT(memory->index);
+    for (unsigned i = 0; i < at->memory_count; i++)
+        if (at->memory[i].writes)
+            return true;
+    return at->writes & named;
+}
+
+/* Goes back over an instruction. False: it computes the index. */
+static bool go_back(const struct instruction *at, struct place *index)
+{
+    if (index->memory)
+        return !may_write_memory(at, index->memory);
+    if (!(at->writes & REGISTER_BIT(index->reg)))
+        return true;
+    if (!at->is_move || at->memory_count > 1)
+        return false;
+    if (at->memory_count) {
+        index->memory = &at->memory[0];
+        return at->memory[0].reads && !at->memory[0].is_implicit;
+    }
+    index->reg = lone_register(at->reads);
+    return index->reg != REGISTER_NONE;
+}
+
+static bool take_count(const struct instruction *compare, enum condition condition, uint32_t *ret)
+{
+    int64_t count = compare->immediate + (condition == UNSIGNED_ABOVE);
+    *ret = (uint32_t)count;
+    return compare->immediate > 0 && compare->immediate < MOST_CASES;
+}
+
+/* Whether nothing but `from` leads to `to`, one after the other. */
+static bool runs_on(const struct finding *finding, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (finding->is_target[i + 1] || node_of(finding->function, i)->flow != FLOW_NEXT)
+            return false;
+    return true;
+}
+
+/* The comparison of the index with the last case, and its branch: cmp eax, 5; ja default. */
+static bool find_count(const struct finding *finding, uint32_t load, uint32_t jump, uint32_t *ret)
+{
+    const struct code_function *function = finding->function;
+    enum condition condition = OTHER_CONDITION;
+    struct place index = {.reg = node_of(function, load)->memory[0].index};
+    if (!runs_on(finding, load, jump))
+        return false;
+    for (uint32_t i = 1; i <= NEAR && i <= load && !finding->is_target[load - i + 1]; i++) {
+        const struct instruction *at = node_of(function, load - i);
+        enum condition own =
+            at->flow == FLOW_BRANCH ? condition_of(function, load - i) : OTHER_CONDITION;
+        if (own == UNSIGNED_ABOVE || own == UNSIGNED_NOT_BELOW)
+            condition = own;
+        if (at->flow == FLOW_BRANCH && !at->writes) /* not `loop` */
             continue;
-        *ret = at->has_immediate && at->immediate > 0 && at->immediate < MOST_CASES
-                   ? (uint32_t)at->immediate + 1
-                   : 0;
-        return *ret != 0;
+        if (condition != OTHER_CONDITION && compares(at, &index))
+            return take_count(at, condition, ret);
+        if (at->flow != FLOW_NEXT || !go_back(at, &index))
+            return false;
+        if (at->writes & REGISTER_BIT(REGISTER_FLAGS))
+            condition = OTHER_CONDITION;
     }
     return false;
 }
+
+/* --- its address --- */
 
 /* jmp [rax*8+table], mov rax, [rax*8+table], and the same with the table's address in a register */
 static bool is_load(const struct instruction *at, uint8_t scale)
@@ -86,16 +193,16 @@ static bool is_load(const struct instruction *at, uint8_t scale)
            !at->memory[0].writes;
 }
 
-static bool take_load(const struct code_function *function, uint32_t node, uint8_t scale,
+static bool take_load(const struct finding *finding, uint32_t node, uint32_t jump, uint8_t scale,
                       struct table *ret)
 {
-    const struct instruction_memory *memory = &node_of(function, node)->memory[0];
+    const struct instruction_memory *memory = &node_of(finding->function, node)->memory[0];
     ret->is_relative = scale == 4;
     ret->address = 0;
-    if (memory->base != REGISTER_NONE && !find_address(function, node, memory->base, &ret->address))
+    if (memory->base != REGISTER_NONE && !find_address(finding, node, memory->base, &ret->address))
         return false;
     ret->address += (uint64_t)memory->displacement;
-    return find_count(function, node, &ret->count);
+    return find_count(finding, node, jump, &ret->count);
 }
 
 /* add rax, rbx */
@@ -106,45 +213,62 @@ static bool adds_register(const struct instruction *at, uint8_t reg)
 }
 
 /* The one of the two added registers that was loaded from the table. */
-static bool take_distance(const struct code_function *function, uint32_t sum, uint8_t reg,
+static bool take_distance(const struct finding *finding, uint32_t sum, uint32_t jump, uint8_t reg,
                           struct table *ret)
 {
-    uint32_t load = reg == REGISTER_NONE ? CODE_NONE : written_above(function, sum, reg);
-    return load != CODE_NONE && is_load(node_of(function, load), 4) &&
-           take_load(function, load, 4, ret);
+    uint32_t load = reg == REGISTER_NONE ? CODE_NONE : written_above(finding->function, sum, reg);
+    return load != CODE_NONE && is_load(node_of(finding->function, load), 4) &&
+           take_load(finding, load, jump, 4, ret);
 }
 
-static bool find_table(const struct code_function *function, uint32_t jump, struct table *ret)
+static bool find_table(const struct finding *finding, uint32_t jump, struct table *ret)
 {
+    const struct code_function *function = finding->function;
     const struct instruction *at = node_of(function, jump);
     if (is_load(at, 8))
-        return take_load(function, jump, 8, ret);
+        return take_load(finding, jump, jump, 8, ret);
     uint8_t reg = at->memory_count ? REGISTER_NONE : lone_register(at->reads);
     uint32_t above = reg == REGISTER_NONE ? CODE_NONE : written_above(function, jump, reg);
     if (above == CODE_NONE)
         return false;
     if (is_load(node_of(function, above), 8))
-        return take_load(function, above, 8, ret);
+        return take_load(finding, above, jump, 8, ret);
     if (!adds_register(node_of(function, above), reg))
         return false;
     uint8_t other = lone_register(node_of(function, above)->reads & ~REGISTER_BIT(reg));
-    return take_distance(function, above, reg, ret) || take_distance(function, above, other, ret);
+    return take_distance(finding, above, jump, reg, ret) ||
+           take_distance(finding, above, jump, other, ret);
 }
 
 /* --- its words --- */
 
-static bool read_way(const struct code_function *function, const struct table *table, uint32_t i,
-                     uint64_t *ret)
+static uint32_t word_bytes(const struct table *table)
 {
-    uint64_t offset, at = table->address + (uint64_t)i * (table->is_relative ? 4 : 8);
+    return table->is_relative ? 4 : 8;
+}
+
+/* Where the words are in the file. False: not all of them are constants of one segment. */
+static bool find_words(const struct code_function *function, const struct table *table,
+                       uint64_t *ret_offset)
+{
+    uint64_t last_offset, distance = (uint64_t)(table->count - 1) * word_bytes(table);
+    const struct elf_file *file = function->image->file;
+    return (table->is_relative || elf_words_are_final(file)) &&
+           elf_word_is_constant(file, table->address) &&
+           elf_word_is_constant(file, table->address + distance) &&
+           elf_file_offset(file, table->address, ret_offset) &&
+           elf_file_offset(file, table->address + distance, &last_offset) &&
+           last_offset - *ret_offset == distance;
+}
+
+static bool read_way(const struct code_function *function, const struct table *table,
+                     uint64_t offset, uint64_t *ret)
+{
     int32_t distance;
     const struct elf_file *file = function->image->file;
-    if (!elf_word_is_constant(file, at))
-        return false;
     if (!table->is_relative)
-        return elf_word_pointer(file, at, ret);
-    if (!elf_file_offset(file, at, &offset) ||
-        !elf_file_read(file, offset, sizeof(distance), &distance))
+        return elf_file_read(file, offset, sizeof(*ret), ret);
+    if (!elf_file_read(file, offset, sizeof(distance), &distance))
         return false;
     *ret = table->address + (uint64_t)(int64_t)distance;
     return true;
@@ -167,29 +291,70 @@ static bool take_way(struct code_function *function, uint32_t jump, uint64_t add
     return vec_push(&function->ways, way);
 }
 
-static void take_ways(struct code_function *function, uint32_t jump, const struct table *table)
+static void take_ways(struct finding *finding, uint32_t jump, const struct table *table)
 {
+    struct code_function *function = finding->function;
     size_t before = function->ways.length;
-    bool stays = false, good = true;
-    for (uint32_t i = 0; good && i < table->count; i++) {
+    uint64_t offset;
+    bool stays = false, good = find_words(function, table, &offset);
+    for (uint32_t i = 0; good && i < table->count; i++, offset += word_bytes(table)) {
         uint64_t address;
         bool is_here = false;
-        good =
-            read_way(function, table, i, &address) && take_way(function, jump, address, &is_here);
+        good = finding->words++ < MOST_WORDS && read_way(function, table, offset, &address) &&
+               take_way(function, jump, address, &is_here);
         stays |= is_here;
     }
     if (!good || !stays)
         function->ways.length = before;
 }
 
-void code_tables_find(struct code_function *function)
+/* --- the function --- */
+
+static void note_address(struct finding *finding, const struct instruction *at)
+{
+    uint8_t reg = lone_register(at->writes);
+    if (reg == REGISTER_NONE || !gives_address(at, reg))
+        return;
+    struct loaded_address *loaded = &finding->loaded[reg];
+    loaded->is_ambiguous |= loaded->is_found && loaded->address != (uint64_t)at->addend;
+    loaded->address = (uint64_t)at->addend;
+    loaded->is_found = true;
+}
+
+static void note_targets(struct finding *finding, uint32_t node)
+{
+    const struct code_function *function = finding->function;
+    uint8_t flow = node_of(function, node)->flow;
+    uint32_t to = function->next[node][flow == FLOW_BRANCH];
+    if ((flow == FLOW_BRANCH || flow == FLOW_JUMP) && to != CODE_NONE)
+        finding->is_target[to] = true;
+}
+
+static bool has_jumps(const struct code_function *function)
+{
+    for (uint32_t i = 0; i < function->nodes.length; i++)
+        if (node_of(function, i)->flow == FLOW_JUMP_INDIRECT)
+            return true;
+    return false;
+}
+
+bool code_tables_find(struct code_function *function)
 {
     struct table table;
-    uint32_t jumps = 0;
-    if (function->is_arm64)
-        return;
+    struct finding finding = {.function = function};
+    if (function->is_arm64 || !has_jumps(function))
+        return true;
+    finding.is_target = calloc(function->nodes.length, sizeof(*finding.is_target));
+    if (!finding.is_target)
+        return false;
+    for (uint32_t i = 0; i < function->nodes.length; i++) {
+        note_address(&finding, node_of(function, i));
+        note_targets(&finding, i);
+    }
     for (uint32_t i = 0; i < function->nodes.length; i++)
-        if (node_of(function, i)->flow == FLOW_JUMP_INDIRECT && jumps++ < MOST_JUMPS &&
-            function->ways.length < MOST_WAYS && find_table(function, i, &table))
-            take_ways(function, i, &table);
+        if (node_of(function, i)->flow == FLOW_JUMP_INDIRECT && finding.jumps++ < MOST_JUMPS &&
+            find_table(&finding, i, &table))
+            take_ways(&finding, i, &table);
+    free(finding.is_target);
+    return true;
 }

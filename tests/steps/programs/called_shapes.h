@@ -219,6 +219,22 @@ APART void keep_signals(void)
     puts("");
 }
 
+#ifdef __x86_64__
+/* Jumps through tables of four cases: after a comparison of the index, of another number, and with a way past the comparison. */
+#define TABLE_JUMP(name, compared, entry)                                                          \
+    __asm__(".text\n.type " #name ",@function\n" #name ":\n.cfi_startproc\n" entry                 \
+            "cmpl $3, %" compared "\nja 9f\n5: leaq " #name "_ways(%rip), %rdx\n"                  \
+            "movslq (%rdx,%rdi,4), %rax\naddq %rdx, %rax\njmp *%rax\n"                             \
+            "1: movl $1, %eax\nret\n2: movl $2, %eax\nret\n3: movl $3, %eax\nret\n"                \
+            "4: movl $4, %eax\nret\n9: xorl %eax, %eax\nret\n.cfi_endproc\n"                       \
+            ".size " #name ",.-" #name "\n.section .rodata\n.balign 4\n" #name "_ways:\n"          \
+            ".long 1b-" #name "_ways, 2b-" #name "_ways, 3b-" #name "_ways, 4b-" #name "_ways\n"   \
+            ".text\n")
+TABLE_JUMP(jump_checked, "edi", "");
+TABLE_JUMP(jump_unchecked, "esi", "");
+TABLE_JUMP(jump_past_check, "edi", "testl %esi, %esi\njne 5f\n");
+#endif
+
 APART void wait_signal(void)
 {
     while (!got_signal)
