@@ -490,6 +490,15 @@ bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *
     return go && elf_go_range(go, address, ret_start, ret_bytes);
 }
 
+enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address)
+{
+    uint64_t start, bytes;
+    const struct elf_go *go = elf_file_go(file);
+    if (!go || !elf_go_range(go, address, &start, &bytes))
+        return ELF_NOT_GO;
+    return elf_go_has_registers(go) ? ELF_GO_REGISTERS : ELF_GO_UNKNOWN;
+}
+
 unsigned elf_file_machine(const struct elf_file *file)
 {
     GElf_Addr bias;

@@ -62,6 +62,14 @@ const char *elf_file_variable(struct elf_file *file, uint64_t address);
 /* The start of the function that covers `address`, which may lack a name. False: unknown. */
 bool elf_file_function_start(struct elf_file *file, uint64_t address, uint64_t *ret);
 
+/* Whether Go's compiler made the function that covers `address`, and how it gets arguments. */
+enum elf_go_code {
+    ELF_NOT_GO,
+    ELF_GO_REGISTERS, /* by Go's own convention: since Go 1.18, 1.17 on x86-64 */
+    ELF_GO_UNKNOWN,   /* on the stack or in registers: Go before 1.18 */
+};
+enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address);
+
 /* The function that covers `address`, which may lack a name: its start and length. A part that the
  * compiler moved away (".cold") counts as a function of its own. False: unknown. */
 bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,

@@ -210,6 +210,11 @@ bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start
     return true;
 }
 
+bool elf_go_has_registers(const struct elf_go *go)
+{
+    return !go->layout->has_addresses;
+}
+
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line)
 {
     struct function function;

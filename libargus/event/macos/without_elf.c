@@ -3,7 +3,6 @@
 #include "argus/data_symbols.h"
 #include "argus/unwind.h"
 #include "event/binary/elf_exports.h"
-#include "event/binary/elf_go_module.h"
 #include "event/binary/elf_inlines.h"
 #include "event/binary/elf_members.h"
 #include "event/binary/elf_needed.h"
@@ -301,10 +300,10 @@ bool elf_export_at(const struct elf_file *file, uint64_t address, struct elf_exp
     return false;
 }
 
-bool elf_go_module_find(const struct elf_file *file, struct elf_go_module *ret)
+enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address)
 {
-    (void)file, (void)ret;
-    return false;
+    (void)file, (void)address;
+    return ELF_NOT_GO;
 }
 
 bool elf_word_is_constant(const struct elf_file *file, uint64_t address)

@@ -79,7 +79,7 @@ static void set_next(struct code_function *function, uint32_t node)
     case FLOW_JUMP:
         next[0] = node_at(function, at->target);
         /* Go: the stack has grown, and the function begins again */
-        if (function->image->is_go && next[0] == 0)
+        if (function->is_go && next[0] == 0)
             next[0] = CODE_NONE;
         break;
     case FLOW_JUMP_INDIRECT:
@@ -224,6 +224,15 @@ static bool read_and_decode(struct code_function *function)
     return good;
 }
 
+/* False: how it gets arguments is not known. */
+static bool find_convention(struct code_function *function)
+{
+    enum elf_go_code code =
+        function->is_arm64 ? ELF_NOT_GO : elf_file_go_code(function->image->file, function->start);
+    function->is_go = code == ELF_GO_REGISTERS;
+    return code != ELF_GO_UNKNOWN;
+}
+
 bool code_function_init(struct code_function *function, const struct code_image *image,
                         struct instruction_decoder *decoder, uint64_t address)
 {
@@ -235,7 +244,8 @@ bool code_function_init(struct code_function *function, const struct code_image 
     unsigned machine = function->is_arm64 ? ELF_MACHINE_AARCH64 : ELF_MACHINE_X86_64;
     bool good = elf_file_machine(image->file) == machine &&
                 elf_file_function_range(image->file, address, &function->start, &function->bytes) &&
-                function->bytes <= MOST_BYTES && read_and_decode(function) && connect(function);
+                function->bytes <= MOST_BYTES && find_convention(function) &&
+                read_and_decode(function) && connect(function);
     if (!good)
         code_function_deinit(function);
     return good;
@@ -264,7 +274,7 @@ uint64_t code_clobbered(const struct code_function *function)
     uint64_t vectors = ~(REGISTER_BIT(REGISTER_VECTOR) - 1), flags = REGISTER_BIT(REGISTER_FLAGS);
     if (function->is_arm64)
         return 0x3ffff | REGISTER_BIT(REGISTER_X30) | flags | vectors;
-    if (function->image->is_go)
+    if (function->is_go)
         return (0xffff & ~(REGISTER_BIT(REGISTER_RSP) | REGISTER_BIT(REGISTER_RBP) |
                            REGISTER_BIT(GO_CONTEXT))) |
                flags | vectors;
@@ -277,7 +287,7 @@ uint8_t code_argument(const struct code_function *function, unsigned argument)
 {
     if (function->is_arm64)
         return (uint8_t)argument;
-    return function->image->is_go ? go[argument] : system_v[argument];
+    return function->is_go ? go[argument] : system_v[argument];
 }
 
 bool code_is_argument(const struct code_function *function, uint8_t reg)

@@ -12,7 +12,6 @@
 struct code_image {
     struct elf_file *file;  /* borrowed */
     struct elf_slots slots; /* owned */
-    bool is_go;             /* x86-64 code of Go's compiler, which has another calling convention */
 };
 
 /* Where a jump through a table may lead. */
@@ -26,6 +25,7 @@ struct code_function {
     const struct code_image *image; /* borrowed */
     uint64_t start, bytes;          /* addresses of the file */
     bool is_arm64;
+    bool is_go; /* x86-64 code of Go's compiler, which has another calling convention */
     VEC(struct instruction) nodes;
     uint32_t (
         *next)[2]; /* owned; by node: where it goes on within the function; CODE_NONE: nowhere */
@@ -36,7 +36,7 @@ struct code_function {
 };
 
 /* Decodes the function of `image` that covers `address`. False: its file does not tell where it begins and ends, it is too large,
- * or has bytes that are no instructions. Without memory also false. */
+ * has bytes that are no instructions, or its calling convention is not known (Go before 1.18). Without memory also false. */
 bool code_function_init(struct code_function *function, const struct code_image *image,
                         struct instruction_decoder *decoder, uint64_t address);
 void code_function_deinit(struct code_function *function);

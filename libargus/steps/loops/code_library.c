@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "event/binary/elf_go_module.h"
 #include "steps/loops/code_slice.h"
 
 struct code_library {
@@ -39,7 +38,6 @@ const struct code_image *code_library_image(struct code_library *library, struct
     for (size_t i = 0; i < library->images.length; i++)
         if (library->images.data[i]->file == file)
             return library->images.data[i];
-    struct elf_go_module go;
     struct code_image *image = calloc(1, sizeof(*image));
     if (!image || !vec_push(&library->images, image)) {
         free(image);
@@ -47,7 +45,6 @@ const struct code_image *code_library_image(struct code_library *library, struct
     }
     image->file = file;
     elf_slots_init(&image->slots, file);
-    image->is_go = elf_file_machine(file) == ELF_MACHINE_X86_64 && elf_go_module_find(file, &go);
     return image;
 }
 
