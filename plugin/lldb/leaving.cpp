@@ -1,5 +1,6 @@
 #include "plugin/lldb/leaving.h"
 
+#include <cstdio>
 #include <cstring>
 #include <lldb/API/LLDB.h>
 #include <mutex>
@@ -28,10 +29,17 @@ void on_log(const char *text, void *)
 void leaving_watch()
 {
     static std::once_flag once;
+    static lldb::SBDebugger *listener; /* exists as long as the process does */
     std::call_once(once, [] {
-        const char *categories[] = {"process", nullptr};
-        lldb::SBDebugger listener = lldb::SBDebugger::Create(false, on_log, nullptr);
-        if (listener.IsValid())
-            listener.EnableLog("gdb-remote", categories);
+        listener = new lldb::SBDebugger(lldb::SBDebugger::Create(false, on_log, nullptr));
+        FILE *nothing = fopen("/dev/null", "w");
+        if (!listener->IsValid() || !nothing)
+            return;
+        /* else LLDB's diagnostics for all debuggers also come from this one */
+        listener->SetOutputFileHandle(nothing, false);
+        listener->SetErrorFileHandle(nothing, false);
     });
+    const char *categories[] = {"process", nullptr};
+    if (listener->IsValid())
+        listener->EnableLog("gdb-remote", categories);
 }

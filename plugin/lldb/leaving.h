@@ -8,7 +8,7 @@
 #ifndef ARGUS_PLUGIN_LLDB_LEAVING_H
 #define ARGUS_PLUGIN_LLDB_LEAVING_H
 
-/* From the first call on, host_end_watches() is called before each detach. The user's own log of
+/* From now on, host_end_watches() is called before each detach, until the user lets LLDB write that log. The user's own log of
  * "gdb-remote", if there is one, ends. Any thread may call it. */
 void leaving_watch();
 
