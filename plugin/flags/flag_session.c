@@ -254,9 +254,16 @@ bool flag_session_on_hit(struct flag_session *flags, const struct flag_session_h
 
 void flag_session_end_file(struct flag_session *flags)
 {
-    pthread_mutex_lock(&flags->lock);
-    end_file(flags);
-    pthread_mutex_unlock(&flags->lock);
+    enum { TRIES = 100, PAUSE_NS = 1000000 };
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (pthread_mutex_trylock(&flags->lock) == 0) {
+            end_file(flags);
+            pthread_mutex_unlock(&flags->lock);
+            return;
+        }
+        nanosleep(&pause, NULL);
+    }
 }
 
 size_t flag_session_rows(struct flag_session *flags, struct flag_session_row *ret, size_t room)
