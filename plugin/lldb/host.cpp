@@ -18,13 +18,17 @@ namespace
 struct entry {
     lldb::user_id_t debugger_id;
     struct session session;
+    unsigned
+        users; /* threads that use it apart from the debugger's own; the last one ends it if is_gone */
+    bool is_gone;
     struct entry *next;
 };
 
-enum { MOST_DEBUGGERS = 64 };
+enum { MOST_DEBUGGERS = 64, MOST_FLAGS = 16 };
 
 std::mutex entries_lock;
 struct entry *entries;
+pid_t creator; /* the process whose sessions these are: a child that it forks has copies */
 
 bool interrupted(void *data)
 {
@@ -85,28 +89,57 @@ bool read_line(void *data, const char *text, const char *prompt, char *ret, size
                             ret, ret_bytes);
 }
 
-/* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints behind. */
-void end_watches(lldb::user_id_t debugger_id, bool stops)
+/* With the lock. */
+struct entry *find_entry(lldb::user_id_t debugger_id)
 {
-    lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(debugger_id));
-    struct session *session = debugger.IsValid() ? host_session(debugger) : nullptr;
-    if (session)
-        watch_end(session, debugger, 0, stops);
+    for (struct entry *entry = entries; entry; entry = entry->next)
+        if (entry->debugger_id == debugger_id)
+            return entry;
+    return nullptr;
+}
+
+void end_entry(struct entry *entry)
+{
+    session_deinit(&entry->session);
+    free(entry);
+}
+
+void release_entry(struct entry *entry)
+{
+    std::unique_lock<std::mutex> guard(entries_lock);
+    bool ends = --entry->users == 0 && entry->is_gone;
+    guard.unlock();
+    if (ends)
+        end_entry(entry);
+}
+
+/* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints behind. */
+void end_watches(struct entry *entry, bool stops)
+{
+    lldb::SBDebugger debugger =
+        lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(entry->debugger_id));
+    if (debugger.IsValid())
+        watch_end(&entry->session, debugger, 0, stops);
 }
 
 void forget(lldb::user_id_t debugger_id, void *)
 {
-    end_watches(debugger_id, true);
-    std::lock_guard<std::mutex> guard(entries_lock);
-    for (struct entry **link = &entries; *link; link = &(*link)->next) {
-        if ((*link)->debugger_id != debugger_id)
-            continue;
-        struct entry *gone = *link;
-        *link = gone->next;
-        session_deinit(&gone->session);
-        free(gone);
+    std::unique_lock<std::mutex> guard(entries_lock);
+    struct entry *gone = find_entry(debugger_id);
+    if (!gone)
         return;
-    }
+    gone->users++;
+    guard.unlock();
+    end_watches(gone, true);
+    guard.lock();
+    for (struct entry **link = &entries; *link; link = &(*link)->next)
+        if (*link == gone) {
+            *link = gone->next;
+            break;
+        }
+    gone->is_gone = true;
+    guard.unlock();
+    release_entry(gone);
 }
 
 /* SBDebugger::AddDestroyCallback exists since LLDB 19, SetDestroyCallback before. They are looked up
@@ -136,41 +169,112 @@ struct entry *create_entry(lldb::SBDebugger &debugger)
     entry->session.watches = &lldb_watches;
     entry->session.host_version = lldb::SBDebugger::GetVersionString();
     entry->debugger_id = debugger.GetID();
+    creator = getpid();
     entry->next = entries;
     entries = entry;
     return entry;
+}
+
+/* The process whose flags the session watches; 0: there are none, or several. With the lock. */
+uint64_t watched_process(const struct session *session)
+{
+    struct flag_session_row rows[MOST_FLAGS];
+    size_t count = session->flags ? flag_session_rows(session->flags, rows, MOST_FLAGS) : 0;
+    for (size_t i = 1; i < count; i++)
+        if (rows[i].pid != rows[0].pid)
+            return 0;
+    return count ? rows[0].pid : 0;
+}
+
+bool has_flags(const struct session *session)
+{
+    struct flag_session_row row;
+    return session->flags && flag_session_rows(session->flags, &row, 1);
+}
+
+/* The only session with flags, if these are of one process. It has a user more. */
+struct entry *hold_lone_watcher(uint64_t *ret_pid)
+{
+    struct entry *found = nullptr;
+    std::lock_guard<std::mutex> guard(entries_lock);
+    for (struct entry *entry = entries; entry; entry = entry->next) {
+        if (!has_flags(&entry->session))
+            continue;
+        if (found)
+            return nullptr;
+        found = entry;
+    }
+    *ret_pid = found ? watched_process(&found->session) : 0;
+    if (!*ret_pid)
+        return nullptr;
+    found->users++;
+    return found;
+}
+
+/* Whether a debugger with a session has another process. No call here waits for a target's lock, which another thread may have. */
+bool has_other_process(uint64_t pid)
+{
+    lldb::user_id_t ids[MOST_DEBUGGERS];
+    size_t count = 0;
+    std::unique_lock<std::mutex> guard(entries_lock);
+    for (struct entry *entry = entries; entry; entry = entry->next) {
+        if (count == MOST_DEBUGGERS)
+            return true;
+        ids[count++] = entry->debugger_id;
+    }
+    guard.unlock();
+    for (size_t i = 0; i < count; i++) {
+        lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(ids[i]));
+        for (uint32_t k = 0; debugger.IsValid() && k < debugger.GetNumTargets(); k++) {
+            lldb::pid_t other = debugger.GetTargetAtIndex(k).GetProcess().GetProcessID();
+            if (other != LLDB_INVALID_PROCESS_ID && other != pid)
+                return true;
+        }
+    }
+    return false;
 }
 
 } // namespace
 
 void host_end_watches()
 {
-    lldb::user_id_t ids[MOST_DEBUGGERS];
-    size_t count = 0;
-    std::unique_lock<std::mutex> guard(entries_lock);
-    for (struct entry *entry = entries; entry && count < MOST_DEBUGGERS; entry = entry->next)
-        ids[count++] = entry->debugger_id;
-    guard.unlock();
-    for (size_t i = 0; i < count; i++)
-        end_watches(ids[i], false);
+    uint64_t pid;
+    struct entry *entry = hold_lone_watcher(&pid);
+    if (!entry)
+        return;
+    if (!has_other_process(pid))
+        end_watches(entry, false);
+    release_entry(entry);
 }
 
-/* At exit() nobody else has ended the files where LLDB does not report its end. Other threads of LLDB may still run. */
+/* At exit() nobody else has ended the files where LLDB does not report its end. Other threads of LLDB may still run, or may have ended
+ * while they had a lock. */
 __attribute__((destructor)) static void end_files()
 {
-    std::lock_guard<std::mutex> guard(entries_lock);
+    if (getpid() != creator)
+        return;
+    std::unique_lock<std::mutex> guard(entries_lock, std::try_to_lock);
+    if (!guard.owns_lock())
+        return;
     for (struct entry *entry = entries; entry; entry = entry->next)
         if (entry->session.flags)
             flag_session_end_file(entry->session.flags);
 }
 
+struct session *host_known_session(lldb::SBDebugger &debugger)
+{
+    std::lock_guard<std::mutex> guard(entries_lock);
+    struct entry *entry = find_entry(debugger.GetID());
+    return entry ? &entry->session : nullptr;
+}
+
 struct session *host_session(lldb::SBDebugger &debugger)
 {
     std::unique_lock<std::mutex> guard(entries_lock);
-    for (struct entry *entry = entries; entry; entry = entry->next)
-        if (entry->debugger_id == debugger.GetID())
-            return &entry->session;
-    struct entry *entry = create_entry(debugger);
+    struct entry *entry = find_entry(debugger.GetID());
+    if (entry)
+        return &entry->session;
+    entry = create_entry(debugger);
     guard.unlock();
     if (!entry)
         return nullptr;

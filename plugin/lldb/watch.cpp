@@ -258,7 +258,7 @@ static bool on_detach(void *baton, const char **)
     lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id));
     if (!debugger.IsValid())
         return false;
-    struct session *session = host_session(debugger);
+    struct session *session = host_known_session(debugger);
     if (session)
         watch_end(session, debugger, debugger.GetSelectedTarget().GetProcess().GetProcessID(),
                   true);

@@ -77,27 +77,54 @@ def test_what_is_refused(setup):
         expect_in(said, text)
 
 
-def attached(setup, *commands):
-    """Runs commands in an LLDB that is attached to a program whose flag changes all the time, and leaves it; what LLDB said.
-    Then the program must still run."""
+def counter(setup):
+    """A program that ends by itself after half a minute."""
     target(setup)
     program = setup.folder / "counter"
     source = setup.folder / "counter.c"
     source.write_text("#include <unistd.h>\nvolatile int turns;\nint main(void) { while (turns++ < 3000) usleep(10000); return 0; }\n")
     subprocess.run([shutil.which("cc") or "gcc", "-g", "-O0", source, "-o", program], check=True)
-    with subprocess.Popen([program]) as process:
+    return program
+
+
+def attached(setup, *commands):
+    """Runs commands in an LLDB that is attached to a program whose flag changes all the time, and leaves it; what LLDB said.
+    Then the program must still run."""
+    with subprocess.Popen([counter(setup)]) as process:
         text = setup.run_lldb("settings set interpreter.stop-command-source-on-error false", f"process attach -p {process.pid}",
                               f"argus watchflag turns -o {setup.folder}/turns.argus", *commands)
-        time.sleep(0.3)
-        code = process.poll()
+        address = int(re.search("turns of process .*?(0x[0-9a-f]+)", text)[1], 16)
+        code = goes_on(process, address)
         process.kill()
-    expect_equal("the program has ended", code, None)
+    expect(code in (None, 0), f"the program has ended: {code}")
     return text
+
+
+def goes_on(process, address):
+    """Waits until the number at `address` has changed twice, or the program has ended; its exit code."""
+    seen, end = set(), time.monotonic() + 60
+    while process.poll() is None and len(seen) < 3:
+        expect(time.monotonic() < end, "the program stands still")
+        with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
+            memory.seek(address)
+            seen.add(memory.read(4))
+        time.sleep(0.01)
+    return process.poll()
 
 
 def test_leaving_does_not_end_the_program(setup):
     for commands in ["detach"], ["quit"], [], ["script lldb.process.Detach()"]:
         expect_in("flag 1, turns, is not watched any more: LLDB leaves the process", attached(setup, *commands))
+
+
+def test_leaving_one_process_keeps_the_flags_of_another(setup):
+    with subprocess.Popen(["/bin/sleep", "600"]) as other:
+        text = attached(setup, 'target create "/bin/sleep"', f"process attach -p {other.pid}", "script lldb.process.Detach()",
+                        *handled("argus watchflag list --json", "LIST"), "target select 0", "detach")
+        other.kill()
+    listed = json.loads(bytes.fromhex(re.search("LIST True ([0-9a-f]+)", text)[1]))["flags"]
+    expect_equal("flags", [flag["label"] for flag in listed], ["turns"])
+    expect_in("flag 1, turns, is not watched any more: LLDB leaves the process", text)
 
 
 def handled(line, name):
