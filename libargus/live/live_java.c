@@ -33,28 +33,51 @@ static const struct {
     {"Unsafe_Park", JAVA_PARK},
 };
 
-static bool begins(const char *function, const void *beginning)
+enum { ROWS = sizeof(functions) / sizeof(functions[0]) };
+
+/* The first row that fits any function; it goes on to the next function, so that the stack is read once. */
+static bool note_row(const char *function, const void *context)
 {
-    return strncmp(function, beginning, strlen(beginning)) == 0;
+    size_t *first = *(size_t *const *)context;
+    for (size_t i = 0; i < *first; i++)
+        if (strncmp(function, functions[i].function, strlen(functions[i].function)) == 0)
+            *first = i;
+    return *first == 0;
 }
 
 static enum java_wait wait_of(struct argus_live *live, uint32_t thread)
 {
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (live_stack_has(live, thread, LOOKED_AT, begins, functions[i].function))
-            return functions[i].wait;
-    return JAVA_NONE;
+    size_t row = ROWS, *first = &row;
+    live_stack_has(live, thread, LOOKED_AT, note_row, &first);
+    return row < ROWS ? functions[row].wait : JAVA_NONE;
 }
 
-static bool is_lock(const struct jvm *jvm, uint64_t object, const void *context)
+static bool is_same(const struct jvm *jvm, uint64_t object, const void *wanted)
+{
+    (void)jvm;
+    return object == *(const uint64_t *)wanted;
+}
+
+static bool extends_lock(const struct jvm *jvm, uint64_t object)
 {
     char name[JVM_CLASS_BYTES];
-    (void)context;
     for (unsigned depth = 0; depth < MOST_SUPERS && jvm_class_name(jvm, object, depth, name);
          depth++)
         if (strcmp(name, "java.util.concurrent.locks.AbstractOwnableSynchronizer") == 0)
             return true;
     return false;
+}
+
+/* Until JDK 18 a thread also refers to what it runs (Thread.target), and that may extend the class of locks,
+ * as the workers of thread pools do. A worker knows its thread; a lock does not know one that waits for it,
+ * except that the first reader of a read-write lock may want to write. */
+static bool is_lock(const struct jvm *jvm, uint64_t object, const void *own)
+{
+    static const char locks[] = "java.util.concurrent.locks.";
+    char name[JVM_CLASS_BYTES];
+    return extends_lock(jvm, object) && jvm_class_name(jvm, object, 0, name) &&
+           (strncmp(name, locks, strlen(locks)) == 0 ||
+            !jvm_reference(jvm, object, NULL, is_same, own));
 }
 
 static bool is_other_thread(const struct jvm *jvm, uint64_t object, const void *own)
@@ -72,8 +95,10 @@ static uint64_t resolve(struct argus_live *live, const struct jvm *jvm, uint64_t
     uint64_t monitor = jvm_word(
         jvm, thread + jvm->field[how == JAVA_ENTER ? JVM_THREAD_PENDING : JVM_THREAD_WAITING]);
     if (how == JAVA_PARK) {
-        object = jvm_reference(jvm, jvm_thread_object(jvm, thread), is_lock, NULL);
-        ends = jvm_thread_of_object(jvm, jvm_reference(jvm, object, is_other_thread, &thread));
+        uint64_t own = jvm_thread_object(jvm, thread);
+        object = jvm_reference(jvm, own, "java.lang.Thread", is_lock, &own);
+        ends =
+            jvm_thread_of_object(jvm, jvm_reference(jvm, object, NULL, is_other_thread, &thread));
     } else {
         object = jvm_monitor_object(jvm, monitor);
         ends =

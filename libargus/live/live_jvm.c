@@ -12,6 +12,7 @@ enum {
     MOST_LOCKS = 64, /* that one thread has */
     ANONYMOUS = 1,   /* an owner that has not been told yet (objectMonitor.hpp) */
     CLASS_AT = 8,    /* of an object: behind its mark */
+    MOST_SUPERS = 16,
 };
 
 /* The names of a field in JDK 11 to 25. To add one: a row. */
@@ -154,9 +155,14 @@ static bool read_threads(struct jvm *jvm)
     if (!count || count > MOST_THREADS)
         return false;
     jvm->threads = calloc(count, sizeof(*jvm->threads));
-    jvm->thread_count = jvm->threads ? count : 0;
-    return jvm->threads &&
-           live_memory(jvm->pid, items, jvm->threads, count * sizeof(*jvm->threads));
+    jvm->objects = calloc(count, sizeof(*jvm->objects));
+    if (!jvm->threads || !jvm->objects ||
+        !live_memory(jvm->pid, items, jvm->threads, count * sizeof(*jvm->threads)))
+        return false;
+    jvm->thread_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        jvm->objects[i] = jvm_thread_object(jvm, jvm->threads[i]);
+    return true;
 }
 
 bool jvm_init(struct argus_live *live, uint32_t pid, struct jvm *ret)
@@ -176,7 +182,8 @@ bool jvm_init(struct argus_live *live, uint32_t pid, struct jvm *ret)
 void jvm_deinit(struct jvm *jvm)
 {
     free(jvm->threads);
-    jvm->threads = NULL;
+    free(jvm->objects);
+    jvm->threads = jvm->objects = NULL;
 }
 
 /* --- threads --- */
@@ -204,7 +211,7 @@ uint64_t jvm_thread_object(const struct jvm *jvm, uint64_t thread)
 uint64_t jvm_thread_of_object(const struct jvm *jvm, uint64_t object)
 {
     for (uint32_t i = 0; object && i < jvm->thread_count; i++)
-        if (jvm_thread_object(jvm, jvm->threads[i]) == object)
+        if (jvm->objects[i] == object)
             return jvm->threads[i];
     return 0;
 }
@@ -295,22 +302,29 @@ bool jvm_class_name(const struct jvm *jvm, uint64_t object, unsigned depth,
     return class && read_name(jvm, class, ret);
 }
 
-/* Of an instance; 0: it is none, or larger than any that is looked at. */
-static size_t size_of(const struct jvm *jvm, uint64_t object)
+/* Of an instance; 0: it is none, or larger than any that is looked at. With the name of a class: only of
+ * that part of the object. */
+static size_t size_of(const struct jvm *jvm, uint64_t object, const char *name)
 {
+    char found[JVM_CLASS_BYTES];
     uint64_t class = class_of(jvm, object);
+    for (int i = 0; name && class && i < MOST_SUPERS; i++) {
+        if (read_name(jvm, class, found) && strcmp(found, name) == 0)
+            break;
+        class = word_of(jvm, class, JVM_CLASS_SUPER);
+    }
     uint32_t layout = class ? u32_at(jvm, class + jvm->field[JVM_CLASS_LAYOUT]) & ~1u : 0;
     return layout <= JVM_OBJECT_BYTES ? layout : 0;
 }
 
 /* References, too: both ways are tried, because a wrong one leads to no object of the class. */
-uint64_t jvm_reference(const struct jvm *jvm, uint64_t object, jvm_object_test *is_wanted,
-                       const void *context)
+uint64_t jvm_reference(const struct jvm *jvm, uint64_t object, const char *class,
+                       jvm_object_test *is_wanted, const void *context)
 {
     uint8_t bytes[JVM_OBJECT_BYTES];
     uint64_t base = jvm_word(jvm, jvm->field[JVM_OOP_BASE]);
     uint32_t shift = u32_at(jvm, jvm->field[JVM_OOP_SHIFT]) % 32, narrow;
-    size_t size = size_of(jvm, object);
+    size_t size = size_of(jvm, object, class);
     if (!size || !live_memory(jvm->pid, object, bytes, size))
         return 0;
     for (size_t at = CLASS_AT; at + sizeof(narrow) <= size; at += sizeof(narrow)) {

@@ -45,6 +45,7 @@ struct jvm {
     uint64_t field[JVM_FIELDS];
     bool owner_is_id;  /* else it is the address of a thread, or one in its stack */
     uint64_t *threads; /* addresses; owned */
+    uint64_t *objects; /* of each thread its Java object; owned */
     uint32_t thread_count;
 };
 
@@ -74,8 +75,9 @@ bool jvm_class_name(const struct jvm *jvm, uint64_t object, unsigned depth,
                     char ret[JVM_CLASS_BYTES]);
 
 typedef bool jvm_object_test(const struct jvm *jvm, uint64_t object, const void *context);
-/* The first reference in the object that passes the test; 0: none. */
-uint64_t jvm_reference(const struct jvm *jvm, uint64_t object, jvm_object_test *is_wanted,
-                       const void *context);
+/* The first reference in the object that passes the test; 0: none. If `class` is not NULL, only fields of
+ * this class and of those above it count, not those of a class that extends it. */
+uint64_t jvm_reference(const struct jvm *jvm, uint64_t object, const char *class,
+                       jvm_object_test *is_wanted, const void *context);
 
 #endif
