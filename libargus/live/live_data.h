@@ -47,6 +47,12 @@ struct live_socket {
     uint16_t local_port, remote_port;
 };
 
+/* A file system, by the device's numbers in /proc/PID/maps. */
+struct live_device {
+    unsigned major, minor;
+    bool may_hang; /* whoever reads its files may wait without end */
+};
+
 /* How a process's memory and files can be read. */
 struct argus_live {
     VEC(struct argus_live_process) processes;
@@ -58,6 +64,7 @@ struct argus_live {
     struct idmap by_inode; /* socket index */
     bool has_fds, has_sockets;
     struct live_stacks stacks;
+    VEC(struct live_device) devices; /* those that were asked for */
     uint32_t debugged_pid; /* whose stops by its tracer are looked through; 0: none */
     bool no_memory;        /* sticky */
 };
@@ -113,6 +120,13 @@ bool live_shared_memory(uint32_t pid, uint64_t address, struct live_memory_id *r
 bool live_written_memory(uint32_t pid, struct live_memory_id *ret);
 /* Whether the process maps it. */
 bool live_maps(uint32_t pid, const struct live_memory_id *id);
+
+/* --- live_reach.c --- */
+
+/* Whether whoever reads this file of the process may wait without end: its file system is another machine's,
+ * or its server does not take requests. */
+bool live_device_may_hang(struct argus_live *live, uint32_t pid, unsigned major, unsigned minor,
+                          const char *path);
 
 /* --- live_namespace.c --- */
 

@@ -25,6 +25,8 @@ struct live_mapping {
     uint32_t file;  /* index in `files`; ARGUS_LIVE_NONE: not opened, or no file */
     bool is_opened; /* it was tried */
     uint32_t path;  /* string */
+    unsigned major, minor; /* of its device */
+    bool is_left_out;      /* its file system may not answer */
 };
 
 struct live_elf {

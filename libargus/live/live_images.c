@@ -14,9 +14,9 @@ static void add_mapping(struct argus_live *live, uint32_t pid, const char *line)
 {
     struct live_mapping mapping = {.pid = pid, .file = ARGUS_LIVE_NONE};
     char permissions[5], path[4096] = "";
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %4095[^\n]",
-               &mapping.start, &mapping.end, permissions, &mapping.offset, &mapping.inode,
-               path) < 5 ||
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %4095[^\n]",
+               &mapping.start, &mapping.end, permissions, &mapping.offset, &mapping.major,
+               &mapping.minor, &mapping.inode, path) < 7 ||
         permissions[2] != 'x')
         return;
     mapping.path = live_text(live, path);
@@ -102,6 +102,10 @@ static struct live_elf *elf_of(struct argus_live *live, struct live_mapping *map
         mapping->is_opened = true;
         mapping->file = known_file(live, mapping);
         if (mapping->file == ARGUS_LIVE_NONE)
+            mapping->is_left_out =
+                live_device_may_hang(live, mapping->pid, mapping->major, mapping->minor,
+                                     strtab_get(live->texts, mapping->path));
+        if (mapping->file == ARGUS_LIVE_NONE && !mapping->is_left_out)
             mapping->file = open_file(live, mapping);
     }
     if (mapping->file == ARGUS_LIVE_NONE)
@@ -172,6 +176,7 @@ void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bo
         ret->image = live_text(live, slash ? slash + 1 : path);
     }
     struct live_elf *file = live_elf(live, pid, address - is_return, &in_file);
+    ret->is_left_out = mapping && mapping->is_left_out;
     const char *function = file ? elf_file_function(file->elf, in_file, &offset) : NULL;
     if (function)
         ret->function = function_text(live, function);

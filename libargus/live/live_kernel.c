@@ -7,7 +7,7 @@
 
 #include "live/live_mounts.h"
 
-enum { STACK_BYTES = 8192 };
+enum { STACK_BYTES = 8192, STATUS_BYTES = 4096, MOST_DEVICES = 64 /* of a process's files */ };
 
 /* A part of a function's name, and what it waits for. To add one: a row. The first that fits counts. */
 static const struct {
@@ -37,24 +37,65 @@ static void read_stack(const struct argus_live *live, uint32_t thread, char ret[
     live_read(live_pid_of(live, thread), name, ret, STACK_BYTES);
 }
 
-/* A thread in the kernel without a system call: a page of its memory is missing. */
-static bool is_in_fault(const struct argus_live_thread *of)
+/* Whether it waits until all threads of its process have stopped for a core dump, or until they have ended
+ * (kernel/exit.c). */
+static bool is_ending(const struct argus_live_thread *of)
 {
-    return !of->has_call && of->sp && of->pc &&
-           (of->state == 'D' || strstr(of->wchan, "request_wait_answer"));
+    return strncmp(of->wchan, "coredump", 8) == 0 || strncmp(of->wchan, "exit", 4) == 0;
 }
 
-/* A freeze of a file system lets writers wait for a lock of this kind (fs/super.c); forks and moves between
- * control groups have one, too. */
-static bool is_frozen_fs(const struct argus_live_thread *of)
+/* Whether a thread has memory: one that ends gives it back first, and closes its files then. */
+static bool has_memory(const struct argus_live *live, uint32_t thread)
 {
+    char name[48], text[128];
+    snprintf(name, sizeof(name), "task/%u/maps", live->threads.data[thread].tid);
+    return live_read(live_pid_of(live, thread), name, text, sizeof(text)) > 0;
+}
+
+static bool is_dumping_core(const struct argus_live *live, uint32_t thread)
+{
+    char text[STATUS_BYTES];
+    uint64_t is_dumping = 0;
+    return live_read(live_pid_of(live, thread), "status", text, sizeof(text)) > 0 &&
+           live_field(text, "CoreDumping:", 10, &is_dumping) && is_dumping;
+}
+
+/* A thread in the kernel without a system call: a page of its memory is missing, unless it ends. */
+static bool is_in_fault(const struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    return !of->has_call && of->sp && of->pc &&
+           (of->state == 'D' || strstr(of->wchan, "request_wait_answer")) && !is_ending(of) &&
+           has_memory(live, thread) && !is_dumping_core(live, thread);
+}
+
+/* Types that are frozen with their disk, or with that of another one, but have no disk's number. To add
+ * one: a row. */
+static bool can_freeze(const struct live_mount *mount)
+{
+    static const char *const types[] = {"btrfs", "bcachefs", "overlay"};
+    bool found = mount->major != 0;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        found |= strcmp(mount->type, types[i]) == 0;
+    return found;
+}
+
+/* A freeze of a file system lets writers wait for a lock of this kind (fs/super.c). Forks and moves between
+ * control groups have one, too: their files are in a file system without a disk. */
+static bool is_frozen_fs(struct argus_live *live, uint32_t thread,
+                         const struct argus_live_wait *wait)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
     const char *call = argus_live_call_name(of);
+    struct live_mount mount;
     return strcmp(of->wchan, "percpu_rwsem_wait") == 0 && call &&
            (strstr(call, "open") || strstr(call, "write") || strstr(call, "mkdir") ||
-            strstr(call, "unlink") || strstr(call, "rename") || strstr(call, "truncate"));
+            strstr(call, "unlink") || strstr(call, "rename") || strstr(call, "truncate")) &&
+           live_mount_of_wait(live, thread, wait, &mount) && can_freeze(&mount);
 }
 
-static enum argus_live_kind kind_of(const struct argus_live *live, uint32_t thread)
+static enum argus_live_kind kind_of(struct argus_live *live, uint32_t thread,
+                                    const struct argus_live_wait *wait)
 {
     const struct argus_live_thread *of = &live->threads.data[thread];
     char stack[STACK_BYTES] = "";
@@ -64,9 +105,9 @@ static enum argus_live_kind kind_of(const struct argus_live *live, uint32_t thre
         if (strstr(of->wchan, rows[i].function) ||
             (rows[i].is_caller && strstr(stack, rows[i].function)))
             return rows[i].kind;
-    return is_frozen_fs(of)  ? ARGUS_LIVE_FROZEN_FS
-           : is_in_fault(of) ? ARGUS_LIVE_PAGE
-                             : ARGUS_LIVE_OTHER;
+    return is_frozen_fs(live, thread, wait) ? ARGUS_LIVE_FROZEN_FS
+           : is_in_fault(live, thread)      ? ARGUS_LIVE_PAGE
+                                            : ARGUS_LIVE_OTHER;
 }
 
 /* From swap or from a file: only root sees which. */
@@ -104,12 +145,12 @@ void live_wait_in_kernel(struct argus_live *live, uint32_t thread, struct argus_
     const struct argus_live_thread of = live->threads.data[thread];
     if (wait->kind == ARGUS_LIVE_FIFO_OPEN || wait->kind == ARGUS_LIVE_UNREADABLE)
         return;
-    enum argus_live_kind kind = kind_of(live, thread);
-    if (kind == ARGUS_LIVE_FUSE && is_in_fault(&of))
+    enum argus_live_kind kind = kind_of(live, thread, wait);
+    if (kind == ARGUS_LIVE_FUSE && is_in_fault(live, thread))
         wait->kind = ARGUS_LIVE_PAGE;
     else if (kind != ARGUS_LIVE_OTHER)
         wait->kind = kind;
-    else if (of.state == 'D' && wait->kind == ARGUS_LIVE_OTHER)
+    else if (of.state == 'D' && wait->kind == ARGUS_LIVE_OTHER && !is_ending(&of))
         wait->kind = ARGUS_LIVE_DISK;
     if (wait->kind == ARGUS_LIVE_DISK)
         read_mount(live, thread, wait);
@@ -139,6 +180,25 @@ void live_by_userfault(struct argus_live *live, uint32_t thread, const struct ar
         }
 }
 
+/* Devices about which mountinfo was asked: it can have thousands of lines. */
+struct devices {
+    unsigned numbers[MOST_DEVICES][2];
+    size_t count;
+};
+
+/* False: it was added before, or there is no room. */
+static bool add_device(struct devices *devices, unsigned major, unsigned minor)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        if (devices->numbers[i][0] == major && devices->numbers[i][1] == minor)
+            return false;
+    if (devices->count == MOST_DEVICES)
+        return false;
+    devices->numbers[devices->count][0] = major;
+    devices->numbers[devices->count++][1] = minor;
+    return true;
+}
+
 /* The file is not known; but a process that maps a file of a FUSE file system probably waits for that one,
  * because disks answer soon. */
 void live_by_page(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
@@ -146,7 +206,8 @@ void live_by_page(struct argus_live *live, uint32_t thread, const struct argus_l
 {
     char name[48], *line = NULL;
     size_t room = 0;
-    unsigned major, minor, last[2] = {0, 0};
+    unsigned major, minor;
+    struct devices asked = {.count = 0};
     uint32_t pid = live_pid_of(live, thread);
     struct live_mount mount;
     ret->link = ARGUS_LIVE_LINK_PROVIDES;
@@ -156,11 +217,8 @@ void live_by_page(struct argus_live *live, uint32_t thread, const struct argus_l
     snprintf(name, sizeof(name), "/proc/%u/maps", pid);
     FILE *file = fopen(name, "re");
     while (file && getline(&line, &room, file) > 0) {
-        if (sscanf(line, "%*s %*s %*s %x:%x", &major, &minor) != 2 || (!major && !minor) ||
-            (major == last[0] && minor == last[1]))
-            continue;
-        last[0] = major, last[1] = minor;
-        if (live_mount_of_device(pid, major, minor, &mount) &&
+        if (sscanf(line, "%*s %*s %*s %x:%x", &major, &minor) == 2 && (major || minor) &&
+            add_device(&asked, major, minor) && live_mount_of_device(pid, major, minor, &mount) &&
             live_mount_kind(&mount) == LIVE_MOUNT_FUSE)
             live_add_fuse_servers(live, &mount, ret);
     }

@@ -9,14 +9,32 @@
 
 enum { INFO_BYTES = 1024 };
 
+/* Blanks, tabs, line ends and backslashes are written as \ooo, in octal (seq_file.c). */
+static void unescape(char *text)
+{
+    unsigned byte;
+    char *to = text;
+    for (const char *from = text; *from; to++) {
+        bool is_escape = from[0] == '\\' && strspn(from + 1, "01234567") >= 3 &&
+                         sscanf(from + 1, "%3o", &byte) == 1 && byte && byte <= UINT8_MAX;
+        *to = is_escape ? (char)byte : *from;
+        from += is_escape ? 4 : 1;
+    }
+    *to = '\0';
+}
+
 /* A line of mountinfo: ID, parent, major:minor, root, mount point … - type, source, … (proc(5)). */
 static bool parse_mount(const char *line, struct live_mount *ret)
 {
     const char *type = strstr(line, " - ");
-    return type &&
-           sscanf(line, "%" SCNu64 " %*u %u:%u %*s %4095s", &ret->id, &ret->major, &ret->minor,
-                  ret->point) == 4 &&
-           sscanf(type, " - %31s %255s", ret->type, ret->source) == 2;
+    if (!type ||
+        sscanf(line, "%" SCNu64 " %*u %u:%u %*s %4095s", &ret->id, &ret->major, &ret->minor,
+               ret->point) != 4 ||
+        sscanf(type, " - %31s %255s", ret->type, ret->source) != 2)
+        return false;
+    unescape(ret->point);
+    unescape(ret->source);
+    return true;
 }
 
 static bool is_below(const char *path, const char *point)
@@ -74,13 +92,23 @@ bool live_mount_of_path(uint32_t pid, const char *path, struct live_mount *ret)
     return path[0] == '/' && find_mount(pid, has_path, path, ret);
 }
 
-/* A path that is not absolute begins at the current directory. */
+static bool goes_up(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")); at += 2)
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    return false;
+}
+
+/* A path that is not absolute begins at the current directory. "": where it leads is not known. */
 static void whole_path(struct argus_live *live, uint32_t thread, uint32_t text,
                        char ret[LIVE_MOUNT_PATH])
 {
     char link[48];
     const char *path = strtab_get(live->texts, text);
     ret[0] = '\0';
+    if (goes_up(path))
+        return;
     snprintf(link, sizeof(link), "/proc/%u/cwd", live_pid_of(live, thread));
     if (path[0] != '/' && !live_link(link, ret, LIVE_MOUNT_PATH / 2))
         return;
@@ -119,17 +147,22 @@ enum live_mount_kind live_mount_kind(const struct live_mount *mount)
     return LIVE_MOUNT_LOCAL;
 }
 
-/* The server has the connection of this mount open; its number is the device's (fs/fuse/inode.c).
- * Until Linux 6.15 the descriptor does not tell the connection: then a single server must be it. */
-static bool is_server(struct argus_live *live, const struct live_fd *fd, unsigned minor,
-                      bool *ret_unsure)
+/* fs/fuse/inode.c, and MKDEV of include/linux/kdev_t.h. The type "fuseblk" has the numbers of a disk. */
+uint64_t live_fuse_connection(const struct live_mount *mount)
+{
+    return (uint64_t)mount->major << 20 | mount->minor;
+}
+
+/* The server has the connection of this mount open. Until Linux 6.15 the descriptor does not tell the connection: then a single server must be it. */
+static bool is_server(struct argus_live *live, const struct live_fd *fd,
+                      const struct live_mount *mount, bool *ret_unsure)
 {
     char info[INFO_BYTES];
     uint64_t connection;
     if (!live_fd_info(live, fd->process, fd->fd, info, sizeof(info)))
         return false;
     if (live_field(info, "fuse_connection:", 10, &connection))
-        return connection == minor;
+        return connection == live_fuse_connection(mount);
     *ret_unsure = true;
     return true;
 }
@@ -141,11 +174,24 @@ void live_add_fuse_servers(struct argus_live *live, const struct live_mount *mou
     bool is_unsure = false;
     size_t count = live_fds_of(live, LIVE_FILE_PATH, live_path_key("/dev/fuse"), &fds);
     for (size_t i = 0; i < count; i++)
-        if (is_server(live, &fds[i], mount->minor, &is_unsure) && live_load(live, fds[i].process))
+        if (is_server(live, &fds[i], mount, &is_unsure) && live_load(live, fds[i].process))
             live_candidate(ret, fds[i].process, ARGUS_LIVE_NONE);
     if (is_unsure && ret->count > 1)
         ret->end = ARGUS_LIVE_END_SEVERAL;
     ret->is_guess |= is_unsure;
+}
+
+size_t live_fuse_servers(struct argus_live *live, const struct live_mount *mount,
+                         uint32_t ret[LIVE_CANDIDATES])
+{
+    const struct live_fd *fds;
+    bool is_unsure = false;
+    size_t found = 0;
+    size_t count = live_fds_of(live, LIVE_FILE_PATH, live_path_key("/dev/fuse"), &fds);
+    for (size_t i = 0; i < count && found < LIVE_CANDIDATES; i++)
+        if (is_server(live, &fds[i], mount, &is_unsure))
+            ret[found++] = fds[i].process;
+    return found;
 }
 
 void live_by_fuse(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,

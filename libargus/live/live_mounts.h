@@ -34,6 +34,15 @@ enum live_mount_kind live_mount_kind(const struct live_mount *mount);
 void live_read_disk(struct argus_live *live, const struct live_mount *mount,
                     struct argus_live_wait *wait);
 
+/* The number of a FUSE mount's connection: the device's, as the kernel writes it. */
+uint64_t live_fuse_connection(const struct live_mount *mount);
+/* The processes that serve a FUSE file system: their indices. Returns their number. */
+size_t live_fuse_servers(struct argus_live *live, const struct live_mount *mount,
+                         uint32_t ret[LIVE_CANDIDATES]);
+
+/* Whether whoever reads a file of this file system may wait without end. */
+bool live_mount_may_hang(struct argus_live *live, const struct live_mount *mount);
+
 /* Adds the processes that serve a FUSE file system. */
 void live_add_fuse_servers(struct argus_live *live, const struct live_mount *mount,
                            struct live_candidates *ret);

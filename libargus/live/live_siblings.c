@@ -1,6 +1,7 @@
 /* Processes that share memory with the last one of the path, and serve clients: a database's backends.
  * Their locks are in that memory, where only the program itself can read them. So none of them is
  * blamed; but what each one says about itself, and which client it serves, often tells the holder. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,15 +11,20 @@
 
 enum { PATH_BYTES = 512 };
 
-static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t b)
+/* Nothing is asked of the file system, which may not answer. */
+static bool look_at_program(const struct argus_live *live, uint32_t process, struct statx *ret)
 {
     char path[48];
-    struct stat of_a, of_b;
-    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[a].pid);
-    bool is_known = stat(path, &of_a) == 0;
-    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[b].pid);
-    return is_known && stat(path, &of_b) == 0 && of_a.st_ino == of_b.st_ino &&
-           of_a.st_dev == of_b.st_dev;
+    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[process].pid);
+    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, ret) == 0;
+}
+
+static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t b)
+{
+    struct statx of_a, of_b;
+    return look_at_program(live, a, &of_a) && look_at_program(live, b, &of_b) &&
+           of_a.stx_ino == of_b.stx_ino && of_a.stx_dev_major == of_b.stx_dev_major &&
+           of_a.stx_dev_minor == of_b.stx_dev_minor;
 }
 
 /* Whether this process has accepted the connection; `*ret`: a thread of the process at its other end, or

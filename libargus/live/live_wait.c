@@ -11,6 +11,8 @@
 #include "event/syscalls.h"
 #include "live/live_set.h"
 
+enum { PATH_BYTES = 4096 };
+
 struct call {
     struct argus_live *live;
     const struct argus_live_thread *of;
@@ -148,11 +150,36 @@ static void in_fcntl(const struct call *call)
         in_flock(call);
 }
 
+/* A path in the process's memory. No address: an empty path (statx(2), since Linux 6.11). */
+static bool read_path(const struct call *call, uint64_t address, char ret[PATH_BYTES])
+{
+    ret[0] = '\0';
+    return !address ||
+           live_memory_text(live_pid_of(call->live, call->thread), address, ret, PATH_BYTES);
+}
+
+/* A call with an empty path is for the descriptor itself. Any other path that is not absolute begins at
+ * the folder of the descriptor: without that it leads nowhere. */
+static void at_folder(const struct call *call, uint32_t fd, const char *path)
+{
+    struct live_fd folder;
+    char text[2 * PATH_BYTES];
+    bool is_known = live_fd(call->live, call->of->process, fd, &folder) && folder.path &&
+                    strtab_get(call->live->texts, folder.path)[0] == '/';
+    if (!path[0]) {
+        call->wait->fd = fd;
+        call->wait->text = is_known ? folder.path : 0;
+    } else if (is_known) {
+        snprintf(text, sizeof(text), "%s/%s", strtab_get(call->live->texts, folder.path), path);
+        call->wait->text = live_text(call->live, text);
+    }
+}
+
 /* Opening a FIFO waits for the other side. */
 static void open_of(const struct call *call, uint64_t path, uint64_t flags)
 {
-    char text[4096];
-    if (live_memory_text(live_pid_of(call->live, call->thread), path, text, sizeof(text)))
+    char text[PATH_BYTES];
+    if (read_path(call, path, text))
         call->wait->text = live_text(call->live, text);
     if (strstr(call->of->wchan, "wait_for_partner") || strstr(call->of->wchan, "fifo_open")) {
         call->wait->kind = ARGUS_LIVE_FIFO_OPEN;
@@ -165,9 +192,20 @@ static void in_open(const struct call *call)
     open_of(call, call->of->arg[0], call->of->arg[1]);
 }
 
+static void open_at(const struct call *call, uint64_t flags)
+{
+    char text[PATH_BYTES];
+    int32_t fd = (int32_t)call->of->arg[0];
+    open_of(call, call->of->arg[1], flags);
+    if (fd == AT_FDCWD || !read_path(call, call->of->arg[1], text) || text[0] == '/')
+        return;
+    call->wait->text = 0;
+    at_folder(call, (uint32_t)fd, text);
+}
+
 static void in_openat(const struct call *call)
 {
-    open_of(call, call->of->arg[1], call->of->arg[2]);
+    open_at(call, call->of->arg[2]);
 }
 
 static void in_path(const struct call *call)
@@ -177,7 +215,7 @@ static void in_path(const struct call *call)
 
 static void in_path_at(const struct call *call)
 {
-    open_of(call, call->of->arg[1], 0);
+    open_at(call, 0);
 }
 
 /* To add a call: a row. */
@@ -238,6 +276,18 @@ static const struct {
     {"newfstatat", in_path_at},
     {"statx", in_path_at},
     {"access", in_path},
+    {"truncate", in_path},
+    {"mkdir", in_path},
+    {"rmdir", in_path},
+    {"unlink", in_path},
+    {"rename", in_path},
+    {"faccessat", in_path_at},
+    {"faccessat2", in_path_at},
+    {"mkdirat", in_path_at},
+    {"unlinkat", in_path_at},
+    {"renameat", in_path_at},
+    {"renameat2", in_path_at},
+    {"ftruncate", in_write},
 };
 
 #if defined(__aarch64__)

@@ -218,8 +218,9 @@ const char *live_frame_text(const struct argus_live *live, const struct argus_li
     const char *function = argus_live_text(live, frame->function);
     const char *file = argus_live_text(live, frame->file), *slash = strrchr(file, '/');
     if (!function[0])
-        snprintf(buffer, bytes, "0x%" PRIx64 " in %s", frame->address,
-                 frame->image ? argus_live_text(live, frame->image) : "code without a file");
+        snprintf(buffer, bytes, "0x%" PRIx64 " in %s%s", frame->address,
+                 frame->image ? argus_live_text(live, frame->image) : "code without a file",
+                 frame->is_left_out ? " (not read: its file system may not answer)" : "");
     else if (file[0])
         snprintf(buffer, bytes, "%s (%s:%u)", function, slash ? slash + 1 : file, frame->line);
     else
@@ -429,7 +430,7 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
                   "messages, and who is busy"
             : step->link == ARGUS_LIVE_LINK_OWNS
                 ? "that %s waits for this owner's contents is only likely: by its stack, and "
-                  "because the owner is busy or blocked"
+                  "because the X server names that owner"
             : step->link == ARGUS_LIVE_LINK_ANSWERS
                 ? "%s polls several descriptors; that it waits for an answer is only likely: it "
                   "sent "

@@ -20,10 +20,16 @@ SLOW_FILES = pathlib.Path(__file__).resolve().parents[1] / "desktop/programs/slo
 # Mounts the slow file system, and keeps the namespace.
 MOUNTS = """set -e
 mount --make-rprivate /
-python3 -B {slow} {top}/fuse {top}/files read 600 > {top}/serves &
-until grep -q serves {top}/serves; do sleep 0.05; done
+python3 -B {slow} "{top}/fuse files" {top}/files read 600 > {top}/serves &
+until grep -q serves {top}/serves; do kill -0 $! || exit; sleep 0.05; done
 echo ready
 exec sleep 600
+"""
+# Opens the file system's root, which asks nobody, and looks at a name in it from another folder.
+LOOK = """import os
+root = os.open({path!r}, os.O_PATH)
+print("opened", flush=True)
+os.stat({name!r}, dir_fd=root) if {name!r} else os.stat(root)
 """
 MAP = """import ctypes, mmap
 with open({path!r}, "rb") as file:
@@ -43,12 +49,15 @@ class KernelWaits(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="argus-why-")
         cls.top = pathlib.Path(cls.folder.name)
         cls.started = []
-        for name in ("fuse", "files", "disk"):
+        for name in ("fuse files", "files", "disk"):
             (cls.top / name).mkdir()
         (cls.top / "files/slow.txt").write_text("slow\n" * 1000)
         cls.space = subprocess.Popen(["unshare", "-m", "sh", "-c", MOUNTS.format(slow=SLOW_FILES, top=cls.top)],
                                      stdout=subprocess.PIPE, text=True, start_new_session=True)
         cls.is_ready = cls.space.stdout.readline().strip() == "ready"
+        if not cls.is_ready:
+            cls.server = None
+            return
         cls.server = next((pid for pid in cls.children() if b"slow_files" in
                            pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()), None)
 
@@ -59,6 +68,8 @@ class KernelWaits(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        for process in cls.started:
+            process.kill()
         os.killpg(cls.space.pid, signal.SIGKILL)
         cls.space.wait()
         cls.space.stdout.close()
@@ -77,8 +88,10 @@ class KernelWaits(unittest.TestCase):
 
     def check(self, process, kind, is_guess):
         """The process waits for the server, which sleeps."""
-        answer = settled(process.pid, lambda path: kinds(path) == [kind, "sleep"])
-        process.kill()
+        try:
+            answer = settled(process.pid, lambda path: kinds(path) == [kind, "sleep"])
+        finally:
+            process.kill()
         self.assertEqual((kinds(answer["path"]), answer["path"][-1]["pid"], answer["path"][0]["guess"]),
                          ([kind, "sleep"], self.server, is_guess), answer["summary"])
         return answer
@@ -90,19 +103,27 @@ class KernelWaits(unittest.TestCase):
 
     def test_2_page(self):
         """A missing page of a mapped file: no system call tells of it."""
-        process = self.inside(sys.executable, "-c", MAP.format(path=f"{self.top}/fuse/slow.txt"))
+        process = self.inside(sys.executable, "-c", MAP.format(path=f"{self.top}/fuse files/slow.txt"))
         self.assertEqual(process.stdout.readline().strip(), "mapped")
         answer = self.check(process, "page", True)
         self.assertIn("probably provides", answer["summary"])
 
     def test_3_file(self):
         """Also where another function than FUSE's own is the innermost one: the inode's lock."""
-        reading = [self.inside("cat", f"{self.top}/fuse/slow.txt") for _ in range(2)]
+        reading = [self.inside("cat", f"{self.top}/fuse files/slow.txt") for _ in range(2)]
         for process in reading:
             is_guess = settled(process.pid, lambda path: kinds(path) == ["fuse", "sleep"])["path"][0]["guess"]
             self.check(process, "fuse", is_guess)
 
-    def test_4_frozen_file_system(self):
+    def test_4_from_a_folder(self):
+        """A path that begins at a descriptor: the current directory has nothing to do with it."""
+        for name in ("other.txt", ""):
+            process = self.inside(sys.executable, "-c", LOOK.format(path=f"{self.top}/fuse files", name=name))
+            self.assertEqual(process.stdout.readline().strip(), "opened")
+            answer = self.check(process, "fuse", False)
+            self.assertEqual(answer["path"][0]["wait"]["path"], f"{self.top}/fuse files" + (f"/{name}" if name else ""))
+
+    def test_5_frozen_file_system(self):
         tools = [name for name in ("mkfs.ext4", "fsfreeze", "losetup") if not shutil.which(name, path="/usr/sbin:/sbin:/usr/bin")]
         if tools:
             self.skipTest(f"missing: {tools}")

@@ -145,6 +145,7 @@ struct argus_live_frame {
     uint32_t image;      /* … of the file's name; 0: unknown */
     uint32_t file, line; /* … of the source file; 0: unknown */
     bool is_script;      /* a function of a Python program */
+    bool is_left_out;    /* the image is not read: its file system may not answer */
 };
 
 struct argus_live_step {
