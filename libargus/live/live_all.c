@@ -119,11 +119,12 @@ static void ask_windows(struct around *around)
         [X11_DENIED] = ARGUS_LIVE_DISPLAY_DENIED,
         [X11_SILENT] = ARGUS_LIVE_DISPLAY_SILENT,
     };
-    char display[LIVE_DISPLAY_BYTES], authority[LIVE_AUTHORITY_BYTES];
+    char display[LIVE_DISPLAY_BYTES];
+    struct x11_authority authority;
     x11_windows windows = {0};
-    if (!live_find_display(around->live, display, authority))
+    if (!live_find_display(around->live, display, &authority))
         return;
-    enum x11_answer answer = x11_ping(display, authority, PATIENCE_NS, &windows);
+    enum x11_answer answer = x11_ping(display, &authority, PATIENCE_NS, &windows);
     around->ret->display = displays[answer];
     if (answer == X11_SILENT) {
         around->ret->server = live_display_server(around->live, display);

@@ -3,19 +3,25 @@
 #define ARGUS_LIVE_DISPLAY_H
 
 #include "live/live_wait.h"
+#include "live/live_x11_cookie.h"
 
-enum { LIVE_DISPLAY_BYTES = 64, LIVE_AUTHORITY_BYTES = 256 };
+enum { LIVE_DISPLAY_BYTES = 64 };
 
 enum live_display { LIVE_DISPLAY_NONE, LIVE_DISPLAY_X11, LIVE_DISPLAY_WAYLAND };
 
 /* To what the process is connected. */
 enum live_display live_display_of(struct argus_live *live, uint32_t process);
-/* The X display of a process, and the file with its cookie: LIVE_DISPLAY_BYTES and
- * LIVE_AUTHORITY_BYTES. False: it has none, or this user may not see it. */
+/* The X display of a process (LIVE_DISPLAY_BYTES), and the file with its cookie. False: it has none, or this
+ * user may not see it. */
 bool live_display_of_process(struct argus_live *live, uint32_t process, char *ret_display,
-                             char *ret_authority);
+                             struct x11_authority *ret_authority);
+/* Whether the process is connected to the server of this X display, and to which process (ARGUS_LIVE_NONE:
+ * this user may not see it). */
+bool live_uses_display(struct argus_live *live, uint32_t process, const char *display,
+                       uint32_t *ret_server);
 /* The same for argus itself, or else for the first process that has one. */
-bool live_find_display(struct argus_live *live, char *ret_display, char *ret_authority);
+bool live_find_display(struct argus_live *live, char *ret_display,
+                       struct x11_authority *ret_authority);
 /* The main thread of the display's server; ARGUS_LIVE_NONE: it is not here. */
 uint32_t live_display_server(struct argus_live *live, const char *display);
 

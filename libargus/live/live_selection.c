@@ -56,23 +56,37 @@ static bool is_held_up(struct argus_live *live, uint32_t process)
     return false;
 }
 
+/* Whether the process is a client of this server. The server tells the IDs of its clients as it sees them: in
+ * another PID namespace they belong to others. */
+static bool has_server(struct argus_live *live, uint32_t process, const char *display,
+                       uint32_t server)
+{
+    uint32_t theirs;
+    return live_uses_display(live, process, display, &theirs) &&
+           (server == ARGUS_LIVE_NONE || theirs == ARGUS_LIVE_NONE || theirs == server);
+}
+
 /* The owners that are held up, or, if there are none, all (`ret_held_up`). The names of their selections
  * become the text of `wait`. False: the process owns one itself, or there are none. */
 static bool find_owners(struct argus_live *live, uint32_t process, struct argus_live_wait *wait,
                         struct live_candidates *ret, bool *ret_held_up)
 {
-    char display[LIVE_DISPLAY_BYTES], authority[LIVE_AUTHORITY_BYTES];
+    char display[LIVE_DISPLAY_BYTES];
+    struct x11_authority authority;
     struct x11_owner owners[X11_SELECTIONS];
-    if (!live_display_of_process(live, process, display, authority))
+    uint32_t server;
+    if (!live_display_of_process(live, process, display, &authority) ||
+        !live_uses_display(live, process, display, &server) ||
+        (server != ARGUS_LIVE_NONE && live_has_own_ids(live->processes.data[server].pid)))
         return false;
-    uint32_t count = x11_selection_owners(display, authority, owners);
+    uint32_t count = x11_selection_owners(display, &authority, owners);
     for (uint32_t i = 0; i < count; i++)
         if (owners[i].pid == live->processes.data[process].pid)
             return false;
     for (int held_up = 1; held_up >= 0 && !ret->count; held_up--)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t owner = live_process(live, owners[i].pid);
-            if (owner == ARGUS_LIVE_NONE || (held_up && !is_held_up(live, owner)))
+            if (owner == ARGUS_LIVE_NONE || !has_server(live, owner, display, server) || (held_up && !is_held_up(live, owner)))
                 continue;
             if (!ret->count)
                 wait->text = live_text(live, owners[i].selection);

@@ -171,8 +171,8 @@ static enum x11_answer ask(struct x11 *x, uint64_t patience_ns)
     return is_missing(ping_of(x)->windows) ? ask_again(x) : X11_ANSWERED;
 }
 
-enum x11_answer x11_ping(const char *display, const char *authority, uint64_t patience_ns,
-                         x11_windows *ret)
+enum x11_answer x11_ping(const char *display, const struct x11_authority *authority,
+                         uint64_t patience_ns, x11_windows *ret)
 {
     struct x11 x;
     struct ping ping = {.windows = ret};

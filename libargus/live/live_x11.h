@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "live/live_x11_cookie.h"
 
 enum { X11_TITLE_BYTES = 128 };
 
@@ -26,10 +27,10 @@ enum x11_answer {
     X11_SILENT,    /* the server itself does not answer */
 };
 
-/* Lists the programs' windows of `display` (":0", ":1.0") and pings those that can answer. `authority`
- * is the path of the file with cookies, or NULL. Waits at most `patience_ns` for the answers. */
-enum x11_answer x11_ping(const char *display, const char *authority, uint64_t patience_ns,
-                         x11_windows *ret);
+/* Lists the programs' windows of `display` (":0", ":1.0") and pings those that can answer. Waits
+ * at most `patience_ns` for the answers. */
+enum x11_answer x11_ping(const char *display, const struct x11_authority *authority,
+                         uint64_t patience_ns, x11_windows *ret);
 
 /* The path of the socket at which the display's server listens. False: it is on another machine. */
 bool x11_socket_path(const char *display, char *ret, uint64_t bytes);

@@ -107,7 +107,8 @@ static enum x11_answer read_setup(struct x11 *x)
     return X11_ANSWERED;
 }
 
-static enum x11_answer set_up(struct x11 *x, const char *display, const char *authority)
+static enum x11_answer set_up(struct x11 *x, const char *display,
+                              const struct x11_authority *authority)
 {
     uint8_t message[128] = {'l', 0, 11};
     struct x11_cookie cookie;
@@ -192,7 +193,7 @@ size_t x11_property(struct x11 *x, uint32_t window, uint32_t name, uint8_t forma
     return x->packet[1] == format && bytes <= x->packet_bytes - X11_PACKET ? count : 0;
 }
 
-enum x11_answer x11_open(struct x11 *x, const char *display, const char *authority)
+enum x11_answer x11_open(struct x11 *x, const char *display, const struct x11_authority *authority)
 {
     uint64_t now = live_now_ns();
     *x = (struct x11){.fd = -1,

@@ -28,7 +28,7 @@ struct x11 {
 };
 
 /* Connects. The caller frees with x11_close(), also if it did not answer. */
-enum x11_answer x11_open(struct x11 *x, const char *display, const char *authority);
+enum x11_answer x11_open(struct x11 *x, const char *display, const struct x11_authority *authority);
 void x11_close(struct x11 *x);
 
 bool x11_request(struct x11 *x, const uint8_t *message, size_t bytes);

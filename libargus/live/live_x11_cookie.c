@@ -60,25 +60,31 @@ static bool search(FILE *file, const char *number, size_t digits, struct x11_coo
     return false;
 }
 
-/* The path may come from the environment of any process: a pipe would block, a device has no end. */
-static FILE *open_file(const char *path)
+/* The path may come from the environment of any process, which may change what is there at any moment: a pipe
+ * would block, a device has no end, and root can open files of others. So what was opened is looked at. */
+static FILE *open_file(const char *path, uint32_t owner)
 {
     struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return NULL;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    int link = owner == X11_ANY_OWNER ? 0 : O_NOFOLLOW;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | link);
+    bool is_good = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                   (owner == X11_ANY_OWNER || status.st_uid == owner);
+    FILE *file = is_good ? fdopen(fd, "r") : NULL;
     if (fd >= 0 && !file)
         close(fd);
     return file;
 }
 
-bool x11_find_cookie(const char *authority, const char *display, struct x11_cookie *ret)
+bool x11_find_cookie(const struct x11_authority *authority, const char *display,
+                     struct x11_cookie *ret)
 {
     char path[512];
     const char *home = getenv("HOME"), *colon = strrchr(display, ':');
-    snprintf(path, sizeof(path), "%s/.Xauthority", home ? home : "");
-    FILE *file = colon ? open_file(authority && authority[0] ? authority : path) : NULL;
+    if (authority->path[0])
+        snprintf(path, sizeof(path), "%s", authority->path);
+    else
+        snprintf(path, sizeof(path), "%s/.Xauthority", home ? home : "");
+    FILE *file = colon ? open_file(path, authority->owner) : NULL;
     if (!file)
         return false;
     bool found = search(file, colon + 1, strspn(colon + 1, "0123456789"), ret);

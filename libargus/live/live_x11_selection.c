@@ -50,7 +50,7 @@ static uint32_t owner_of(struct x11 *x, uint8_t major, const char *selection)
     return window ? pid_of(x, major, window) : 0;
 }
 
-uint32_t x11_selection_owners(const char *display, const char *authority,
+uint32_t x11_selection_owners(const char *display, const struct x11_authority *authority,
                               struct x11_owner ret[X11_SELECTIONS])
 {
     static const char *const names[X11_SELECTIONS] = {"CLIPBOARD", "PRIMARY", "SECONDARY"};

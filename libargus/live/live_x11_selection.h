@@ -12,7 +12,7 @@ struct x11_owner {
 };
 
 /* The processes that own selections. Returns their number; 0: none, or the server does not tell. */
-uint32_t x11_selection_owners(const char *display, const char *authority,
+uint32_t x11_selection_owners(const char *display, const struct x11_authority *authority,
                               struct x11_owner ret[X11_SELECTIONS]);
 
 #endif
