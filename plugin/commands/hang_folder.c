@@ -31,9 +31,46 @@ static bool invoker_get(struct invoker *ret)
     return true;
 }
 
+/* Whether a path, or an address with one, is in the folder. */
+static bool is_below(const char *value, const char *folder)
+{
+    const char *at = strstr(value, folder);
+    size_t length = strlen(folder);
+    return length > 1 && at && (at[length] == '/' || at[length] == '\0');
+}
+
+/* Folders and sockets of root's session, for which libraries look here first. To add one: a row. */
+static void leave_session(void)
+{
+    static const char *const names[] = {
+        "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",  "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS",
+    };
+    const struct passwd *root = getpwuid(0);
+    const char *home = root ? root->pw_dir : "/root";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+        if (value && (is_below(value, home) || is_below(value, "/run/user/0")))
+            unsetenv(names[i]);
+    }
+}
+
+/* systemd makes it for a user who is logged in. */
+static void find_runtime(uid_t uid)
+{
+    char path[32];
+    struct stat status;
+    snprintf(path, sizeof(path), "/run/user/%u", (unsigned)uid);
+    if (!getenv("XDG_RUNTIME_DIR") && lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == uid)
+        setenv("XDG_RUNTIME_DIR", path, 1);
+}
+
 /* sudo sets these variables to root's. The user may not read files in root's home folder. */
 static void take_environment(const struct invoker *invoker)
 {
+    leave_session();
+    find_runtime(invoker->uid);
     const struct passwd *user = getpwuid(invoker->uid);
     const char *home = user ? user->pw_dir : "/";
     setenv("HOME", home, 1);
@@ -182,11 +219,26 @@ struct argus_error *hang_folder_open(const char *path, int *ret_fd)
     return error;
 }
 
+/* Where no file tells the path: that of the working directory, which is the folder for a moment. */
+static bool find_by_working_directory(int fd, char *ret, size_t room)
+{
+    int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool found = before >= 0 && fchdir(fd) == 0 && getcwd(ret, room);
+    int failed = errno;
+    bool is_back = before >= 0 && fchdir(before) == 0;
+    if (before >= 0)
+        close(before);
+    errno = failed;
+    return found && is_back;
+}
+
 struct argus_error *hang_folder_path(int fd, char *ret, size_t room)
 {
     char link[32];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, ret, room);
+    if (length < 0 && find_by_working_directory(fd, ret, room))
+        return NULL;
     if (length < 0 || (size_t)length >= room)
         return argus_error_os(length < 0 ? errno : ENAMETOOLONG, "cannot find the folder's path");
     ret[length] = '\0';
