@@ -167,6 +167,14 @@ bool platform_may_record(void)
            (has(held, CAP_SYS_ADMIN) || (has(held, CAP_BPF) && has(held, CAP_PERFMON)));
 }
 
+/* pidfd_getfd(2) asks as a debugger does; Yama refuses that for one's own processes, too. */
+bool platform_may_see_windows(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {0};
+    return syscall(SYS_capget, &header, held) == 0 && has(held, CAP_SYS_PTRACE);
+}
+
 void platform_forget_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -102,7 +102,7 @@ bool process_works_for_windows(uint32_t pid)
     for (int i = 0; i < MOST_ANCESTORS && parent > 1; i++) {
         if (!proc_stat_read(parent, parent, &above) || above.session != stat.session)
             return false;
-        if (process_has_window(parent))
+        if (any_socket_is(parent, is_display, false))
             return true;
         parent = (uint32_t)above.parent;
     }

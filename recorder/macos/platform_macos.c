@@ -196,6 +196,11 @@ void platform_raise_limits(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+bool platform_may_see_windows(void)
+{
+    return true;
+}
+
 bool platform_may_record(void)
 {
     return geteuid() == 0;

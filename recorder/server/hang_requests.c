@@ -7,10 +7,21 @@
 
 #include <stdlib.h>
 
+#include "platform.h"
 #include "server/clocks.h"
 
 #define LOOK_INTERVAL_NS 150000000ull
 #define MOST_POLLERS     8192
+
+struct argus_error *hangs_check(const struct request_start *start)
+{
+    if (!start->hang_ms || platform_may_see_windows())
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_PERMISSION,
+                              "--on-hang needs CAP_SYS_PTRACE, which the recorder lacks: it cannot "
+                              "see which programs have windows; argus-recorder(8) tells how to "
+                              "give it");
+}
 
 struct argus_error *hangs_begin(struct server *server)
 {

@@ -174,7 +174,7 @@ static struct argus_error *check_start(const struct server *server, const struct
     if (request->start.mode == RECORDING_MEMORY)
         return with_fd ? argus_error_create(ARGUS_ERROR_USAGE,
                                             "a recording into memory takes no output file")
-                       : NULL;
+                       : hangs_check(&request->start);
     return with_fd ? NULL
                    : argus_error_create(ARGUS_ERROR_USAGE, "a recording needs an output file");
 }

@@ -75,6 +75,8 @@ bool server_wait(void *server, int ms);
 /* Looking for hangs: begins at the START of a recording with hang_ms. Call hangs_step() whenever
  * recording_step() is called. */
 struct argus_error *hangs_begin(struct server *server);
+/* Whether this process has the rights for it. */
+struct argus_error *hangs_check(const struct request_start *start);
 struct argus_error *hangs_step(struct server *server);
 /* The part of hangs_step() that looks for hangs if a look is due. Requires a server that looks for
  * hangs. */

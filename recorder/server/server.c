@@ -38,7 +38,8 @@ static struct argus_error *open_folder(const char *folder)
     if (lstat(folder, &status) < 0)
         return argus_error_os(errno, "cannot look at %s", folder);
     if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
-        return argus_error_create(ARGUS_ERROR_PERMISSION,
+        /* no lack of rights, for which the client would try sudo */
+        return argus_error_create(ARGUS_ERROR_IO,
                                   "%s is not a directory that only %s can write to: remove it",
                                   folder, geteuid() ? "its user" : "root");
     return NULL;

@@ -78,11 +78,46 @@ class FileCapabilities(Live):
         self.assertIn("not recording", self.as_user("status", user=OTHER).stdout)
         self.check_memory(json.loads(self.as_user("status", "--json").stdout)["recorder_pid"])
 
+    def test_rights_of_the_one_who_starts_it(self):
+        """Ambient capabilities, as of a service of systemd: the kernel lets a user look into such a process, if that does not forbid it."""
+        names = ",".join("+" + name for name in ("sys_ptrace", "perfmon", "bpf"))
+        rights = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={names}", f"--ambient-caps={names}"]
+        if subprocess.run([*rights, "true"], check=False, capture_output=True).returncode:
+            raise unittest.SkipTest("no ambient capabilities here")
+        done = subprocess.run([*rights, self.folder / "argus", "start", "--ring-size", "16M", "--only", "sched"], capture_output=True,
+                              text=True, timeout=60, cwd="/", check=False, stdin=subprocess.DEVNULL,
+                              env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
+        self.addCleanup(self.as_user, "stop")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status = json.loads(self.as_user("status", "--json").stdout)
+        self.assertEqual(status["rights"]["uid"], USER)
+        self.assertIn("bpf", status["rights"]["capabilities"])
+        self.check_memory(status["recorder_pid"])
+
+    def test_on_hang_needs_to_see_windows(self):
+        self.allow(DAC_READ_SEARCH, SYSLOG, PERFMON, BPF)
+        done = self.as_user("start", "--on-hang", "500ms", "--ring-size", "16M", "-o", str(self.out))
+        self.addCleanup(self.as_user, "stop")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--on-hang needs CAP_SYS_PTRACE", done.stderr)
+
+    def test_a_folder_of_others(self):
+        """That is said: sudo would start a recorder, and hide it."""
+        self.allow(SYS_PTRACE, PERFMON, BPF)
+        SOCKET.parent.mkdir()
+        os.chmod(SOCKET.parent, 0o777)
+        done = self.as_user("start", "--ring-size", "16M", "--only", "sched")
+        self.addCleanup(self.as_user, "stop")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is not a directory that only its user can write to", done.stderr)
+
     def check_memory(self, recorder):
         """It can read what its user cannot, so its user may not look into it."""
         for name in ("mem", "environ", "maps", "fd/0"):
             done = self.run_as(USER, "dd", f"if=/proc/{recorder}/{name}", "of=/dev/null", "count=1")
             self.assertIn("Permission denied", done.stderr, name)
+        # the refusals above are for the reader's lack of capabilities, too
+        self.assertEqual(os.stat(f"/proc/{recorder}/environ").st_uid, 0, "the recorder can be dumped by its user")
 
     def test_a_step_has_no_capabilities(self):
         """Otherwise it could look into processes that gained rights, and past Yama."""
