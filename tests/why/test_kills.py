@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -50,19 +51,26 @@ def waits_until(condition):
 class Kills(unittest.TestCase):
     def kill_often(self, pid, count, seed):
         """Most kills come while argus walks and begins to sample, the others while it samples."""
+        try:
+            self.kill_each(pid, count, seed)
+        except Exception as error:  # an exception in a thread fails no test
+            self.failures.append(repr(error))
+
+    def kill_each(self, pid, count, seed):
         moment = random.Random(seed)
         for number in range(count):
             with subprocess.Popen([ARGUS, "why", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   preexec_fn=forbid_perf_event) as argus:
                 time.sleep(moment.random() * (0.3 if number % 3 else 1.2))
                 argus.kill()
+                self.killed += argus.wait() == -signal.SIGKILL  # else it had ended before
             is_free = waits_until(lambda: value_of(pid, "TracerPid:") == "0" and value_of(pid, "State:") in "RS")
             if not is_free:
                 self.failures.append(f"kill {number}: {value_of(pid, 'State:')}, traced by {value_of(pid, 'TracerPid:')}")
                 return
 
     def test_running_threads_go_on(self):
-        self.failures = []
+        self.failures, self.killed = [], 0
         running = [Stuck("runs") for _ in range(DRIVERS)]
         pids = [one.ids["main"] for one in running]
         seed = random.randrange(1 << 32)
@@ -76,6 +84,7 @@ class Kills(unittest.TestCase):
         for one in running:
             one.__exit__()
         self.assertEqual((self.failures, moved), ([], [True] * DRIVERS), f"seed {seed}")
+        self.assertGreater(self.killed, KILLS // 4, f"seed {seed}")
 
     def test_samples_by_stops(self):
         """Without perf_event, the thread's functions are found by short stops, and it goes on."""
