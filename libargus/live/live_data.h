@@ -65,8 +65,8 @@ struct argus_live {
     bool has_fds, has_sockets;
     struct live_stacks stacks;
     VEC(struct live_device) devices; /* those that were asked for */
-    uint32_t debugged_pid; /* whose stops by its tracer are looked through; 0: none */
-    bool no_memory;        /* sticky */
+    uint32_t debugged_pid;           /* whose stops by its tracer are looked through; 0: none */
+    bool no_memory;                  /* sticky */
 };
 
 /* --- live_collect.c --- */

@@ -22,9 +22,9 @@ enum { LIVE_STACK_FRAMES = 128 };
 struct live_mapping {
     uint64_t start, end, offset, inode;
     uint32_t pid;
-    uint32_t file;  /* index in `files`; ARGUS_LIVE_NONE: not opened, or no file */
-    bool is_opened; /* it was tried */
-    uint32_t path;  /* string */
+    uint32_t file;         /* index in `files`; ARGUS_LIVE_NONE: not opened, or no file */
+    bool is_opened;        /* it was tried */
+    uint32_t path;         /* string */
     unsigned major, minor; /* of its device */
     bool is_left_out;      /* its file system may not answer */
 };

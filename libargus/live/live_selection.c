@@ -86,7 +86,8 @@ static bool find_owners(struct argus_live *live, uint32_t process, struct argus_
     for (int held_up = 1; held_up >= 0 && !ret->count; held_up--)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t owner = live_process(live, owners[i].pid);
-            if (owner == ARGUS_LIVE_NONE || !has_server(live, owner, display, server) || (held_up && !is_held_up(live, owner)))
+            if (owner == ARGUS_LIVE_NONE || !has_server(live, owner, display, server) ||
+                (held_up && !is_held_up(live, owner)))
                 continue;
             if (!ret->count)
                 wait->text = live_text(live, owners[i].selection);

@@ -14,7 +14,7 @@ enum { X11_AUTHORITY_BYTES = 256 };
 /* A file with cookies. */
 struct x11_authority {
     char path[X11_AUTHORITY_BYTES]; /* "": ~/.Xauthority */
-    uint32_t owner;                 /* it is read only if it belongs to this user; or X11_ANY_OWNER */
+    uint32_t owner; /* it is read only if it belongs to this user; or X11_ANY_OWNER */
 };
 
 struct x11_cookie {

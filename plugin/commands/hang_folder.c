@@ -31,19 +31,20 @@ static bool invoker_get(struct invoker *ret)
     return true;
 }
 
-/* Whether a path, or an address with one, is in the folder. */
+/* Whether a path, or one in an address of D-Bus ("unix:path=/run/user/0/bus,guid=…"), is in the folder. */
 static bool is_below(const char *value, const char *folder)
 {
-    const char *at = strstr(value, folder);
+    const char *equals = strchr(value, '='), *path = value[0] != '/' && equals ? equals + 1 : value;
     size_t length = strlen(folder);
-    return length > 1 && at && (at[length] == '/' || at[length] == '\0');
+    return length > 1 && strncmp(path, folder, length) == 0 &&
+           (path[length] == '/' || path[length] == ',' || path[length] == '\0');
 }
 
 /* Folders and sockets of root's session, for which libraries look here first. To add one: a row. */
 static void leave_session(void)
 {
     static const char *const names[] = {
-        "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",  "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME",
         "XDG_CONFIG_HOME", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS",
     };
     const struct passwd *root = getpwuid(0);

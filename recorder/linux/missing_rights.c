@@ -11,7 +11,8 @@ static const struct {
     const char *name, *missing;
 } uses[] = {
     {CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
-     "mappings, open files and locks of other users' processes are unknown, and the windows of all, "
+     "mappings, open files and locks of other users' processes are unknown, and the windows of "
+     "all, "
      "so --on-hang is refused"},
     {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH",
      "open files of other users' processes are unknown"},
