@@ -11,16 +11,22 @@
 
 enum { ENVIRONMENT_BYTES = 65536 };
 
+/* The other end of a descriptor of the process, if that is a server's socket with a name. */
+static const struct live_socket *server_end(struct argus_live *live, uint32_t process,
+                                            const struct live_fd *fd)
+{
+    if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
+        return NULL;
+    const struct live_socket *own = live_socket(live, fd->key);
+    return own && !own->path ? live_socket(live, own->peer) : NULL;
+}
+
 enum live_display live_display_of(struct argus_live *live, uint32_t process)
 {
     enum live_display found = LIVE_DISPLAY_NONE;
     live_fds(live);
     for (size_t i = 0; i < live->fds.length; i++) {
-        const struct live_fd *fd = &live->fds.data[i];
-        if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
-            continue;
-        const struct live_socket *own = live_socket(live, fd->key);
-        const struct live_socket *peer = own && !own->path ? live_socket(live, own->peer) : NULL;
+        const struct live_socket *peer = server_end(live, process, &live->fds.data[i]);
         const char *path = peer ? strtab_get(live->texts, peer->path) : "";
         if (strstr(path, "/wayland-"))
             return LIVE_DISPLAY_WAYLAND;
@@ -106,11 +112,7 @@ bool live_uses_display(struct argus_live *live, uint32_t process, const char *di
         return false;
     live_fds(live);
     for (size_t i = 0; i < live->fds.length; i++) {
-        const struct live_fd *fd = &live->fds.data[i];
-        if (fd->process != process || fd->type != LIVE_FILE_SOCKET)
-            continue;
-        const struct live_socket *own = live_socket(live, fd->key);
-        const struct live_socket *peer = own && !own->path ? live_socket(live, own->peer) : NULL;
+        const struct live_socket *peer = server_end(live, process, &live->fds.data[i]);
         const char *name = peer ? strtab_get(live->texts, peer->path) : "";
         if (strcmp(name + (name[0] == '@'), path) != 0)
             continue;

@@ -79,7 +79,7 @@ class FileCapabilities(Live):
         self.check_memory(json.loads(self.as_user("status", "--json").stdout)["recorder_pid"])
 
     def test_rights_of_the_one_who_starts_it(self):
-        """Ambient capabilities, as of a service of systemd: the kernel lets a user look into such a process, if that does not forbid it."""
+        """Ambient capabilities, as of a service of systemd: the process itself has to forbid that its user looks into it."""
         names = ",".join("+" + name for name in ("sys_ptrace", "perfmon", "bpf"))
         rights = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={names}", f"--ambient-caps={names}"]
         if subprocess.run([*rights, "true"], check=False, capture_output=True).returncode:

@@ -4,6 +4,7 @@
 A FUSE server that sleeps in its answer to a read is the cause of each wait. Everything is in a mount namespace, which ends with
 the test.
 """
+import mmap
 import os
 import pathlib
 import shutil
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from asking import settled
+from asking import settled, why
 
 SLOW_FILES = pathlib.Path(__file__).resolve().parents[1] / "desktop/programs/slow_files.py"
 
@@ -31,11 +32,20 @@ root = os.open({path!r}, os.O_PATH)
 print("opened", flush=True)
 os.stat({name!r}, dir_fd=root) if {name!r} else os.stat(root)
 """
-MAP = """import ctypes, mmap
-with open({path!r}, "rb") as file:
-    memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+# The page that is missing is one of code.
+MAP = """import ctypes, os
+file = os.open({path!r}, os.O_RDONLY)
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+code = libc.mmap(None, 4096, {prot}, 2, file, 0)  # private
 print("mapped", flush=True)
-memory[0]
+ctypes.CFUNCTYPE(None)(code)()
+"""
+# It is killed outside of any call, and closes the file then.
+HOLD = """import os
+file = os.open({path!r}, os.O_RDONLY)
+print("opened", flush=True)
+while True: pass
 """
 
 
@@ -90,6 +100,8 @@ class KernelWaits(unittest.TestCase):
         """The process waits for the server, which sleeps."""
         try:
             answer = settled(process.pid, lambda path: kinds(path) == [kind, "sleep"])
+            if kind == "page":
+                self.assertIn("(not read: its file system may not answer)", why(process.pid))
         finally:
             process.kill()
         self.assertEqual((kinds(answer["path"]), answer["path"][-1]["pid"], answer["path"][0]["guess"]),
@@ -102,11 +114,18 @@ class KernelWaits(unittest.TestCase):
         self.assertEqual((kinds(answer["path"]), answer["end"]), (["request"], "idle"), answer["summary"])
 
     def test_2_page(self):
-        """A missing page of a mapped file: no system call tells of it."""
-        process = self.inside(sys.executable, "-c", MAP.format(path=f"{self.top}/fuse files/slow.txt"))
+        """A missing page of a mapped file: no system call tells of it. The file cannot be read for its functions' names. One
+        that ends has no pages: it waits for the answer to its close."""
+        path = f"{self.top}/fuse files/slow.txt"
+        holder = self.inside(sys.executable, "-c", HOLD.format(path=path))
+        self.assertEqual(holder.stdout.readline().strip(), "opened")
+        process = self.inside(sys.executable, "-c", MAP.format(path=path, prot=mmap.PROT_READ | mmap.PROT_EXEC))
         self.assertEqual(process.stdout.readline().strip(), "mapped")
         answer = self.check(process, "page", True)
         self.assertIn("probably provides", answer["summary"])
+        holder.kill()
+        answer = settled(holder.pid, lambda path: kinds(path) == ["fuse"])
+        self.assertEqual((kinds(answer["path"]), answer["end"]), (["fuse"], "unknown"), answer["summary"])
 
     def test_3_file(self):
         """Also where another function than FUSE's own is the innermost one: the inode's lock."""
