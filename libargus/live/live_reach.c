@@ -1,6 +1,7 @@
 /* File systems that may not answer: argus why would wait with the program that it explains, and could not even
- * be killed. So no file of another machine's file system is read, and one that a process serves only while
- * that has nothing to do and can take a request. */
+ * be killed. So a file that a process serves is read only while that has nothing to do and can take a request,
+ * and a file of another machine only while no process is in the state in which all wait that use such a file
+ * system. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -46,12 +47,32 @@ static bool awaits_request(uint32_t pid)
     return found;
 }
 
+static bool is_blocked(uint32_t pid)
+{
+    char text[512];
+    const char *end = live_read(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+    return end && end[1] == ' ' && end[2] == 'D';
+}
+
+/* Whether a process is in state D, or a thread that was looked at. A short wait for a disk of this machine is
+ * not told apart. */
+static bool any_is_blocked(const struct argus_live *live)
+{
+    for (size_t i = 0; i < live->threads.length; i++)
+        if (live->threads.data[i].state == 'D')
+            return true;
+    for (size_t i = 0; i < live->processes.length; i++)
+        if (is_blocked(live->processes.data[i].pid))
+            return true;
+    return false;
+}
+
 bool live_mount_may_hang(struct argus_live *live, const struct live_mount *mount)
 {
     uint32_t servers[LIVE_CANDIDATES];
     enum live_mount_kind kind = live_mount_kind(mount);
     if (kind != LIVE_MOUNT_FUSE)
-        return kind == LIVE_MOUNT_REMOTE;
+        return kind == LIVE_MOUNT_REMOTE && any_is_blocked(live);
     size_t count = has_no_request(mount) ? live_fuse_servers(live, mount, servers) : 0;
     for (size_t i = 0; i < count; i++)
         if (!awaits_request(live->processes.data[servers[i]].pid))
