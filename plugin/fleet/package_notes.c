@@ -44,10 +44,17 @@ static bool is_this_file(const struct argus_image_entry *image)
     return known && is_same_inode(image, &status);
 }
 
+/* Where packages put programs (the Filesystem Hierarchy Standard). A file elsewhere is not looked at:
+ * its file system may be one whose server hangs. To add one: a row. */
+static const char *const package_folders[] = {"/usr/", "/opt/", "/bin/", "/sbin/", "/lib"};
+
 static bool is_program(const struct argus_image_entry *image)
 {
     const char *slash = strrchr(image->path, '/');
-    return image->path[0] == '/' && !strstr(slash, ".so");
+    for (size_t i = 0; i < sizeof(package_folders) / sizeof(package_folders[0]); i++)
+        if (strncmp(image->path, package_folders[i], strlen(package_folders[i])) == 0)
+            return !strstr(slash, ".so");
+    return false;
 }
 
 /* Each program once, in `ret`, which has room for MOST_PROGRAMS. Their paths are those of the trace. */

@@ -1,6 +1,8 @@
 /* Mappings that no event reported, from /proc/PID/maps: those older than the recording, and those
  * that a forked process inherited. The build ID comes from the kernel if it supports that
- * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the mapped files. */
+ * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the mapped files. The kernel reads
+ * the file for that, and waits for it. So files of a network or FUSE are not asked about: if their
+ * server hangs, the recorder must not hang with it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include "base/idmap.h"
 #include "linux/image_list.h"
 #include "linux/pid_namespace.h"
+#include "linux/served_files.h"
 
 /* include/uapi/linux/fs.h of Linux 6.11; older headers lack it. */
 struct procmap_query_6_11 {
@@ -56,7 +59,8 @@ static bool parse_line(const char *line, struct argus_image_entry *ret, const ch
     return permissions[2] == 'x';
 }
 
-static struct argus_error *read_process(struct image_list *list, const char *pid)
+static struct argus_error *read_process(struct image_list *list, struct served_files *served,
+                                        const char *pid)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
@@ -74,7 +78,8 @@ static struct argus_error *read_process(struct image_list *list, const char *pid
             line[length - 1] = '\0';
         if (!parse_line(line, &image, &name))
             continue;
-        ask_build_id(maps, &image);
+        if (image.inode && !served_files_has(served, pid, image.dev_major, image.dev_minor))
+            ask_build_id(maps, &image);
         error = image_list_add(list, &image, name, strlen(name));
     }
     free(line);
@@ -95,6 +100,7 @@ static bool collect_pids(const struct image_list *list, struct idmap *ret)
 struct argus_error *image_maps_read(struct image_list *list)
 {
     struct idmap known = {0};
+    struct served_files served = {0};
     if (!pid_namespace_fits_proc())
         return NULL; /* /proc has process IDs of another namespace */
     DIR *proc = opendir("/proc");
@@ -106,9 +112,10 @@ struct argus_error *image_maps_read(struct image_list *list)
         uint64_t pid = strtoull(entry->d_name, NULL, 10);
         if (isdigit((unsigned char)entry->d_name[0]) && pid != (uint64_t)getpid() &&
             idmap_get(&known, pid) == IDMAP_NONE)
-            error = read_process(list, entry->d_name);
+            error = read_process(list, &served, entry->d_name);
     }
     idmap_deinit(&known);
+    idmap_deinit(&served.by_device);
     closedir(proc);
     return error;
 }

@@ -55,6 +55,7 @@ target_sources(argus_recorder PRIVATE
   linux/proc_stat.c
   linux/process_fds.c
   linux/rings.c
+  linux/served_files.c
   linux/shared_mappings.c
   linux/snapshot_store.c
   linux/snapshots.c

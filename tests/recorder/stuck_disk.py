@@ -12,6 +12,12 @@ from on_hang import LOOP
 from recorder_harness import ARGUS, Live, Trace, argus, eventually, link_exists, main, status
 
 LOAD = "import os, time\nwhile True:\n  for i in range(200): os.getppid()\n  time.sleep(0.002)"
+# a program whose code lies in a file that nobody has read yet
+MAPPED = """import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.write(file, bytes(8192)), os.fsync(file), os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+code = mmap.mmap(file, 8192, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+print("mapped", flush=True), sys.stdin.read()"""
 SERVER = pathlib.Path(__file__).resolve().parent / "programs/stuck_files.py"
 
 
@@ -167,6 +173,24 @@ class StuckOtherwise(Live):
                 stuck.switch.unlink()
                 front.wait(timeout=20)
                 argus("stop")
+
+    def test_a_program_has_its_code_there(self):
+        """The kernel would read that file to tell its build ID."""
+        stuck = StuckInWrite("test_status_names_the_file")
+        Live.setUp(stuck)
+        self.addCleanup(stuck.doCleanups)
+        stuck.mount("read")
+        with subprocess.Popen([sys.executable, "-c", MAPPED, stuck.path.with_name("code")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as program:
+            self.assertEqual(program.stdout.readline(), "mapped\n")
+            stuck.switch.touch()
+            try:
+                for words in ["start"], ["status"], ["stop"]:
+                    done = subprocess.run([ARGUS, *words], capture_output=True, text=True, timeout=30, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+            finally:
+                stuck.switch.unlink()
+                program.stdin.close()
 
 
 del Stuck  # its tests run by its subclass alone
