@@ -22,7 +22,7 @@ SLOW_FILES = pathlib.Path(__file__).resolve().parents[1] / "desktop/programs/slo
 MOUNTS = """set -e
 mount --make-rprivate /
 python3 -B {slow} "{top}/fuse files" {top}/files read 600 > {top}/serves &
-until grep -q serves {top}/serves; do kill -0 $! || exit; sleep 0.05; done
+until grep -qs serves {top}/serves; do kill -0 $! || exit; sleep 0.05; done
 echo ready
 exec sleep 600
 """
