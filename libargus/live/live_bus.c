@@ -4,7 +4,6 @@
  * Protocol": little-endian, each value aligned to its size, header fields as array of (byte, variant). */
 #include "live/live_bus.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "live/live_data.h"
+#include "live/live_stream.h"
 
 enum {
     PATIENCE_NS = 250000000,
@@ -44,34 +44,11 @@ struct bus {
 
 /* --- connection --- */
 
-static bool wait_for(struct bus *bus, short events)
-{
-    struct pollfd polled = {bus->fd, events, 0};
-    int ready;
-    do {
-        uint64_t now = live_now_ns();
-        ready = now < bus->end_ns ? poll(&polled, 1, (int)((bus->end_ns - now) / 1000000) + 1) : 0;
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-static bool send_all(struct bus *bus, const void *bytes, size_t length)
-{
-    for (size_t at = 0; at < length;) {
-        ssize_t sent = send(bus->fd, (const char *)bytes + at, length - at, MSG_NOSIGNAL);
-        if (sent > 0)
-            at += (size_t)sent;
-        else if (errno != EAGAIN || !wait_for(bus, POLLOUT))
-            return false;
-    }
-    return true;
-}
-
 /* Receives until `length` bytes are there. */
 static bool receive(struct bus *bus, size_t length)
 {
     while (bus->length < length) {
-        if (length > MOST_BYTES || !wait_for(bus, POLLIN))
+        if (length > MOST_BYTES || !live_stream_wait(bus->fd, POLLIN, bus->end_ns))
             return false;
         ssize_t got = recv(bus->fd, bus->bytes + bus->length, MOST_BYTES - bus->length, 0);
         if (got <= 0)
@@ -132,13 +109,14 @@ static bool authenticate(struct bus *bus, uint32_t uid)
     for (int i = 0; i < length; i++)
         at += (size_t)snprintf(line + at, sizeof(line) - at, "%02x", (unsigned)decimal[i]);
     at += (size_t)snprintf(line + at, sizeof(line) - at, "\r\n");
-    if (!send_all(bus, line, at) || !receive(bus, 2) || memcmp(bus->bytes, "OK", 2) != 0)
+    if (!live_stream_send(bus->fd, line, at, bus->end_ns) || !receive(bus, 2) ||
+        memcmp(bus->bytes, "OK", 2) != 0)
         return false;
     while (!memchr(bus->bytes, '\n', bus->length))
         if (!receive(bus, bus->length + 1))
             return false;
     bus->length = 0;
-    return send_all(bus, "BEGIN\r\n", 7);
+    return live_stream_send(bus->fd, "BEGIN\r\n", 7, bus->end_ns);
 }
 
 /* --- messages --- */
@@ -193,7 +171,7 @@ static bool call(struct bus *bus, uint32_t serial, const char *member, const cha
     size_t body = align(at, 8);
     at = argument ? put_text(message, body, argument) : body;
     put_u32(message, 4, (uint32_t)(at - body));
-    return send_all(bus, message, at);
+    return live_stream_send(bus->fd, message, at, bus->end_ns);
 }
 
 struct answer {

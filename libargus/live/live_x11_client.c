@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "live/live_data.h"
+#include "live/live_stream.h"
 #include "live/live_x11_cookie.h"
 
 enum {
@@ -26,35 +27,12 @@ enum {
 
 /* --- connection --- */
 
-static bool wait_for(struct x11 *x, short events)
-{
-    struct pollfd polled = {x->fd, events, 0};
-    int ready;
-    do {
-        uint64_t now = live_now_ns();
-        ready = now < x->end_ns ? poll(&polled, 1, (int)((x->end_ns - now) / 1000000) + 1) : 0;
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-static bool send_all(struct x11 *x, const void *bytes, size_t length)
-{
-    for (size_t at = 0; at < length;) {
-        ssize_t sent = send(x->fd, (const char *)bytes + at, length - at, MSG_NOSIGNAL);
-        if (sent > 0)
-            at += (size_t)sent;
-        else if (errno != EAGAIN || !wait_for(x, POLLOUT))
-            return false;
-    }
-    return true;
-}
-
 static bool receive(struct x11 *x, size_t from, size_t length)
 {
     if (from + length > MOST_BYTES)
         return false;
     for (size_t at = 0; at < length;) {
-        if (!wait_for(x, POLLIN))
+        if (!live_stream_wait(x->fd, POLLIN, x->end_ns))
             return false;
         ssize_t got = recv(x->fd, x->packet + from + at, length - at, 0);
         if (got <= 0)
@@ -122,7 +100,7 @@ static enum x11_answer set_up(struct x11 *x, const char *display,
         memcpy(message + at, cookie.bytes, sizeof(cookie.bytes));
         at += sizeof(cookie.bytes);
     }
-    return send_all(x, message, at) ? read_setup(x) : X11_SILENT;
+    return live_stream_send(x->fd, message, at, x->end_ns) ? read_setup(x) : X11_SILENT;
 }
 
 /* --- requests --- */
@@ -146,7 +124,7 @@ bool x11_next_packet(struct x11 *x)
 bool x11_request(struct x11 *x, const uint8_t *message, size_t bytes)
 {
     x->sequence++;
-    return send_all(x, message, bytes);
+    return live_stream_send(x->fd, message, bytes, x->end_ns);
 }
 
 /* False: an error came instead. */
