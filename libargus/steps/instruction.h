@@ -48,6 +48,19 @@ enum {
 
 #define REGISTER_BIT(number) (UINT64_C(1) << (number))
 
+/* The number of the only register of a set; REGISTER_NONE: there are others, or none. */
+static inline uint8_t register_lone(uint64_t registers)
+{
+    return registers && !(registers & (registers - 1)) ? (uint8_t)__builtin_ctzll(registers)
+                                                       : REGISTER_NONE;
+}
+
+/* The same of the general registers of the set. */
+static inline uint8_t register_lone_general(uint64_t registers)
+{
+    return register_lone(registers & (REGISTER_BIT(REGISTER_FLAGS) - 1));
+}
+
 enum instruction_flow {
     FLOW_NEXT, /* continues with the next instruction */
     /* continues at `target` or the next instruction, depending on flags or a register */

@@ -40,22 +40,6 @@ static uint64_t vectors(uint64_t registers)
     return registers & ~(REGISTER_BIT(REGISTER_VECTOR) - 1);
 }
 
-/* The number of the only register of the set; REGISTER_NONE. */
-static uint8_t lone(uint64_t registers)
-{
-    return registers && !(registers & (registers - 1)) ? (uint8_t)__builtin_ctzll(registers)
-                                                       : REGISTER_NONE;
-}
-
-/* The only instruction that gives `reg` its value before `node`; CODE_NONE. */
-static uint32_t given_by(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
-                         uint8_t reg)
-{
-    struct code_reach reach;
-    code_reach_register(budget, scope, true, node, reg, &reach);
-    return reach.count == 1 && !reach.enters && !reach.is_cut ? reach.found[0] : CODE_NONE;
-}
-
 static bool take_memory(const struct instruction *at, struct code_half *ret)
 {
     ret->reg = REGISTER_NONE;
@@ -67,7 +51,7 @@ static bool take_memory(const struct instruction *at, struct code_half *ret)
 static bool take_moved(const struct instruction *at, uint32_t node, struct code_half *ret)
 {
     ret->node = node;
-    ret->reg = lone(at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1));
+    ret->reg = register_lone_general(at->reads);
     return at->memory_count ? take_memory(at, ret) : ret->reg != REGISTER_NONE;
 }
 
@@ -75,12 +59,12 @@ bool code_half_find(struct code_budget *budget, const struct code_scope *scope, 
                     unsigned half, struct code_half *ret)
 {
     const struct instruction *at = &scope->function->nodes.data[node];
-    uint8_t reg = lone(vectors(at->reads));
+    uint8_t reg = register_lone(vectors(at->reads));
     if (scope->function->is_arm64 || at->memory_count != 1 || !at->memory[0].writes ||
         at->memory[0].size_bytes != STORED_BYTES)
         return false;
     for (unsigned i = 0; i < MOST_STEPS && reg != REGISTER_NONE; i++) {
-        if ((node = given_by(budget, scope, node, reg)) == CODE_NONE)
+        if ((node = code_reach_only(budget, scope, true, node, reg)) == CODE_NONE)
             return false;
         at = &scope->function->nodes.data[node];
         enum kind kind = kind_of(scope->function, at);
@@ -92,7 +76,7 @@ bool code_half_find(struct code_budget *budget, const struct code_scope *scope, 
         if (kind == KIND_OTHER || (kind == KIND_JOINS && at->memory_count))
             return false;
         if (kind == KIND_JOINS && half == 1 && other)
-            reg = lone(other);
+            reg = register_lone(other);
         half = 0;
     }
     return false;

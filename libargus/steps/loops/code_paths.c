@@ -146,13 +146,6 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
 
 /* --- where a pointer comes from --- */
 
-static uint8_t lone_register(uint64_t registers)
-{
-    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
-                                                 : REGISTER_NONE;
-}
-
 /* The function that the call executes, if its result can be followed; NULL. */
 static const struct code_function *called_function(const struct finder *finder,
                                                    const struct code_scope *scope,
@@ -257,7 +250,7 @@ static bool is_result_of(struct finder *finder, const struct code_scope *scope, 
         if (!at->is_sum && (!at->is_move || at->memory_count))
             return false;
         *ret += at->is_sum ? at->addend : 0;
-        reg = lone_register(at->reads);
+        reg = register_lone_general(at->reads);
     }
     return false;
 }
@@ -278,7 +271,7 @@ static void take_new_object(struct finder *finder, const struct code_scope *scop
             memory->is_relative || memory->displacement == 0 || function->is_arm64;
         if (!at->is_move || at->memory_count != 1 || !memory->writes || memory->is_implicit ||
             memory->size_bytes != 8 || !names_variable ||
-            !is_result_of(finder, scope, i, lone_register(at->reads), call, &added))
+            !is_result_of(finder, scope, i, register_lone_general(at->reads), call, &added))
             continue;
         find_path(finder, scope, i, 0, &path);
         if ((path.root == CODE_ADDRESS || path.root == CODE_FOREIGN) && path.links == 0) {
@@ -329,7 +322,7 @@ static void find_stored(struct finder *finder, const struct code_scope *scope, u
     for (uint32_t i = 0; i < stores.count && !stores.is_cut; i++) {
         const struct instruction *at = &scope->function->nodes.data[stores.found[i]];
         struct pointer pointer = {0};
-        uint8_t reg = lone_register(at->reads);
+        uint8_t reg = register_lone_general(at->reads);
         if (at->is_move && reg != REGISTER_NONE)
             find_pointer(finder, scope, stores.found[i], reg, &pointer);
         if (pointer.kind == POINTER_UNKNOWN || (i && !same_pointer(ret, &pointer))) {
@@ -371,7 +364,7 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
                        uint8_t given, struct pointer *ret)
 {
     const struct instruction *at = &scope->function->nodes.data[node];
-    uint8_t reg = lone_register(at->reads);
+    uint8_t reg = register_lone_general(at->reads);
     bool copies = at->is_sum || (at->is_move && at->memory_count == 0);
     *ret = (struct pointer){0};
     if (code_is_call(at) && given != 0) { /* not the result: rax, x0 */
@@ -484,7 +477,7 @@ bool code_path_find_stored(struct code_budget *budget, const struct code_scope *
     if (!at->is_move || at->memory_count != 1 || !at->memory[0].writes ||
         at->memory[0].size_bytes != 8)
         return false;
-    uint8_t reg = lone_register(values);
+    uint8_t reg = register_lone_general(values);
     if (reg == REGISTER_NONE)
         return false;
     code_path_find_pointed(budget, scope, node, reg, ret);

@@ -127,6 +127,14 @@ void code_reach_register(struct code_budget *budget, const struct code_scope *sc
     reach(budget, scope, everywhere, node, &wanted, ret);
 }
 
+uint32_t code_reach_only(struct code_budget *budget, const struct code_scope *scope,
+                         bool everywhere, uint32_t node, uint8_t reg)
+{
+    struct code_reach reach;
+    code_reach_register(budget, scope, everywhere, node, reg, &reach);
+    return reach.count == 1 && !reach.enters && !reach.is_cut ? reach.found[0] : CODE_NONE;
+}
+
 void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                      uint32_t node, struct code_slot slot, struct code_reach *ret)
 {

@@ -49,6 +49,11 @@ void code_reach_register(struct code_budget *budget, const struct code_scope *sc
 void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                      uint32_t node, struct code_slot slot, struct code_reach *ret);
 
+/* The only instruction that gives the register its value at `node`; CODE_NONE: there is none, there are others, or
+ * the value may be that at the beginning. */
+uint32_t code_reach_only(struct code_budget *budget, const struct code_scope *scope,
+                         bool everywhere, uint32_t node, uint8_t reg);
+
 /* Of the instructions that `marked` tells, by node. */
 void code_reach_marked(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                        uint32_t node, const bool *marked, struct code_reach *ret);

@@ -141,16 +141,25 @@ static void search_calls_arm64(struct code_references *references, const uint8_t
     }
 }
 
-void code_references_add_calls(struct code_references *references, const struct elf_file *file,
-                               const uint64_t *targets, size_t count)
+typedef void search_code(struct code_references *references, const uint8_t *code, size_t bytes,
+                         uint64_t address, const struct targets *targets);
+
+static void search_file(struct code_references *references, const struct elf_file *file,
+                        const struct targets *targets, search_code *look)
 {
     const uint8_t *code;
     uint64_t address;
     size_t bytes;
-    struct targets wanted = {targets, count};
-    for (size_t i = 0; count && (code = elf_file_code(file, i, &address, &bytes)) != NULL; i++)
-        (is_arm64(file) ? search_calls_arm64 : search_calls)(references, code, bytes, address,
-                                                             &wanted);
+    for (size_t i = 0; targets->count && (code = elf_file_code(file, i, &address, &bytes)) != NULL;
+         i++)
+        look(references, code, bytes, address, targets);
+}
+
+void code_references_add_calls(struct code_references *references, const struct elf_file *file,
+                               const uint64_t *targets, size_t count)
+{
+    const struct targets wanted = {targets, count};
+    search_file(references, file, &wanted, is_arm64(file) ? search_calls_arm64 : search_calls);
 }
 
 /* --- addresses of functions --- */
@@ -192,13 +201,9 @@ static void search_functions_arm64(struct code_references *references, const uin
 void code_references_add_functions(struct code_references *references, const struct elf_file *file,
                                    const uint64_t *targets, size_t count)
 {
-    const uint8_t *code;
-    uint64_t address;
-    size_t bytes;
-    struct targets wanted = {targets, count};
-    for (size_t i = 0; count && (code = elf_file_code(file, i, &address, &bytes)) != NULL; i++)
-        (is_arm64(file) ? search_functions_arm64 : search_functions)(references, code, bytes,
-                                                                     address, &wanted);
+    const struct targets wanted = {targets, count};
+    search_file(references, file, &wanted,
+                is_arm64(file) ? search_functions_arm64 : search_functions);
 }
 
 void code_references_deinit(struct code_references *references)

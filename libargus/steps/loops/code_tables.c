@@ -38,13 +38,6 @@ static const struct instruction *node_of(const struct code_function *function, u
     return &function->nodes.data[node];
 }
 
-static uint8_t lone_register(uint64_t registers)
-{
-    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
-                                                 : REGISTER_NONE;
-}
-
 /* The nearest instruction above that writes the register; CODE_NONE: none near. */
 static uint32_t written_above(const struct code_function *function, uint32_t node, uint8_t reg)
 {
@@ -108,7 +101,7 @@ static bool compares(const struct instruction *at, const struct place *index)
     if (!at->is_compare || at->tests_bits || !at->has_immediate)
         return false;
     return index->memory ? at->memory_count == 1 && is_same_memory(&at->memory[0], index->memory)
-                         : at->memory_count == 0 && lone_register(at->reads) == index->reg;
+                         : at->memory_count == 0 && register_lone_general(at->reads) == index->reg;
 }
 
 static bool may_write_memory(const struct instruction *at, const struct instruction_memory *memory)
@@ -137,7 +130,7 @@ static bool go_back(const struct instruction *at, struct place *index)
         index->memory = &at->memory[0];
         return at->memory[0].reads && !at->memory[0].is_implicit;
     }
-    index->reg = lone_register(at->reads);
+    index->reg = register_lone_general(at->reads);
     return index->reg != REGISTER_NONE;
 }
 
@@ -227,7 +220,7 @@ static bool find_table(const struct finding *finding, uint32_t jump, struct tabl
     const struct instruction *at = node_of(function, jump);
     if (is_load(at, 8))
         return take_load(finding, jump, jump, 8, ret);
-    uint8_t reg = at->memory_count ? REGISTER_NONE : lone_register(at->reads);
+    uint8_t reg = at->memory_count ? REGISTER_NONE : register_lone_general(at->reads);
     uint32_t above = reg == REGISTER_NONE ? CODE_NONE : written_above(function, jump, reg);
     if (above == CODE_NONE)
         return false;
@@ -235,7 +228,7 @@ static bool find_table(const struct finding *finding, uint32_t jump, struct tabl
         return take_load(finding, above, jump, 8, ret);
     if (!adds_register(node_of(function, above), reg))
         return false;
-    uint8_t other = lone_register(node_of(function, above)->reads & ~REGISTER_BIT(reg));
+    uint8_t other = register_lone_general(node_of(function, above)->reads & ~REGISTER_BIT(reg));
     return take_distance(finding, above, jump, reg, ret) ||
            take_distance(finding, above, jump, other, ret);
 }
@@ -312,7 +305,7 @@ static void take_ways(struct finding *finding, uint32_t jump, const struct table
 
 static void note_address(struct finding *finding, const struct instruction *at)
 {
-    uint8_t reg = lone_register(at->writes);
+    uint8_t reg = register_lone_general(at->writes);
     if (reg == REGISTER_NONE || !gives_address(at, reg))
         return;
     struct loaded_address *loaded = &finding->loaded[reg];

@@ -69,13 +69,6 @@ static bool leads_on(const struct search *search, const struct code_path *pointe
 
 /* --- values --- */
 
-static uint8_t lone_register(uint64_t registers)
-{
-    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
-                                                 : REGISTER_NONE;
-}
-
 /* mov eax, 1; xor eax, eax (of which the decoder says that it reads nothing). */
 static bool gives_constant(const struct instruction *at, int64_t *ret)
 {
@@ -97,9 +90,8 @@ static bool is_plain_store(const struct instruction *at)
 static bool stores_constant(struct search *search, const struct code_scope *scope, uint32_t node,
                             int64_t *ret)
 {
-    struct code_reach reach;
     const struct instruction *at = &scope->function->nodes.data[node];
-    uint8_t reg = lone_register(at->reads);
+    uint8_t reg = register_lone_general(at->reads);
     *ret = at->immediate;
     if (!is_plain_store(at))
         return false;
@@ -109,9 +101,8 @@ static bool stores_constant(struct search *search, const struct code_scope *scop
         return true;
     if (reg == REGISTER_NONE)
         return false;
-    code_reach_register(&search->budget, scope, true, node, reg, &reach);
-    return reach.count == 1 && !reach.enters && !reach.is_cut &&
-           gives_constant(&scope->function->nodes.data[reach.found[0]], ret);
+    uint32_t given = code_reach_only(&search->budget, scope, true, node, reg);
+    return given != CODE_NONE && gives_constant(&scope->function->nodes.data[given], ret);
 }
 
 static int64_t cut_value(int64_t value, uint32_t bytes)

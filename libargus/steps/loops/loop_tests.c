@@ -45,29 +45,13 @@ static bool reads_variable(struct code_budget *budget, const struct code_scope *
     return code_path_is_same(&path, variable);
 }
 
-static uint8_t lone_register(uint64_t registers)
-{
-    uint64_t general = registers & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    return general && !(general & (general - 1)) ? (uint8_t)__builtin_ctzll(general)
-                                                 : REGISTER_NONE;
-}
-
-/* The only instruction that gives `reg` its value at `node`; CODE_NONE. */
-static uint32_t given_by(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
-                         uint8_t reg)
-{
-    struct code_reach reach;
-    code_reach_register(budget, scope, false, node, reg, &reach);
-    return reach.count == 1 && !reach.enters && !reach.is_cut ? reach.found[0] : CODE_NONE;
-}
-
 /* Whether the comparison is one of the variable with a constant, or with itself. */
 static bool read_comparison(struct code_budget *budget, const struct code_scope *scope,
                             uint32_t node, const struct code_path *variable, struct loop_test *ret)
 {
     const struct instruction *at = &scope->function->nodes.data[node];
     uint64_t values = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    uint8_t reg = lone_register(at->reads);
+    uint8_t reg = register_lone_general(at->reads);
     ret->tests_bits = at->tests_bits;
     ret->is_own = at->tests_bits && !at->has_immediate && !at->memory_count;
     ret->operand = at->has_immediate ? at->immediate : 0;
@@ -75,7 +59,8 @@ static bool read_comparison(struct code_budget *budget, const struct code_scope 
         return false;
     if (at->memory_count)
         return !values && reads_variable(budget, scope, node, variable);
-    uint32_t load = reg == REGISTER_NONE ? CODE_NONE : given_by(budget, scope, node, reg);
+    uint32_t load =
+        reg == REGISTER_NONE ? CODE_NONE : code_reach_only(budget, scope, false, node, reg);
     return load != CODE_NONE && scope->function->nodes.data[load].is_move &&
            reads_variable(budget, scope, load, variable);
 }
@@ -96,7 +81,7 @@ static bool find_test(struct code_budget *budget, const struct code_scope *scope
                       const struct code_loop *loop, uint32_t node, const struct code_path *variable,
                       struct loop_test *ret)
 {
-    uint32_t comparison = given_by(budget, scope, node, REGISTER_FLAGS);
+    uint32_t comparison = code_reach_only(budget, scope, false, node, REGISTER_FLAGS);
     ret->condition = condition_of(scope->function, node);
     return comparison != CODE_NONE && ret->condition != NO_CONDITION &&
            find_exit(scope, loop, node, ret) &&
