@@ -272,6 +272,7 @@ class Feature:
     programs: tuple = ()   # below the build folder
     needs: tuple = ("bpf",)  # which kernels: "bpf" or "perf" (see kernels.py)
     architectures: tuple = ("amd64", "arm64")
+    when_named: bool = False  # is a part of another feature, for who has less time
 
 
 FREEZE_PROGRAMS = tuple(f"examples/frozen-editor/{name}" for name in
@@ -279,6 +280,8 @@ FREEZE_PROGRAMS = tuple(f"examples/frozen-editor/{name}" for name in
 
 FEATURES = [
     Feature("load", judge_load, "$BUILD/bin/bpf_variants > $RESULTS/load.txt 2>&1", ("bin/bpf_variants",), ("bpf", "perf")),
+    Feature("load-few", judge_load, "$BUILD/bin/bpf_variants default frame-pointers unwind-64k on-hang > $RESULTS/load.txt 2>&1",
+            ("bin/bpf_variants",), ("bpf", "perf"), when_named=True),
     Feature("freeze", judge_freeze,
             "$ARGUS record -o $RESULTS/freeze.argus -- $BUILD/examples/frozen-editor/frozen-editor 2> $RESULTS/freeze.argus.err",
             FREEZE_PROGRAMS),
@@ -358,7 +361,7 @@ FEATURES = [
 def choose(names):
     unknown = [name for name in names if all(feature.name != name for feature in FEATURES)]
     assert not unknown, f"no feature '{unknown[0]}': there are {', '.join(f.name for f in FEATURES)}"
-    return [feature for feature in FEATURES if not names or feature.name in names]
+    return [feature for feature in FEATURES if feature.name in names or (not names and not feature.when_named)]
 
 
 def scenes():
