@@ -201,7 +201,7 @@ void sink_image(struct sink *sink, const struct argus_image_entry *image)
         return;
     kept.path = strdup(image->path);
     if (kept.path && vec_push(&sink->images, kept))
-        return;
+        return; // cppcheck-suppress memleak // the vector has it
     free((char *)kept.path);
     sink_fail(sink, argus_error_memory());
 }

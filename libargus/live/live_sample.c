@@ -42,6 +42,7 @@ static struct counted *find_stack(struct sampling *sampling, const uint64_t *add
         return NULL;
     }
     memcpy(stack.addresses, addresses, count * sizeof(*addresses));
+    // cppcheck-suppress memleak // the vector has it
     return &sampling->stacks.data[sampling->stacks.length - 1];
 }
 

@@ -49,7 +49,7 @@ static void describe_spin(const struct argus_report_context *context, uint32_t v
                           size_t bytes)
 {
     char ran[32];
-    const struct argus_vertex *v = &view_of(context->graph).vertices[vertex];
+    const struct argus_vertex *vertices = view_of(context->graph).vertices, *v = &vertices[vertex];
     argus_duration_text(v->end_ns - v->start_ns, ran, sizeof(ran));
     if (v->yield_calls)
         snprintf(buffer, bytes, "polled a variable for %s, %" PRIu32 " times in a row: sched_yield",

@@ -11,9 +11,10 @@ enum { LEVEL = 1 };
 
 static ZSTD_CCtx *ready_context(void **state)
 {
-    if (*state)
-        return *state;
-    ZSTD_CCtx *context = ZSTD_createCCtx();
+    ZSTD_CCtx *context = *state;
+    if (context)
+        return context;
+    context = ZSTD_createCCtx();
     if (context && ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL))) {
         ZSTD_freeCCtx(context);
         context = NULL;

@@ -105,7 +105,7 @@ static struct argus_error *add_row(struct reading *reading, const char *name,
         return NULL;
     row.file = strdup(name);
     if (row.file && vec_push(&reading->rows, row))
-        return NULL;
+        return NULL; // cppcheck-suppress memleak // the vector has it
     free(row.file);
     return argus_error_memory();
 }

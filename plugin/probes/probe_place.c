@@ -150,5 +150,7 @@ struct probe_place probe_place_find(const uint8_t *code, size_t bytes,
     }
     place = walk(decoder, code, bytes, registers_read(spec));
     instruction_decoder_destroy(decoder);
-    return jumps_before(code, bytes, place.offset) ? (struct probe_place){0} : place;
+    if (jumps_before(code, bytes, place.offset))
+        return (struct probe_place){0};
+    return place;
 }

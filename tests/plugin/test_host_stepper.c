@@ -13,13 +13,11 @@
 #include "plugin/steps/host_registers.h"
 #include "plugin/steps/host_stepper.h"
 
-enum {
-    PROGRAM = 0x401000,
-    LIBRARY = 0x7f0000001000,
-    STACK = 0x7ffc00000000,
-    CALL = 0xe8,
-    RET = 0xc3
-};
+#define PROGRAM UINT64_C(0x401000)
+#define LIBRARY UINT64_C(0x7f0000001000)
+#define STACK   UINT64_C(0x7ffc00000000)
+
+enum { CALL = 0xe8, RET = 0xc3 };
 
 struct state {
     uint64_t pc, sp;

@@ -39,7 +39,7 @@ static const char *source_of(Dwarf_Die *unit, Dwarf_Die *die)
 
 static struct elf_inline inline_of(Dwarf_Die *unit, Dwarf_Die *die)
 {
-    Dwarf_Word line;
+    Dwarf_Word line = 0;
     return (struct elf_inline){
         .function = function_of(die),
         .source = source_of(unit, die),

@@ -156,12 +156,13 @@ static void look_at(const struct search *search, uint32_t node)
             search->signals[i] |= UINT64_C(1) << (number.address - 1);
 }
 
-static void look_into(struct search *search, const struct code_function *function)
+static void look_into(const struct search *whole, const struct code_function *function)
 {
-    struct code_scope scope = {.function = function, .head = CODE_NONE};
-    search->scope = &scope;
+    const struct code_scope scope = {.function = function, .head = CODE_NONE};
+    struct search search = *whole;
+    search.scope = &scope;
     for (uint32_t i = 0; i < function->nodes.length; i++)
-        look_at(search, i);
+        look_at(&search, i);
 }
 
 static void look_at_references(struct search *search, const struct code_image *image,

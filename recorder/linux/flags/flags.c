@@ -248,7 +248,9 @@ bool flags_get(const struct flags *flags, uint32_t number, struct reply_flag *re
     const struct flag *flag = plan ? NULL : &flags->flags[number - 1];
     const struct request_flag *wanted =
         plan ? &flags->plans[number - 1 - FLAG_LIMIT].wanted : &flag->wanted;
-    struct bpf_flag seen = plan ? (struct bpf_flag){0} : kernel_flag(flags, number - 1);
+    struct bpf_flag seen = {0};
+    if (!plan)
+        seen = kernel_flag(flags, number - 1);
     *ret = (struct reply_flag){
         .number = number,
         .pid = wanted->pid,
