@@ -3,7 +3,10 @@
  *
  * The library runs a graph: a source of events for each folder, a muxer that puts them in order, and
  * a sink, which is this file. Times are ns since 1970, so the trace clock of the result is the wall
- * clock. Names of LTTng's contexts and fields: lttng-modules 2.13.
+ * clock.
+ *
+ * The muxer ends with an error if a stream is damaged, or if its times go back (old LTTng). Then the
+ * file is read again without it, each stream by a sink of its own, up to its damage.
  */
 #include <babeltrace2/babeltrace.h>
 #include <ftw.h>
@@ -16,232 +19,38 @@
 #include <sys/stat.h>
 
 #include "base/vec.h"
+#include "ctf_events.h"
 #include "formats.h"
-#include "kernel_events.h"
 
 enum { METADATA_BYTES = 4 };
 
-struct reading {
-    struct sink *sink;
-    struct kernel_events *events;
-    bt_message_iterator *messages; /* owned */
-    uint64_t strange_count;        /* events without time or CPU */
-};
-
-/* --- fields --- */
-
-static const bt_field *member(const bt_field *of, const char *name)
-{
-    if (!of || bt_field_get_class_type(of) != BT_FIELD_CLASS_TYPE_STRUCTURE)
-        return NULL;
-    return bt_field_structure_borrow_member_field_by_name_const(of, name);
-}
-
-/* Only of the event itself: its contexts have fields of the same names about the current thread. */
-static const bt_field *field_of(const bt_event *event, const char *name)
-{
-    return member(bt_event_borrow_payload_field_const(event), name);
-}
-
-static bool field_number(const bt_field *field, uint64_t *ret)
-{
-    bt_field_class_type type = field ? bt_field_get_class_type(field) : 0;
-    if (!field)
-        return false;
-    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
-        *ret = bt_field_integer_unsigned_get_value(field);
-    else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-        *ret = (uint64_t)bt_field_integer_signed_get_value(field);
-    else
-        return false;
-    return true;
-}
-
-static bool number(const struct foreign_event *event, const char *name, uint64_t *ret)
-{
-    return field_number(field_of(event->source, name), ret);
-}
-
-static const char *field_text(const bt_field *field)
-{
-    if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
-        return NULL;
-    return bt_field_string_get_value(field);
-}
-
-static const char *text(const struct foreign_event *event, const char *name)
-{
-    return field_text(field_of(event->source, name));
-}
-
-/* LTTng gives the arguments of a system call by name, without their places. These are the calls by
- * which threads wait and the arguments that tell for what. To add one: a row. */
-static const struct {
-    const char *call, *field;
-    unsigned index;
-} arguments[] = {
-    {"", "fd", 0},
-    {"", "fildes", 0},
-    {"", "epfd", 0},
-    {"", "ufds", 0},
-    {"", "uaddr", 0},
-    {"", "upid", 0},
-    {"", "which_clock", 0},
-    {"", "rqtp", 0},
-    {"", "filename", 0},
-    {"openat", "filename", 1},
-    {"openat", "dfd", 0},
-    {"futex", "op", 1},
-    {"futex", "val", 2},
-    {"futex", "utime", 3},
-    {"poll", "nfds", 1},
-    {"poll", "timeout_msecs", 2},
-    {"ppoll", "nfds", 1},
-    {"epoll_wait", "maxevents", 2},
-    {"epoll_wait", "timeout", 3},
-    {"epoll_pwait", "maxevents", 2},
-    {"epoll_pwait", "timeout", 3},
-    {"select", "n", 0},
-    {"pselect6", "n", 0},
-    {"read", "count", 2},
-    {"write", "count", 2},
-    {"kill", "pid", 0},
-    {"kill", "sig", 1},
-    {"clock_nanosleep", "flags", 1},
-    {"clock_nanosleep", "rqtp", 2},
-};
-
-static bool argument(const struct foreign_event *event, unsigned index, uint64_t *ret)
-{
-    static const char beginning[] = "syscall_entry_";
-    const char *call = event->name + sizeof(beginning) - 1;
-    if (strncmp(event->name, beginning, sizeof(beginning) - 1) != 0)
-        return false;
-    for (int own = 1; own >= 0; own--) /* a row of the call itself comes before a general one */
-        for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++)
-            if (arguments[i].index == index && strcmp(arguments[i].call, own ? call : "") == 0 &&
-                number(event, arguments[i].field, ret))
-                return true;
-    return false;
-}
-
-static const struct foreign_fields fields = {number, text, argument};
-
-/* --- events --- */
-
-static bool cpu_of(const bt_event *event, uint32_t *ret)
-{
-    uint64_t cpu;
-    const bt_packet *packet = bt_stream_class_supports_packets(
-                                  bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)))
-                                  ? bt_event_borrow_packet_const(event)
-                                  : NULL;
-    const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
-    if (!field_number(member(context, "cpu_id"), &cpu) || cpu >= 65536)
-        return false;
-    *ret = (uint32_t)cpu;
-    return true;
-}
-
-static bool time_of(const bt_message *message, uint64_t *ret_ns)
-{
-    int64_t ns;
-    const bt_event *event = bt_message_event_borrow_event_const(message);
-    const bt_stream_class *class =
-        bt_stream_borrow_class_const(bt_event_borrow_stream_const(event));
-    if (!bt_stream_class_borrow_default_clock_class_const(class))
-        return false;
-    const bt_clock_snapshot *clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-    if (bt_clock_snapshot_get_ns_from_origin(clock, &ns) != 0 || ns < 0)
-        return false;
-    *ret_ns = (uint64_t)ns;
-    return true;
-}
-
-/* What the contexts tell about the current thread, if they were recorded. */
-static void take_contexts(struct reading *reading, struct foreign_event *event)
-{
-    const bt_field *context = bt_event_borrow_common_context_field_const(event->source);
-    uint64_t pid = 0, parent = 0;
-    if (!field_number(member(context, "tid"), &event->tid))
-        return;
-    field_number(member(context, "pid"), &pid);
-    field_number(member(context, "ppid"), &parent);
-    sink_thread(reading->sink, event->tid, pid, parent, field_text(member(context, "procname")),
-                false);
-}
-
-/* What the environment of the trace tells about the machine. */
-static void take_environment(struct reading *reading, const bt_event *event)
-{
-    struct argus_trace_header *header = sink_header(reading->sink);
-    const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
-    const bt_value *release =
-        bt_trace_borrow_environment_entry_value_by_name_const(trace, "kernel_release");
-    if (!header->host[0] && release && bt_value_is_string(release))
-        snprintf(header->host, sizeof(header->host), "Linux %s", bt_value_string_get(release));
-}
-
-static void take_event(struct reading *reading, const bt_message *message)
-{
-    const bt_event *source = bt_message_event_borrow_event_const(message);
-    struct foreign_event event = {.name =
-                                      bt_event_class_get_name(bt_event_borrow_class_const(source)),
-                                  .context = ARGUS_CONTEXT_UNKNOWN,
-                                  .fields = &fields,
-                                  .source = source};
-    uint64_t *current, next;
-    if (!event.name || !time_of(message, &event.time_ns) || !cpu_of(source, &event.cpu) ||
-        !(current = kernel_events_current(reading->events, event.cpu))) {
-        reading->strange_count++;
-        return;
-    }
-    event.tid = *current;
-    take_environment(reading, source);
-    take_contexts(reading, &event);
-    kernel_events_take(reading->events, &event);
-    if (strcmp(event.name, "sched_switch") == 0 && number(&event, "next_tid", &next))
-        *current = next;
-}
-
-static void take_discarded(struct reading *reading, const bt_message *message)
-{
-    uint64_t count = 1;
-    int64_t ns = 0;
-    const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
-    const bt_stream_class *class = bt_stream_borrow_class_const(stream);
-    bt_message_discarded_events_get_count(message, &count);
-    if (bt_stream_class_discarded_events_have_default_clock_snapshots(class))
-        bt_clock_snapshot_get_ns_from_origin(
-            bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
-            &ns);
-    sink_lost(reading->sink, 0, ns > 0 ? (uint64_t)ns : sink_last_ns(reading->sink), count);
-}
 
 /* --- the graph --- */
 
 static bt_graph_simple_sink_component_initialize_func_status begin(bt_message_iterator *messages,
                                                                    void *data)
 {
-    struct reading *reading = data;
-    reading->messages = messages;
+    (void)messages;
+    (void)data;
     return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
 }
 
 static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *messages,
                                                                   void *data)
 {
-    struct reading *reading = data;
+    struct ctf_reading *reading = data;
     bt_message_array_const batch;
     uint64_t count;
     bt_message_iterator_next_status status = bt_message_iterator_next(messages, &batch, &count);
+    if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR && reading->is_alone) {
+        bt_current_thread_clear_error();
+        reading->has_stopped = true;
+        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+    }
     if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
         return (bt_graph_simple_sink_component_consume_func_status)status;
     for (uint64_t i = 0; i < count; i++) {
-        if (bt_message_get_type(batch[i]) == BT_MESSAGE_TYPE_EVENT)
-            take_event(reading, batch[i]);
-        else if (bt_message_get_type(batch[i]) == BT_MESSAGE_TYPE_DISCARDED_EVENTS)
-            take_discarded(reading, batch[i]);
+        ctf_take_message(reading, batch[i]);
         bt_message_put_ref(batch[i]);
     }
     return sink_failed(reading->sink) ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR
@@ -288,8 +97,8 @@ static bool add_source(bt_graph *graph, const char *folder, unsigned number,
 }
 
 /* The muxer always has one free input port, its last one. */
-static bool connect(bt_graph *graph, const bt_component_source *source,
-                    const bt_component_filter *muxer)
+static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
+                          const bt_component_filter *muxer)
 {
     uint64_t count = bt_component_source_get_output_port_count(source);
     for (uint64_t i = 0; i < count; i++) {
@@ -313,14 +122,15 @@ static bool add_muxer(bt_graph *graph, const bt_component_filter **ret)
     return good;
 }
 
-static bool add_sink(bt_graph *graph, const bt_component_filter *muxer, struct reading *reading)
+static bool add_sink(bt_graph *graph, const char *name, const bt_port_output *from,
+                     struct ctf_reading *reading)
 {
     const bt_component_sink *sink;
-    return bt_graph_add_simple_sink_component(graph, "out", begin, consume, NULL, reading, &sink) ==
+    return bt_graph_add_simple_sink_component(graph, name, begin, consume, NULL, reading, &sink) ==
                0 &&
-           bt_graph_connect_ports(
-               graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-               bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0;
+           bt_graph_connect_ports(graph, from,
+                                  bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+                                  NULL) == 0;
 }
 
 /* --- folders --- */
@@ -377,7 +187,24 @@ static bool is_ctf_2(const char *folder)
     return is;
 }
 
-static struct argus_error *run(bt_graph *graph, struct reading *reading)
+static struct argus_error *cannot_read(const char *folder)
+{
+    if (!is_ctf_2(folder))
+        return library_error("cannot read the folder");
+    bt_current_thread_clear_error();
+    return argus_error_create(ARGUS_ERROR_FORMAT, "it is CTF 2, which this version of "
+                                                  "libbabeltrace2 cannot read (2.1 can)");
+}
+
+static struct argus_error *run(bt_graph *graph, const struct sink *sink)
+{
+    if (bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK && !sink_failed(sink))
+        return library_error("stopped in the middle");
+    return NULL;
+}
+
+/* All streams in the order of time. */
+static struct argus_error *read_in_order(bt_graph *graph, struct ctf_reading *reading)
 {
     const bt_component_filter *muxer;
     const bt_component_source *source;
@@ -385,17 +212,76 @@ static struct argus_error *run(bt_graph *graph, struct reading *reading)
         return library_error("has no component to order events");
     for (size_t i = 0; i < folders.length; i++)
         if (!add_source(graph, folders.data[i], (unsigned)i, &source) ||
-            !connect(graph, source, muxer))
-            return is_ctf_2(folders.data[i])
-                       ? argus_error_create(ARGUS_ERROR_FORMAT,
-                                            "it is CTF 2, which this version of libbabeltrace2 "
-                                            "cannot read (2.1 can)")
-                       : library_error("cannot read the folder");
-    if (!add_sink(graph, muxer, reading))
+            !connect_muxer(graph, source, muxer))
+            return cannot_read(folders.data[i]);
+    if (!add_sink(graph, "out", bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+                  reading))
         return library_error("cannot connect its components");
-    if (bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK && !sink_failed(reading->sink))
-        return library_error("stopped in the middle");
-    return NULL;
+    return run(graph, reading->sink);
+}
+
+/* --- each stream alone --- */
+
+enum { MOST_STREAMS = 4096 };
+
+struct alone {
+    const struct ctf_reading *model; /* borrowed */
+    struct ctf_reading *streams;     /* owned; room for MOST_STREAMS */
+    size_t count;
+};
+
+static bool add_streams(bt_graph *graph, const bt_component_source *source, struct alone *alone)
+{
+    uint64_t count = bt_component_source_get_output_port_count(source);
+    for (uint64_t i = 0; i < count; i++) {
+        char name[32];
+        if (alone->count == MOST_STREAMS)
+            return false;
+        struct ctf_reading *stream = &alone->streams[alone->count];
+        snprintf(name, sizeof(name), "out%zu", alone->count++);
+        *stream = (struct ctf_reading){
+            .sink = alone->model->sink,
+            .events = alone->model->events,
+            .machine = alone->model->machine,
+            .is_alone = true};
+        if (!add_sink(graph, name,
+                      bt_component_source_borrow_output_port_by_index_const(source, i), stream))
+            return false;
+    }
+    return true;
+}
+
+static struct argus_error *run_streams(bt_graph *graph, struct alone *alone)
+{
+    const bt_component_source *source;
+    for (size_t i = 0; i < folders.length; i++)
+        if (!add_source(graph, folders.data[i], (unsigned)i, &source) ||
+            !add_streams(graph, source, alone))
+            return cannot_read(folders.data[i]);
+    return run(graph, alone->model->sink);
+}
+
+/* Adds to `reading` what was left out. */
+static struct argus_error *read_alone(bt_graph *graph, struct ctf_reading *reading)
+{
+    struct alone alone = {.model = reading,
+                          .streams = calloc(MOST_STREAMS, sizeof(*alone.streams))};
+    struct argus_error *error = alone.streams ? NULL : argus_error_memory();
+    size_t stopped = 0;
+    if (!error)
+        error = run_streams(graph, &alone);
+    for (size_t i = 0; i < alone.count; i++) {
+        ctf_end(&alone.streams[i]);
+        reading->strange_count += alone.streams[i].strange_count;
+        reading->threadless_count += alone.streams[i].threadless_count;
+        stopped += alone.streams[i].has_stopped;
+    }
+    if (!error && stopped)
+        sink_note(reading->sink,
+                  "imported: %zu of %zu streams are damaged, and were read up to the damage",
+                  stopped, alone.count);
+    free(alone.streams);
+    return error;
 }
 
 /* For a file inside a trace, the whole folder is read. */
@@ -410,29 +296,56 @@ static void choose_folders(const char *path)
     free(copy);
 }
 
-static struct argus_error *read_folder(const char *path, struct sink *sink)
+static void note_left_out(const struct ctf_reading *reading)
 {
-    struct reading reading = {.sink = sink, .events = kernel_events_create(sink)};
+    if (reading->strange_count)
+        sink_note(reading->sink,
+                  "%" PRIu64 " events without a time, a CPU or a known thread were left out",
+                  reading->strange_count);
+    if (reading->threadless_count)
+        sink_note(reading->sink,
+                  "imported: of %" PRIu64 " events of user space the file does not tell the thread; "
+                  "it does with \"lttng add-context -u -t vtid -t vpid -t procname\"",
+                  reading->threadless_count);
+}
+
+static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, struct ctf_reading *),
+                                     struct sink *sink)
+{
+    char machine[CTF_MACHINE_BYTES] = "";
+    struct ctf_reading reading = {
+        .sink = sink, .events = kernel_events_create(sink), .machine = machine};
     bt_graph *graph = bt_graph_create(0);
     struct argus_error *error = reading.events && graph ? NULL : argus_error_memory();
     sink_header(sink)->anchor_ticks = 1;
     sink_header(sink)->anchor_wall_ns = 1;
-    choose_folders(path);
     if (!error)
-        error = run(graph, &reading);
-    if (error && error->code == ARGUS_ERROR_FORMAT && sink_last_ns(sink)) {
-        sink_note(sink, "only the part before a damaged place was imported: %s", error->message);
-        argus_error_destroy(error);
-        error = NULL;
-    }
-    if (!error)
+        error = read(graph, &reading);
+    ctf_end(&reading);
+    if (!error) {
+        note_left_out(&reading);
         kernel_events_note_gaps(reading.events);
-    if (reading.strange_count)
-        sink_note(sink, "%" PRIu64 " events without a time or a CPU were left out",
-                  reading.strange_count);
+    }
     bt_graph_put_ref(graph);
     kernel_events_destroy(reading.events);
     return error;
+}
+
+static struct argus_error *read_folder(const char *path, struct sink *sink)
+{
+    choose_folders(path);
+    struct argus_error *error = read_with(read_in_order, sink);
+    if (!error || error->code != ARGUS_ERROR_FORMAT)
+        return error;
+    sink_clear(sink);
+    struct argus_error *again = read_with(read_alone, sink);
+    if (again || !sink_last_ns(sink)) {
+        argus_error_destroy(again);
+        return error;
+    }
+    sink_note(sink, "imported: each stream was read by itself, because %s", error->message);
+    argus_error_destroy(error);
+    return NULL;
 }
 
 const struct format format_ctf = {"CTF (LTTng)", matches, read_folder};

@@ -41,14 +41,18 @@ static void free_names(struct sink *sink)
         free((char *)sink->images.data[i].path);
     for (size_t i = 0; i < sink->notes.length; i++)
         free(sink->notes.data[i]);
+    for (size_t i = 0; i < sink->marks.length; i++)
+        free(sink->marks.data[i]);
+    for (size_t i = 0; i < sink->code.length; i++) {
+        free((char *)sink->code.data[i].function);
+        free((char *)sink->code.data[i].source);
+    }
     for (size_t i = 0; i < sink->snapshots.length; i++)
         free((uint8_t *)sink->snapshots.data[i].stack);
 }
 
-void sink_destroy(struct sink *sink)
+static void deinit(struct sink *sink)
 {
-    if (!sink)
-        return;
     free_names(sink);
     vec_deinit(&sink->records);
     vec_deinit(&sink->threads);
@@ -57,10 +61,27 @@ void sink_destroy(struct sink *sink)
     vec_deinit(&sink->stacks);
     vec_deinit(&sink->frames);
     vec_deinit(&sink->snapshots);
+    vec_deinit(&sink->marks);
+    vec_deinit(&sink->code);
     idmap_deinit(&sink->thread_of_tid);
     idmap_deinit(&sink->known_stacks);
+    idmap_deinit(&sink->mark_of_name);
     argus_error_destroy(sink->error);
+}
+
+void sink_destroy(struct sink *sink)
+{
+    if (sink)
+        deinit(sink);
     free(sink);
+}
+
+void sink_clear(struct sink *sink)
+{
+    struct argus_trace_header header = sink->header;
+    deinit(sink);
+    header.cpu_count = 0;
+    *sink = (struct sink){.header = header};
 }
 
 struct argus_trace_header *sink_header(struct sink *sink)
@@ -206,6 +227,40 @@ void sink_image(struct sink *sink, const struct argus_image_entry *image)
     sink_fail(sink, argus_error_memory());
 }
 
+void sink_code(struct sink *sink, const struct argus_code_entry *code)
+{
+    struct argus_code_entry kept = *code;
+    if (sink->error)
+        return;
+    kept.function = strdup(code->function);
+    kept.source = strdup(code->source);
+    if (kept.function && kept.source && vec_push(&sink->code, kept))
+        return;
+    free((char *)kept.function);
+    free((char *)kept.source);
+    sink_fail(sink, argus_error_memory());
+}
+
+uint32_t sink_mark(struct sink *sink, const char *name)
+{
+    uint64_t id = hash64(0, name, strlen(name));
+    uint32_t known = idmap_get(&sink->mark_of_name, id);
+    char *copy;
+    if (known != IDMAP_NONE)
+        return FIRST_MARK + known;
+    if (sink->error || sink->marks.length == MOST_MARKS)
+        return 0;
+    known = (uint32_t)sink->marks.length;
+    copy = strdup(name);
+    if (!copy || !vec_push(&sink->marks, copy)) {
+        free(copy);
+        sink_fail(sink, argus_error_memory());
+        return 0;
+    }
+    keep(sink, idmap_put(&sink->mark_of_name, id, known));
+    return FIRST_MARK + known;
+}
+
 void sink_note(struct sink *sink, const char *format, ...)
 {
     va_list arguments;
@@ -267,7 +322,8 @@ static struct argus_error *flush(struct cpu_chunk *chunk)
 static struct argus_error *write_record(struct cpu_chunk *chunk, const struct kept_record *kept)
 {
     struct argus_error *error = NULL;
-    if (kept->record.cpu != chunk->cpu || kept->lost || chunk->count == CHUNK_RECORDS)
+    if (kept->record.cpu != chunk->cpu || (kept->lost && chunk->count) ||
+        chunk->count == CHUNK_RECORDS)
         error = flush(chunk);
     chunk->cpu = kept->record.cpu;
     chunk->lost += kept->lost;
@@ -341,6 +397,20 @@ static struct argus_error *write_stacks(struct sink *sink, struct argus_writer *
     return error;
 }
 
+static struct argus_error *write_marks(const struct sink *sink, struct argus_writer *writer)
+{
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && i < sink->marks.length; i++) {
+        const struct argus_probe_entry entry = {.number = FIRST_MARK + (uint32_t)i,
+                                                .shape = ARGUS_PROBE_NOTE,
+                                                .library = "",
+                                                .symbol = sink->marks.data[i],
+                                                .label = sink->marks.data[i]};
+        error = argus_writer_probes(writer, &entry, 1);
+    }
+    return error;
+}
+
 static struct argus_error *write_tables(struct sink *sink, struct argus_writer *writer)
 {
     struct argus_error *error = NULL;
@@ -356,6 +426,10 @@ static struct argus_error *write_tables(struct sink *sink, struct argus_writer *
         error = argus_writer_images(writer, sink->images.data + i,
                                     rest < TABLE_ROWS ? rest : TABLE_ROWS);
     }
+    for (size_t i = 0; !error && i < sink->code.length; i++)
+        error = argus_writer_code(writer, &sink->code.data[i], 1);
+    if (!error)
+        error = write_marks(sink, writer);
     return error ? error : write_stacks(sink, writer);
 }
 

@@ -21,6 +21,8 @@ enum { SINK_WAKE_AT_WAKER = 1, SINK_WAKE_AT_WAKEE = 2 };
 /* NULL without memory. */
 struct sink *sink_create(void);
 void sink_destroy(struct sink *sink);
+/* Forgets all but the header, also its error. */
+void sink_clear(struct sink *sink);
 
 /* What is known of the recorded machine; may be changed until sink_write(). Borrowed. Begins as a
  * Linux machine of this program's architecture with a clock of 1/1 and without a wall clock. */
@@ -48,6 +50,14 @@ uint64_t sink_snapshot(struct sink *sink, const struct argus_snapshot *snapshot)
 
 /* An executable mapping; path and build ID are copied. */
 void sink_image(struct sink *sink, const struct argus_image_entry *image);
+
+/* Code whose functions have names, but no file with symbols; name and source are copied, it has no table of
+ * lines. */
+void sink_code(struct sink *sink, const struct argus_code_entry *code);
+
+/* The number of a mark, an event of a program that means nothing but its name: arg3 of a record "hook". The
+ * same name has the same number. 0: not kept, there are too many. */
+uint32_t sink_mark(struct sink *sink, const char *name);
 
 /* A sentence for the user that the trace will contain (argus-trace(5), NOTE). */
 void sink_note(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "import_sink.h"
 
-enum { MOST_CPUS = 65536 };
+enum { MOST_CPUS = 65536, FIRST_MARK = 65536, MOST_MARKS = 32768 };
 
 struct kept_record {
     struct argus_record record;
@@ -30,7 +30,9 @@ struct sink {
     VEC(struct kept_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_snapshot) snapshots; /* bytes owned */
-    struct idmap thread_of_tid, known_stacks;
+    VEC(struct argus_code_entry) code; /* names owned */
+    VEC(char *) marks; /* owned; the number of a mark is FIRST_MARK and its place */
+    struct idmap thread_of_tid, known_stacks, mark_of_name;
 };
 
 #endif

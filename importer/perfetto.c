@@ -1,6 +1,6 @@
 /* Perfetto's traces: a sequence of packets, each a length and a protobuf message.
  *
- * Only the kernel's events (ftrace) and the tables of processes are read. An event of the kernel is a
+ * Only the kernel's events (ftrace), the tables of processes and CPU samples (perfetto_samples.c) are read. An event of the kernel is a
  * field of FtraceEvent with the tracepoint's name, whose message has the tracepoint's fields, so
  * both are found by name in the descriptors that protoc-c makes. Switches and wake-ups may also come
  * in columns (CompactSched), without the previous thread and without the waker: both are the thread
@@ -14,13 +14,14 @@
 
 #include "formats.h"
 #include "kernel_events.h"
-#include "perfetto_trace.pb-c.h"
+#include "perfetto_samples.h"
 
 enum { MOST_PACKET_BYTES = 256 << 20, PACKET_TAG = 0x0a, REALTIME = 1, BOOTTIME = 6 };
 
 struct reading {
     struct sink *sink;
     struct kernel_events *events;
+    struct perfetto_samples *samples;
 };
 
 /* --- fields of a message --- */
@@ -308,6 +309,7 @@ static struct argus_error *take_packet(struct reading *reading, const uint8_t *b
         take_tree(reading, packet->process_tree);
     if (packet->ftrace_events)
         take_bundle(reading, packet->ftrace_events);
+    perfetto_samples_take(reading->samples, reading->events, packet);
     if (packet->has_compressed_packets && !is_inner)
         error = take_compressed(reading, &packet->compressed_packets, offset);
     perfetto_part__trace_packet__free_unpacked(packet, NULL);
@@ -378,11 +380,14 @@ static struct argus_error *read_whole(const char *path, uint8_t **ret, size_t *r
 
 static struct argus_error *read_file(const char *path, struct sink *sink)
 {
-    struct reading reading = {.sink = sink, .events = kernel_events_create(sink)};
+    struct reading reading = {.sink = sink,
+                              .events = kernel_events_create(sink),
+                              .samples = perfetto_samples_create(sink)};
     uint8_t *bytes = NULL;
     size_t length = 0;
-    struct argus_error *error =
-        reading.events ? read_whole(path, &bytes, &length) : argus_error_memory();
+    struct argus_error *error = reading.events && reading.samples
+                                    ? read_whole(path, &bytes, &length)
+                                    : argus_error_memory();
     if (!error)
         error = take_packets(&reading, bytes, length, 0, false);
     if (error && error->code == ARGUS_ERROR_FORMAT && sink_last_ns(sink)) {
@@ -390,9 +395,12 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
         argus_error_destroy(error);
         error = NULL;
     }
-    if (!error)
+    if (!error) {
         kernel_events_note_gaps(reading.events);
+        perfetto_samples_note(reading.samples);
+    }
     free(bytes);
+    perfetto_samples_destroy(reading.samples);
     kernel_events_destroy(reading.events);
     return error;
 }

@@ -4,6 +4,10 @@
 
 #include "argus/page.h"
 
+/* The beginning of a page, up to its body, and its end with the script, from </main> on (page.c). */
+void html_begin(const struct argus_sink *sink, const char *title);
+void html_end(const struct argus_sink *sink);
+
 /* Writes text, or an attribute's value in double quotes. Characters with a meaning in HTML become
  * references; control characters and invalid UTF-8 become visible signs. */
 void html_text(const struct argus_sink *sink, const char *text);

@@ -5,16 +5,23 @@
 
 #include <string.h>
 
-static void write_head(const struct argus_sink *sink, const char *path)
+void html_begin(const struct argus_sink *sink, const char *title)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     argus_sink_printf(
         sink, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
               "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    html_textf(sink, "%s \xe2\x80\x93 Argus", name);
+    html_textf(sink, "%s \xe2\x80\x93 Argus", title);
     argus_sink_printf(sink, "</title>\n<style>\n%s</style></head>\n<body>\n", page_style);
+}
+
+void html_end(const struct argus_sink *sink)
+{
+    argus_sink_printf(sink,
+                      "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n%s"
+                      "</script>\n</body></html>\n",
+                      page_script);
 }
 
 static void write_link(const struct argus_sink *sink, const char *id, const char *name,
@@ -57,16 +64,14 @@ struct argus_error *argus_page_write(const struct argus_report_context *context,
                                      const struct argus_page *page)
 {
     const struct argus_sink *sink = context->sink;
-    write_head(sink, argus_trace_path(argus_graph_trace(context->graph)));
+    const char *path = argus_trace_path(argus_graph_trace(context->graph));
+    html_begin(sink, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     write_heading(context, page);
     page_recording(context);
     struct argus_error *error = page->hangs ? page_hangs(context, page) : NULL;
     if (!error)
         error = page_contexts(sink, page);
     write_unnamed(context);
-    argus_sink_printf(sink,
-                      "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n%s"
-                      "</script>\n</body></html>\n",
-                      page_script);
+    html_end(sink);
     return error;
 }

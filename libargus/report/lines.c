@@ -76,14 +76,16 @@ void report_functions(const struct argus_report_context *context, uint32_t verte
                        &ret->symbols[ret->count - 1]);
 }
 
-/* "file:line" without its folder, and whether the function was inlined. */
+/* "file:line" without its folder, "file" if the line is not known, and whether the function was inlined. */
 static void put_place(const struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
     const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;
     file = file ? file + 1 : symbol->file;
+    char line[16] = "";
+    if (symbol->line)
+        snprintf(line, sizeof(line), ":%u", symbol->line);
     if (file)
-        snprintf(buffer, bytes, " (%s:%u%s)", file, symbol->line,
-                 symbol->is_inlined ? ", inlined" : "");
+        snprintf(buffer, bytes, " (%s%s%s)", file, line, symbol->is_inlined ? ", inlined" : "");
     else if (symbol->is_inlined)
         snprintf(buffer, bytes, " (inlined)");
 }

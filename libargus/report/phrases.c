@@ -48,8 +48,11 @@ const char *text_thread(const struct view *view, uint32_t thread, char *buffer, 
 static const char *text_script(const struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
     const char *slash = strrchr(symbol->file, '/');
-    snprintf(buffer, bytes, "%s (%s:%u)", symbol->function, slash ? slash + 1 : symbol->file,
-             symbol->line);
+    const char *file = slash ? slash + 1 : symbol->file;
+    if (symbol->line)
+        snprintf(buffer, bytes, "%s (%s:%u)", symbol->function, file, symbol->line);
+    else
+        snprintf(buffer, bytes, "%s (%s)", symbol->function, file);
     return buffer;
 }
 

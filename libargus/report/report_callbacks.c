@@ -11,7 +11,7 @@
 static const char *const what_names[] = {
     [ARGUS_CALLBACK_RUN] = "callback",     [ARGUS_CALLBACK_UI_EVENT] = "ui event",
     [ARGUS_CALLBACK_UI_READ] = "read",     [ARGUS_CALLBACK_HANDLER] = "handler",
-    [ARGUS_CALLBACK_BEHALF] = "works for",
+    [ARGUS_CALLBACK_BEHALF] = "works for", [ARGUS_CALLBACK_MARK] = "mark",
 };
 
 static struct argus_symbol symbol_of(const struct argus_report_context *context,

@@ -1,7 +1,6 @@
 /* `argus report`: one page with the results of the other commands (argus/page.h). No questions are
  * asked: each takes its default, and the page says so. A part that is not available (no stacks, a
  * hang that cannot be diagnosed) is a sentence on the page, not a failure. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,7 @@
 #include "base/vec.h"
 #include "plugin/hang_options.h"
 #include "plugin/hang_story.h"
-#include "plugin/shown_output.h"
-#include "recorder/client/output.h"
+#include "plugin/page_file.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE"},
@@ -230,50 +228,22 @@ static struct argus_error *infer_contexts(struct page_maker *maker)
 
 /* --- the file --- */
 
-static bool write_file(void *context, const char *text, size_t bytes)
+static struct argus_error *write_page(const struct argus_sink *sink, void *data)
 {
-    return fwrite(text, 1, bytes, context) == bytes;
-}
-
-static struct argus_error *write_page(struct page_maker *maker, FILE *file, const char *path)
-{
-    struct argus_sink sink = {.write = write_file, .context = file};
+    struct page_maker *maker = data;
     struct argus_report_context context = maker->analysis.report;
-    context.sink = &sink;
-    struct argus_error *error = argus_page_write(&context, &maker->page);
-    if (!error && (fflush(file) || ferror(file)))
-        error = argus_error_os(errno, "cannot write %s", path);
-    return error;
+    context.sink = sink;
+    return argus_page_write(&context, &maker->page);
 }
 
 static struct argus_error *save_page(struct page_maker *maker, const char *path)
 {
-    struct output output;
-    struct argus_error *error = output_create(path, &output);
-    if (error)
-        return error;
-    FILE *page = fdopen(output.fd, "w");
-    FILE *file = page ? shown_output_open(page, false, true) : NULL;
-    if (page)
-        output.fd = -1; /* fclose() closes it */
-    if (file) {
-        error = write_page(maker, file, path);
-        if (fclose(file) && !error)
-            error = argus_error_os(errno, "cannot write %s", path);
-    } else {
-        error = argus_error_os(errno, "cannot write %s", path);
-        if (page)
-            fclose(page);
-    }
-    session_end_progress(maker->analysis.session);
-    if (!error)
-        error = output_commit(&output);
+    struct argus_error *error = page_file_save(maker->analysis.session, path, write_page, maker);
     if (!error)
         session_printf(maker->analysis.session,
                        "%s: %zu hangs, %zu of them explained; %zu contexts\n", path,
                        maker->hangs.count, maker->diagnosed_count,
                        maker->page.contexts ? maker->ranking.count : 0);
-    output_deinit(&output);
     return error;
 }
 

@@ -11,6 +11,7 @@
 #include "plugin/commands/hang_explain.h"
 #include "plugin/commands/hang_folder.h"
 #include "plugin/paths.h"
+#include "plugin/trace_folder.h"
 
 struct reading {
     struct session *session;
@@ -27,7 +28,8 @@ bool hang_list_wanted(const struct arguments *arguments)
     const char *word = arguments_word(arguments, 0);
     char *path = word ? paths_expand_home(word) : NULL;
     struct stat status;
-    bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+                     !trace_folder_is(path, &status);
     free(path);
     return is_folder;
 }

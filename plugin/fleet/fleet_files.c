@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "plugin/trace_folder.h"
 
 enum { MOST_DEPTH = 16 };
 
@@ -51,25 +51,6 @@ static struct argus_error *put(const struct walk *walk, const char *path, const 
     return argus_error_memory();
 }
 
-/* A trace in CTF is a folder with a file "metadata", in text or with its magic number. */
-static bool is_ctf(const char *path, struct stat *ret)
-{
-    static const unsigned char magics[][4] = {
-        {0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}, {'/', '*', ' ', 'C'}};
-    char *metadata = NULL;
-    unsigned char bytes[4];
-    int fd =
-        asprintf(&metadata, "%s/metadata", path) < 0 ? -1 : open(metadata, O_RDONLY | O_CLOEXEC);
-    bool known = fd >= 0 && read(fd, bytes, 4) == 4 && fstat(fd, ret) == 0;
-    if (fd >= 0)
-        close(fd);
-    free(metadata);
-    for (size_t i = 0; known && i < sizeof(magics) / sizeof(magics[0]); i++)
-        if (memcmp(bytes, magics[i], 4) == 0)
-            return true;
-    return false;
-}
-
 static struct argus_error *walk_folder(const struct walk *walk, const char *path, int depth);
 
 static struct argus_error *walk_entry(const struct walk *walk, const char *path, int depth)
@@ -81,7 +62,7 @@ static struct argus_error *walk_entry(const struct walk *walk, const char *path,
         return put(walk, path, &status);
     if (!S_ISDIR(status.st_mode) || depth >= MOST_DEPTH)
         return NULL;
-    return is_ctf(path, &metadata) ? put(walk, path, &metadata)
+    return trace_folder_is(path, &metadata) ? put(walk, path, &metadata)
                                    : walk_folder(walk, path, depth + 1);
 }
 
@@ -113,7 +94,7 @@ struct argus_error *fleet_paths_add(struct fleet_paths *paths, const char *path)
     }
     struct walk walk = {.paths = paths, .root_bytes = strlen(whole) + 1};
     struct argus_error *error = !S_ISDIR(status.st_mode)   ? put(&walk, whole, &status)
-                                : is_ctf(whole, &metadata) ? put(&walk, whole, &metadata)
+                                : trace_folder_is(whole, &metadata) ? put(&walk, whole, &metadata)
                                                            : walk_folder(&walk, whole, 0);
     free(whole);
     return error;

@@ -153,6 +153,56 @@ def test_ctf_2(folder):
     check(run.returncode == 1 and ("CTF 2" in run.stderr or "no event" in run.stderr), f"CTF 2: {run.stderr}")
 
 
+def test_user_space(folder):
+    """Events of a program: the thread is that of the kernel's switches. The session's folder is one trace for each command."""
+    path = folder / "session"
+    writers.ctf(path, scene.scene())
+    writers.user_events(path, [(1, 0, [(scene.START + scene.SECOND, 3), (scene.START + 2 * scene.SECOND, 4)])])
+    marks = [line.split()[1:] for line in argus("dump", path).stdout.splitlines() if " hook " in line]
+    check(marks == [["cpu1", "201", "hook", f"key={value:#x}", "value=0x0", "probe=65536", "other=0x0"] for value in (3, 4)], f"marks: {marks}")
+    run = argus("hangs", "--json", path)
+    check(run.returncode == 0 and json.loads(run.stdout)["format"].startswith("argus-hangs "), f"hangs of a session: {run.stdout}")
+    vertices = json.loads(argus("graph", "find", "--json", "--pid=200", "--longer-than=1s", path).stdout)["vertices"]
+    shown = argus("graph", "show", vertices[0]["id"], path).stdout if vertices else ""
+    check(shown.count("shop:order") == 2, f"marks of a vertex: {vertices} {shown}")
+
+
+def test_lost(folder):
+    """A stream whose times go back, of a program without contexts: everything is read, and the loss is said."""
+    path = folder / "lost"
+    writers.user_events(path, [(0, 0, [(scene.START + 500, 1), (scene.START + 900, 2)]), (0, 40, [(scene.START + 700, 3)]),
+                               (1, 0, [(scene.START + 10, 4)])])
+    info = json.loads(argus("info", "--json", path).stdout or "{}")
+    check((info.get("records"), info.get("lost")) == (4, 40), f"lost: {info}")
+    text = argus("info", path).stdout
+    check("of 4 events of user space the file does not tell the thread" in text, f"lost: {text}")
+
+
+def test_machines(folder):
+    """The traces of two machines are no single one."""
+    path = folder / "two"
+    for name in ("one", "other"):
+        writers.ctf(path / name, scene.scene())
+    metadata = path / "other" / "kernel" / "metadata"
+    metadata.write_text(metadata.read_text().replace('hostname = "test"', 'hostname = "else"'))
+    run = argus("info", path)
+    check(run.returncode == 1 and "several machines" in run.stderr, f"two machines: {run.stdout} {run.stderr}")
+
+
+def test_samples(folder):
+    """Perfetto's samples: time by another clock, names without addresses."""
+    path = folder / "samples.pftrace"
+    writers.perfetto(path, scene.scene())
+    writers.perfetto_samples(path, 50)
+    lines = [line for line in argus("dump", path).stdout.splitlines() if " sample " in line]
+    check(len(lines) == 50 and all(f" cpu1 {scene.SERVER} " in line for line in lines), f"samples: {lines[:2]}")
+    check(lines and lines[0].split()[0].endswith(":21.000000000"), f"samples: their time: {lines[:1]}")
+    answer = argus("diagnose", "--auto", "--process=window", path).stdout
+    check("rebuild" in answer, f"samples: the diagnosis names no function: {answer}")
+    contexts = argus("contexts", "--format=folded", path).stdout
+    check("server+0x40" in contexts and "main;rebuild" in contexts.replace(" ", ""), f"samples: {contexts}")
+
+
 def test_import(folder):
     """`argus import` writes the same records as are read without it."""
     target = folder / "imported.argus"
@@ -218,11 +268,15 @@ def main():
                 print(f"not built: {form}")
         if "Perfetto" in READS:
             test_columns(folder)
+            test_samples(folder)
         test_named_calls(folder)
         test_perf_streams(folder)
         test_hostile_perf(folder)
         if "CTF (LTTng)" in READS:
             test_ctf_2(folder)
+            test_user_space(folder)
+            test_lost(folder)
+            test_machines(folder)
         test_import(folder)
         test_place(folder)
         for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):

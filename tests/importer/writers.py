@@ -247,6 +247,23 @@ def perfetto(path, events):
     path.write_bytes(out)
 
 
+def perfetto_samples(path, count):
+    """Samples of thread 201 in rebuild(), called by main(), whose clock (3) is 7 s behind that of the kernel's events."""
+    clocks = message(1, number(1, 3) + number(2, scene.START - 7 * scene.SECOND)) + message(1, number(1, 6) + number(2, scene.START))
+    text = lambda iid, value: number(1, iid) + message(2, value)
+    names = message(5, text(1, "rebuild")) + message(5, text(2, "main")) + message(17, text(1, "/opt/bin/server"))
+    names += message(19, number(1, 1) + number(7, 1))
+    names += b"".join(message(6, number(1, iid) + number(2, name) + number(3, 1) + number(4, 64)) for iid, name in ((1, 1), (2, 2), (3, 0)))
+    names += message(7, number(1, 9) + number(2, 3) + number(2, 2) + number(2, 1))
+    out = message(1, message(6, clocks)) + message(1, number(10, 5) + number(13, 1) + message(12, names) + message(59, number(58, 3)))
+    for at in range(count):
+        sample = number(1, 1) + number(2, 200) + number(3, scene.SERVER) + number(4, 9)
+        time = scene.START - 7 * scene.SECOND + scene.SECOND + at * 1000000
+        out += message(1, number(8, time) + number(10, 5) + message(66, sample))
+    with open(path, "ab") as file:
+        file.write(out)
+
+
 def packed(field, values):
     return message(field, b"".join(varint(value) for value in values))
 
@@ -331,6 +348,36 @@ def ctf(path, events):
         size = 8 + 36 + len(content)
         header = struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQI", own[0][0], own[-1][0], size * 8, size * 8, cpu)
         (folder / f"channel0_{cpu}").write_bytes(header + content)
+
+
+USER_METADATA = CTF_METADATA[:CTF_METADATA.index("env {")] + """env { domain = "ust"; hostname = "test"; tracer_name = "lttng-ust"; };
+""" + CTF_METADATA[CTF_METADATA.index("clock {"):CTF_METADATA.index("stream {")] + """
+stream {
+  id = 0;
+  packet.context := struct { stamp_t timestamp_begin; stamp_t timestamp_end; uint64_t content_size; uint64_t packet_size;
+                             uint64_t events_discarded; uint32_t cpu_id; };
+  event.header := struct { uint32_t id; stamp_t timestamp; };
+};
+event { name = "shop:order"; id = 0; stream_id = 0; fields := struct { string what; int64_t number; }; };
+"""
+
+
+def user_packet(cpu, lost, events):
+    """Events (time, number) of a program, without contexts."""
+    content = b"".join(struct.pack("<IQ", 0, time) + text_field("tea") + struct.pack("<q", number_of) for time, number_of in events)
+    size = 8 + 44 + len(content)
+    header = struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQQI", events[0][0], events[-1][0], size * 8, size * 8, lost, cpu)
+    return header + content
+
+
+def user_events(path, packets):
+    """`packets`: a list of (cpu, events lost so far, events); one stream for each CPU."""
+    folder = path / "ust" / "uid" / "0" / "64-bit"
+    folder.mkdir(parents=True)
+    (folder / "metadata").write_text(USER_METADATA)
+    for cpu, lost, events in packets:
+        with open(folder / f"channel0_{cpu}", "ab") as stream:
+            stream.write(user_packet(cpu, lost, events))
 
 
 # --- trace.dat ---

@@ -250,6 +250,27 @@ def test_the_package_manager_is_asked(setup):
     expect_equal("version", fleet(setup)["rows"][0]["since_version"], "7.1")
 
 
+def test_report(setup):
+    """A page of all kinds, and of one; it loads nothing and escapes what traces say."""
+    folder = start(setup, "report")
+    put(setup, folder / "a.argus", scene(helper='"<b>helper"', lines=machine("desk-1")))
+    put(setup, folder / "b.argus", scene(program="viewer", lines=machine("desk-2")))
+    fleet(setup, "add", folder)
+    (folder / "a.argus.html").write_text("its page")
+    page = setup.folder / "fleet.html"
+    expect_in("said", "2 of 2 kinds", text_of(setup, "report", "-o", page))
+    text = page.read_text()
+    for wanted in "&lt;b&gt;helper", f"argus diagnose {folder}/a.argus 1", f'href="file://{folder}/a.argus.html"', "desk-2":
+        expect_in("page", wanted, text)
+    for unwanted in "<b>helper", "b.argus.html", 'src="http', "href=\"http":
+        expect(unwanted not in text, f"page: {unwanted}")
+    signature = next(row["signature"] for row in fleet(setup)["rows"] if "viewer" in row["what"])
+    expect_in("one kind", f'<article id="{signature}"', text)
+    text_of(setup, "report", signature[:8], "-o", page)
+    expect("viewer" in page.read_text() and "desk-1" not in page.read_text(), "the page of one kind")
+    expect_in("no kind", "no kind of hang", setup.run("fleet", "report", "feed", "-o", page, code=1, XDG_DATA_HOME=str(setup.folder / "data")).stderr)
+
+
 def test_anonymous(setup):
     folder = start(setup, "home/alice/hangs")
     helper = "sshd: bob"

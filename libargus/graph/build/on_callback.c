@@ -271,6 +271,15 @@ void graph_on_ui_event(struct builder *builder, struct cpu_state *cpu,
         vertex_op(builder, cpu->thread, ARGUS_OP_UI_EVENT << 24 | (uint32_t)kind);
 }
 
+/* Programs mark rarely; probes in libraries do so at each call. */
+static void note_mark(struct builder *builder, uint32_t thread, const struct argus_record *record)
+{
+    const struct argus_callback note = {.probe = (uint32_t)record->arg[2],
+                                        .what = ARGUS_CALLBACK_MARK};
+    if (record->arg[2] >= ARGUS_PROBE_FIRST_HOOK && record->arg[2] <= UINT32_MAX)
+        add_note(builder, thread, &note);
+}
+
 /* A label is for people, for users' rules (argus schema), and for finding hangs; it causes
  * nothing. */
 void graph_on_hook(struct builder *builder, struct cpu_state *cpu,
@@ -281,6 +290,7 @@ void graph_on_hook(struct builder *builder, struct cpu_state *cpu,
     } else if (record->arg[2] == ARGUS_PROBE_PATH) {
         path_lookup_note(builder, cpu, record);
     } else if (running(builder, cpu)) {
+        note_mark(builder, cpu->thread, record);
         vertex_op(builder, cpu->thread, ARGUS_OP_CALLBACK << 24 | (record->arg[2] & 0xffff));
         rule_note_hook(builder, cpu->thread, record);
     }

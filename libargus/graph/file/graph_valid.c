@@ -162,7 +162,7 @@ static bool valid_callbacks(const struct graph_arrays *arrays, size_t i)
     const struct argus_callback *callback = &arrays->callbacks.data[i];
     return callback->vertex < arrays->vertices.count &&
            (i == 0 || callback[-1].vertex <= callback->vertex) &&
-           callback->what <= ARGUS_CALLBACK_BEHALF && callback->ui_event < ARGUS_UI_EVENTS &&
+           callback->what <= ARGUS_CALLBACK_MARK && callback->ui_event < ARGUS_UI_EVENTS &&
            is_bool(&callback->on_purpose) && is_bool(&callback->nested);
 }
 

@@ -224,7 +224,7 @@ static bool thread_vertices(const struct check *check, uint32_t id)
 static bool callback_place(const struct check *check, uint32_t id)
 {
     const struct argus_callback *callback = &check->graph->callbacks.data[id];
-    if (callback->vertex >= check->vertices || callback->what > ARGUS_CALLBACK_BEHALF)
+    if (callback->vertex >= check->vertices || callback->what > ARGUS_CALLBACK_MARK)
         return false;
     return id == 0 || callback[-1].vertex < callback->vertex ||
            (callback[-1].vertex == callback->vertex && callback[-1].time_ns <= callback->time_ns);

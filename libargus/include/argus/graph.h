@@ -92,6 +92,9 @@ enum argus_callback_what {
     /* not a callback: a voucher (Darwin) says that the vertex works for the process whose pid is in
      * `function` */
     ARGUS_CALLBACK_BEHALF,
+    /* not a callback: an event of the program's own tracing, or a hook in it; the probe's label is
+     * its name */
+    ARGUS_CALLBACK_MARK,
 };
 
 struct argus_callback {

@@ -187,6 +187,9 @@ enum argus_stack_why {
  * of CPython's: the first line has the first two bytes of the code, each further line the next two. */
 #define ARGUS_CODE_EVEN_LINES 1
 
+/* From this number on, probes are hooks in programs, or events of their own tracing (argus import). */
+#define ARGUS_PROBE_FIRST_HOOK 0x10000u
+
 /* The probe number that stands for libdispatch's own records (Darwin's class 0x2e). */
 #define ARGUS_PROBE_LIBDISPATCH 0x2e050000u
 
