@@ -24,7 +24,6 @@
 
 enum { METADATA_BYTES = 4 };
 
-
 /* --- the graph --- */
 
 static bt_graph_simple_sink_component_initialize_func_status begin(bt_message_iterator *messages,
@@ -128,9 +127,8 @@ static bool add_sink(bt_graph *graph, const char *name, const bt_port_output *fr
     const bt_component_sink *sink;
     return bt_graph_add_simple_sink_component(graph, name, begin, consume, NULL, reading, &sink) ==
                0 &&
-           bt_graph_connect_ports(graph, from,
-                                  bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-                                  NULL) == 0;
+           bt_graph_connect_ports(
+               graph, from, bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0;
 }
 
 /* --- folders --- */
@@ -239,13 +237,12 @@ static bool add_streams(bt_graph *graph, const bt_component_source *source, stru
             return false;
         struct ctf_reading *stream = &alone->streams[alone->count];
         snprintf(name, sizeof(name), "out%zu", alone->count++);
-        *stream = (struct ctf_reading){
-            .sink = alone->model->sink,
-            .events = alone->model->events,
-            .machine = alone->model->machine,
-            .is_alone = true};
-        if (!add_sink(graph, name,
-                      bt_component_source_borrow_output_port_by_index_const(source, i), stream))
+        *stream = (struct ctf_reading){.sink = alone->model->sink,
+                                       .events = alone->model->events,
+                                       .machine = alone->model->machine,
+                                       .is_alone = true};
+        if (!add_sink(graph, name, bt_component_source_borrow_output_port_by_index_const(source, i),
+                      stream))
             return false;
     }
     return true;
@@ -304,7 +301,8 @@ static void note_left_out(const struct ctf_reading *reading)
                   reading->strange_count);
     if (reading->threadless_count)
         sink_note(reading->sink,
-                  "imported: of %" PRIu64 " events of user space the file does not tell the thread; "
+                  "imported: of %" PRIu64
+                  " events of user space the file does not tell the thread; "
                   "it does with \"lttng add-context -u -t vtid -t vpid -t procname\"",
                   reading->threadless_count);
 }

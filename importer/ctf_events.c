@@ -95,7 +95,8 @@ static const struct {
 static bool array_argument(const struct foreign_event *event, unsigned index, uint64_t *ret)
 {
     const bt_field *array = field_of(event->source, "args");
-    if (!array || !bt_field_class_type_is(bt_field_get_class_type(array), BT_FIELD_CLASS_TYPE_ARRAY))
+    if (!array ||
+        !bt_field_class_type_is(bt_field_get_class_type(array), BT_FIELD_CLASS_TYPE_ARRAY))
         return false;
     return index < bt_field_array_get_length(array) &&
            field_number(bt_field_array_borrow_element_field_by_index_const(array, index), ret);
@@ -246,8 +247,8 @@ static uint64_t next_number(const bt_field *payload, uint64_t *at, uint64_t coun
 {
     uint64_t value;
     while (*at < count)
-        if (field_number(
-                bt_field_structure_borrow_member_field_by_index_const(payload, (*at)++), &value))
+        if (field_number(bt_field_structure_borrow_member_field_by_index_const(payload, (*at)++),
+                         &value))
             return value;
     return 0;
 }

@@ -30,7 +30,7 @@ struct sink {
     VEC(struct kept_stack) stacks;
     VEC(uint64_t) frames;
     VEC(struct argus_snapshot) snapshots; /* bytes owned */
-    VEC(struct argus_code_entry) code; /* names owned */
+    VEC(struct argus_code_entry) code;    /* names owned */
     VEC(char *) marks; /* owned; the number of a mark is FIRST_MARK and its place */
     struct idmap thread_of_tid, known_stacks, mark_of_name;
 };

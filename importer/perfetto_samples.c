@@ -36,13 +36,13 @@ struct frames_of {
 
 struct perfetto_samples {
     struct sink *sink;
-    VEC(char *) texts;                /* owned */
-    VEC(struct function) functions;   /* the address is FIRST_ADDRESS and 16 times the place */
-    VEC(uint64_t) frames;             /* addresses */
+    VEC(char *) texts;              /* owned */
+    VEC(struct function) functions; /* the address is FIRST_ADDRESS and 16 times the place */
+    VEC(uint64_t) frames;           /* addresses */
     VEC(struct frames_of) stacks;
-    struct idmap known;        /* kind, sequence, generation and number → place, text or address */
-    struct idmap function_of;  /* name and path → place in `functions` */
-    struct idmap written;      /* process and function */
+    struct idmap known;       /* kind, sequence, generation and number → place, text or address */
+    struct idmap function_of; /* name and path → place in `functions` */
+    struct idmap written;     /* process and function */
     int64_t to_boottime[BUILTIN_CLOCKS]; /* to be added */
     bool has_clock[BUILTIN_CLOCKS];
     uint64_t timeless_count, skipped_count;
@@ -146,8 +146,8 @@ static void take_mappings(struct perfetto_samples *samples, uint32_t sequence,
     for (size_t i = 0; i < data->n_mappings; i++) {
         const PerfettoPart__Mapping *mapping = data->mappings[i];
         size_t parts = mapping->n_path_string_ids;
-        uint32_t path = parts ? get(samples, PATH, sequence, mapping->path_string_ids[parts - 1])
-                              : IDMAP_NONE;
+        uint32_t path =
+            parts ? get(samples, PATH, sequence, mapping->path_string_ids[parts - 1]) : IDMAP_NONE;
         if (path != IDMAP_NONE)
             set(samples, MAPPING, sequence, mapping->iid, path);
     }
@@ -175,8 +175,8 @@ static uint64_t function_address(struct perfetto_samples *samples, const char *n
         return FIRST_ADDRESS + (uint64_t)place * FUNCTION_BYTES + FRAME_AT;
     uint64_t address = new_function(samples, name, path);
     if (address)
-        keep(samples, idmap_put(&samples->function_of, id,
-                                (uint32_t)samples->functions.length - 1));
+        keep(samples,
+             idmap_put(&samples->function_of, id, (uint32_t)samples->functions.length - 1));
     return address;
 }
 

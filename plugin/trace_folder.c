@@ -43,9 +43,10 @@ static bool is_in_an_entry(int folder, int depth, struct stat *ret)
     }
     const struct dirent *entry;
     for (int i = 0; !found && i < MOST_ENTRIES && (entry = readdir(entries)); i++) {
-        int inner = entry->d_name[0] == '.' ? -1
-                                            : openat(folder, entry->d_name,
-                                                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int inner =
+            entry->d_name[0] == '.'
+                ? -1
+                : openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         found = inner >= 0 && contains_metadata(inner, depth, ret);
     }
     closedir(entries);

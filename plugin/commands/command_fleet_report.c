@@ -22,7 +22,7 @@ struct fleet_report {
     struct session *session;
     struct fleet_database *database;
     struct fleet_filter filter;
-    uint64_t kinds, limit; /* at most this many */
+    uint64_t kinds, limit;   /* at most this many */
     json_t *totals, *groups; /* owned */
     size_t all;
 };
@@ -52,10 +52,10 @@ static struct argus_error *add_kind(struct fleet_report *report, const char *sig
     struct fleet_filter filter = report->filter;
     json_t *group = json_object();
     filter.signature = signature;
-    struct argus_error *error = session_interrupted(report->session)
-                                    ? session_interrupt_error()
-                                    : fleet_kind_get(report->database, &filter, report->limit,
-                                                     group);
+    struct argus_error *error =
+        session_interrupted(report->session)
+            ? session_interrupt_error()
+            : fleet_kind_get(report->database, &filter, report->limit, group);
     json_add(report->groups, group);
     return error;
 }
@@ -69,8 +69,8 @@ static struct argus_error *add_kinds(struct fleet_report *report)
     size_t count = report->all < report->kinds ? report->all : (size_t)report->kinds;
     for (size_t i = 0; !error && i < count; i++) {
         session_progress(report->session, "asking the database", i, count);
-        error = add_kind(report, json_string_value(json_object_get(json_array_get(kinds, i),
-                                                                   "signature")));
+        error = add_kind(report,
+                         json_string_value(json_object_get(json_array_get(kinds, i), "signature")));
     }
     json_decref(kinds);
     return error;

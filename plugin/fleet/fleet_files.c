@@ -63,7 +63,7 @@ static struct argus_error *walk_entry(const struct walk *walk, const char *path,
     if (!S_ISDIR(status.st_mode) || depth >= MOST_DEPTH)
         return NULL;
     return trace_folder_is(path, &metadata) ? put(walk, path, &metadata)
-                                   : walk_folder(walk, path, depth + 1);
+                                            : walk_folder(walk, path, depth + 1);
 }
 
 static struct argus_error *walk_folder(const struct walk *walk, const char *path, int depth)
@@ -93,9 +93,9 @@ struct argus_error *fleet_paths_add(struct fleet_paths *paths, const char *path)
         return argus_error_os(errno, "cannot read %s", path);
     }
     struct walk walk = {.paths = paths, .root_bytes = strlen(whole) + 1};
-    struct argus_error *error = !S_ISDIR(status.st_mode)   ? put(&walk, whole, &status)
+    struct argus_error *error = !S_ISDIR(status.st_mode)            ? put(&walk, whole, &status)
                                 : trace_folder_is(whole, &metadata) ? put(&walk, whole, &metadata)
-                                                           : walk_folder(&walk, whole, 0);
+                                                                    : walk_folder(&walk, whole, 0);
     free(whole);
     return error;
 }

@@ -63,8 +63,8 @@ static void example_cell(const struct argus_sink *sink, const json_t *row, const
     const char *file = text_of(row, member);
     argus_sink_printf(sink, "<td class=\"f\">");
     if (file[0] == '/')
-        html_text(sink, fleet_text_command(file, number_of(row, "number"), command,
-                                           sizeof(command)));
+        html_text(sink,
+                  fleet_text_command(file, number_of(row, "number"), command, sizeof(command)));
     snprintf(page, sizeof(page), "%s.html", file);
     if (file[0] == '/' && access(page, R_OK) == 0) {
         argus_sink_printf(sink, " <a href=\"file://");
@@ -184,8 +184,7 @@ static void write_kind(const struct argus_sink *sink, const json_t *group)
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (i == 1) /* the first one has the whole width */
             argus_sink_printf(sink, "<div class=\"columns\">\n");
-        write_table(sink, &tables[i],
-                    json_object_get(group, fleet_view_name(tables[i].view)));
+        write_table(sink, &tables[i], json_object_get(group, fleet_view_name(tables[i].view)));
     }
     argus_sink_printf(sink, "</div></article>\n");
 }
@@ -196,8 +195,7 @@ static void write_list(const struct argus_sink *sink, const json_t *kinds)
     size_t count = json_array_size(kinds);
     argus_sink_printf(sink, "<h2>Kinds of hangs</h2><ol>\n");
     for (size_t i = 0; i < count; i++) {
-        const json_t *kind =
-            json_array_get(json_object_get(json_array_get(kinds, i), "kinds"), 0);
+        const json_t *kind = json_array_get(json_object_get(json_array_get(kinds, i), "kinds"), 0);
         argus_sink_printf(sink, "<li><a href=\"#");
         html_text(sink, text_of(kind, "signature"));
         argus_sink_printf(sink, "\">");
@@ -215,10 +213,10 @@ void fleet_page_write(const struct argus_sink *sink, const json_t *totals, const
     size_t count = json_array_size(kinds);
     html_begin(sink, "Hangs of a fleet");
     argus_sink_printf(sink, "<header><h1>Hangs of a fleet</h1><p>");
-    html_textf(sink, "Hangs: %" PRId64 ", machines: %" PRId64 ", kinds: %" PRId64 ", %.10s to %.10s",
-               number_of(totals, "hangs"), number_of(totals, "machines"),
-               number_of(totals, "kinds"), text_of(totals, "first_time"),
-               text_of(totals, "last_time"));
+    html_textf(
+        sink, "Hangs: %" PRId64 ", machines: %" PRId64 ", kinds: %" PRId64 ", %.10s to %.10s",
+        number_of(totals, "hangs"), number_of(totals, "machines"), number_of(totals, "kinds"),
+        text_of(totals, "first_time"), text_of(totals, "last_time"));
     argus_sink_printf(sink, "</p></header>\n<main>\n");
     if (count > 1)
         write_list(sink, kinds);

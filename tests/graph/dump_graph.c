@@ -123,7 +123,7 @@ static void print_edges(const struct argus_graph *graph, uint32_t id)
 
 static void print_callbacks(const struct argus_graph *graph, uint32_t id)
 {
-    static const char *const names[] = {"callback", "ui event", "read",
+    static const char *const names[] = {"callback", "ui event",  "read",
                                         "handler",  "works for", "mark"};
     const struct argus_callback *callbacks;
     size_t count = argus_graph_callbacks(graph, id, &callbacks);
