@@ -123,10 +123,10 @@ const struct command command_fleet_report = {
     .name = "fleet report",
     .arguments = "[SIGNATURE] -o FILE",
     .summary = "one page to look at: kinds of hangs, each with its examples",
-    .details = "Writes a self-contained HTML page: for each kind, what 'argus fleet show' prints,\n"
-               "with links from a list to the kinds, and to the pages of examples that\n"
-               "'argus report' wrote beside their files (FILE.html). With SIGNATURE, only of\n"
-               "this kind; its beginning suffices.",
+    .details = "Writes a self-contained HTML page: for each kind what 'argus fleet show'\n"
+               "prints, with links from a list to the kinds, and to the pages of examples\n"
+               "that 'argus report' wrote beside their files (FILE.html). With SIGNATURE, only\n"
+               "of this kind; its beginning suffices.",
     .example = "argus fleet report -o fleet.html\n"
                "argus fleet report 9f31ab04 -o kind.html",
     .options = options,
