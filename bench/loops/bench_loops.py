@@ -32,7 +32,7 @@ Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[
 
 # The same with debug information: one name, or several. The compiler's library has members of its own inside.
 MEMBERS = {"job+0xc": "job.is_done", "job->0x10": ("job->is_done", "job._M_ptr->done", "job._M_t._M_t._M_head_impl->done"), "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
-           "own->0x8": "own->is_done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
+           "own->0x8": "own->is_done", "object of main->0x20": "job._M_ptr->done", "decoder+0x8": "decoder.done_", "device->0x10": "device->is_ready_",
            "rust_loops::STATE+0x8": "rust_loops::STATE.done", "main.current->0x10": "main.current->done"}
 
 # To add one: a SHAPE_… in the source, and a row: its name, the variable as `argus watchflag` takes it, the functions that set it.
@@ -55,7 +55,7 @@ C_SHAPES = [
     Shape("HEAP", "job->0x10", ["finish_work"]),
     Shape("ARGUMENT", "job->0x10", ["finish_work"]),
     Shape("NESTED", "window->0x8->0x4", ["finish_work"]),
-    Shape("THREAD", "own->0x8", ["finish_work"]),
+    Shape("THREAD", "own->0x8", ["finish_work", "be_worker"]),
     Shape("SPIN_LOCK", "busy", ["finish_work"], True),
     Shape("OWN_SPIN_LOCK", "busy", ["finish_work"]),
     Shape("LIBRARY_VARIABLE", "library_is_done", ["library_finish"]),
@@ -78,6 +78,29 @@ CPP_SHAPES = [
     Shape("SHARED", "job->0x10", ["finish_work"]),
     Shape("STD_FUNCTION", "is_done", ["finish_work"]),
     Shape("VIRTUAL", "device->0x10", ["Scanner::finish", "finish_work"]),
+]
+# An object to which only the stack leads, or one of an array: programs of their own. The function that begins the worker's thread counts
+# as the writer, too, where it calls it.
+LOCAL_C_SHAPES = [
+    Shape("OWN_STACK", "job.is_done", ["be_worker", "finish_work"]),
+    Shape("OWN_HEAP", "job->is_done", ["be_worker", "finish_work"]),
+    Shape("OWN_ARGUMENT", "job->is_done", ["be_worker", "finish_work"]),
+    Shape("ARRAY", "jobs[i].is_done", ["be_worker", "finish_work"]),
+    Shape("ALL_OF_ARRAY", "jobs[i].is_done", ["be_worker", "finish_work"]),
+    Shape("LIST", "first", ["be_worker", "finish_work"]),
+]
+LOCAL_CPP_SHAPES = [
+    Shape("CAPTURED", "done", ["main::{lambda", "operator()", "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda"]),
+    Shape("CAPTURED_SHARED", "object of main->0x20", ["main::{lambda", "operator()", "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda"]),
+    Shape("THREAD_MEMBER", "decoder.done_", ["Decoder::run"]),
+    Shape("FUNCTION_PARAMETER", "is_done", ["finish_work"]),
+    Shape("ATOMIC_REF", "done", ["finish_work", "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda"]),
+]
+LOCAL_RUST_SHAPES = [
+    Shape("arc", "done.ptr.pointer->data", ["rust_locals::wait_for_arc::{", "{closure"]),
+    Shape("job", "job.ptr.pointer->data.done", ["rust_locals::wait_for_job::{", "{closure"]),
+    Shape("scoped", "argument 1 of rust_locals::wait_for_scoped::{{closure}}->0x10->0x0", ["rust_locals::wait_for_scoped::{", "{closure"]),
+    Shape("method", "decoder.done.ptr.pointer->data", ["rust_locals::wait_for_method::{", "{closure"]),
 ]
 STRIPPED = ["GLOBAL", "HEAP", "NESTED", "BIT", "FUNCTION"]
 
@@ -164,6 +187,36 @@ def build_go(folder):
     return folder / "go_loops"
 
 
+def build_local_c(folder, level, shape):
+    target = folder / f"local_{shape.name.lower()}_O{level}"
+    run("cc", "-std=gnu17", "-g", f"-O{level}", f"-DSHAPE_{shape.name}", SOURCES / "local_loops.c", "-pthread", "-o", target)
+    return target
+
+
+def build_local_cpp(folder, level, shape):
+    target = folder / f"local_cpp_{shape.name.lower()}_O{level}"
+    run("c++", "-std=c++20", "-g", f"-O{level}", f"-DSHAPE_{shape.name}", SOURCES / "local_loops.cpp", "-pthread", "-o", target)
+    return target
+
+
+def build_local_rust(folder, release):
+    target = folder / f"local_rust_{'release' if release else 'debug'}"
+    run("rustc", "-g", *(["-O"] if release else []), "--crate-name", "rust_locals", SOURCES / "rust_locals.rs", "-o", target)
+    return target
+
+
+def locals_only():
+    for level in (0, 2):
+        for shape in LOCAL_C_SHAPES:
+            yield Program(f"C -O{level} local {shape.name.lower()}", shape, lambda f, l=level, s=shape: build_local_c(f, l, s))
+        for shape in LOCAL_CPP_SHAPES:
+            yield Program(f"C++ -O{level} local {shape.name.lower()}", shape, lambda f, l=level, s=shape: build_local_cpp(f, l, s))
+    for release in (False, True) if shutil.which("rustc") else ():
+        for shape in LOCAL_RUST_SHAPES:
+            yield Program(f"Rust {'release' if release else 'debug'} local {shape.name}", shape,
+                          lambda f, r=release: build_local_rust(f, r), [shape.name])
+
+
 def build_shared(folder, level):
     run("cc", "-std=gnu17", "-g", f"-O{level}", SOURCES / "shared_memory.c", "-o", folder / f"c_shared_memory_O{level}")
     return folder / f"c_shared_memory_O{level}"
@@ -199,6 +252,7 @@ def programs():
             yield Program(f"C++ -O{level} {shape.name.lower()}", shape, lambda f, l=level, s=shape: build_cpp(f, l, s))
         yield Program(f"C -O{level} shared memory", Shape("SHARED", "board->0x8", ["finish_work"]), lambda f, l=level: build_shared(f, l))
     yield from pairs()
+    yield from locals_only()
     for name in STRIPPED:
         shape = next(shape for shape in C_SHAPES if shape.name == name)
         yield Program(f"stripped {name.lower()}", shape, lambda f, s=shape: build_stripped(f, 2, s), symbols=f"c_{name.lower()}_O2")

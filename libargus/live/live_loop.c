@@ -74,7 +74,8 @@ static size_t take_frames(struct argus_live *live, uint32_t pid, const uint64_t 
 static void read_value(uint32_t pid, uint64_t address, const struct loop_flag *flag,
                        struct argus_live_flag *ret)
 {
-    if (flag->is_thread_local || flag->is_mapped || flag->foreign)
+    if (flag->is_thread_local || flag->is_mapped || flag->foreign || flag->local.is_local ||
+        flag->is_element)
         return;
     for (uint32_t i = 0; i < flag->links; i++) {
         uint64_t pointer;

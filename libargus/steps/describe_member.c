@@ -2,23 +2,13 @@
 
 #include <string.h>
 
-/* DWARF's order of registers: the System V ABI's for x86-64, figure 3.36. */
-static const uint8_t x86_registers[] = {ARGUS_X86_RAX, ARGUS_X86_RDX, ARGUS_X86_RCX, ARGUS_X86_RBX,
-                                        ARGUS_X86_RSI, ARGUS_X86_RDI, ARGUS_X86_RBP, ARGUS_X86_RSP};
+#include "steps/dwarf_registers.h"
 
 enum { X86_MOST = 16 };
 
 static bool is_arm64(const struct run *run)
 {
     return instruction_decoder_machine(run->decoder) == INSTRUCTION_ARM64;
-}
-
-static uint32_t dwarf_number(const struct run *run, unsigned number)
-{
-    for (unsigned i = 0; !is_arm64(run) && i < sizeof(x86_registers); i++)
-        if (x86_registers[i] == number)
-            return i;
-    return number;
 }
 
 struct reader {
@@ -32,9 +22,7 @@ static bool read_register(void *context, unsigned number, uint64_t *ret)
     bool is_x86 = !is_arm64(reader->run);
     if (is_x86 && number >= X86_MOST)
         return false;
-    if (is_x86 && number < sizeof(x86_registers))
-        number = x86_registers[number];
-    return run_register(reader->run, reader->step, number, ret);
+    return run_register(reader->run, reader->step, register_of_dwarf(!is_x86, number), ret);
 }
 
 /* --- variables of files --- */
@@ -79,7 +67,7 @@ static bool describe_local(struct describer *describer, uint32_t step, uint8_t n
         return false;
     struct elf_local_root root = {
         .code = run->pcs[step] - module->base,
-        .number = number == REGISTER_NONE ? ARGUS_NONE : dwarf_number(run, number),
+        .number = number == REGISTER_NONE ? ARGUS_NONE : dwarf_of_register(is_arm64(run), number),
         .address = address,
         .read = read_register,
         .context = &reader,

@@ -131,7 +131,7 @@ struct instruction {
     /* The result is `addend` plus the one general register that it reads, or `addend` alone if it
      * reads none: add and sub of an immediate, lea without an index, adr, adrp. */
     bool is_sum;
-    int64_t addend;
+    int64_t addend;  /* of lea with an index: its displacement */
     uint8_t bit_use; /* enum instruction_bits */
     uint64_t bits;
     struct instruction_memory memory[INSTRUCTION_MEMORY_MAX];

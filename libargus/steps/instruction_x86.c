@@ -196,6 +196,8 @@ static void take_sum(const cs_insn *insn, struct instruction *ret)
         bool is_relative = last->mem.base == X86_REG_RIP;
         ret->is_sum = true;
         ret->addend = last->mem.disp + (is_relative ? (int64_t)(ret->address + ret->length) : 0);
+    } else if (of_register && insn->id == X86_INS_LEA) {
+        ret->addend = last->mem.disp;
     } else if (of_immediate && (insn->id == X86_INS_ADD || insn->id == X86_INS_SUB)) {
         ret->is_sum = true;
         ret->addend = insn->id == X86_INS_ADD ? last->imm : (int64_t)(0 - (uint64_t)last->imm);

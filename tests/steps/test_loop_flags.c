@@ -18,7 +18,7 @@
 
 static const char *program_path, *stripped_path;
 
-/* The expected first variable, or several with " or "; "?" if more may end the loop; NULL: no
+/* The expected first variable, or several with " or ", or how its name begins with "*"; "?" if more may end the loop; NULL: no
  * answer. */
 static const struct shape {
     const char *name;
@@ -44,7 +44,7 @@ static const struct shape {
     {"pointer", false, "window->0x10"},
     {"pointers", false, "window->0x8->0x18"},
     {"argument", true, "window->0x10"},
-    {"argument", false, NULL},
+    {"argument", false, "argument 1 of wait_argument->0x10"},
     {"address", true, "main_window+0x10"},
     {"inlined", false, "is_ready_flag"},
     {"function", false, "is_ready_flag"},
@@ -73,7 +73,7 @@ static const struct shape {
     {"operations", false, "device->0x8"},
     {"chosen_operations", false, NULL},
     {"mapped", false, "shared memory+0x8"},
-    {"private_mapping", false, NULL},
+    {"private_mapping", false, "object of wait_private_mapping->0x8"},
     {"board", false, "board->0x8"},
     {"counter", false, NULL},
     {"counter", true, NULL},
@@ -85,7 +85,8 @@ static const struct shape {
     {"clock", false, NULL},
     {"list", false, NULL},
     {"list", true, NULL},
-    {"stack", false, NULL},
+    {"element", false, "elements[i]+0x8"},
+    {"stack", false, "stack of wait_stack*"},
 };
 
 /* The functions that write the first variable of a shape, by name, with the constant that they
@@ -111,6 +112,7 @@ static const struct {
     {"semaphore", "set_semaphore", NULL},
     {"signal", "on_interrupt@4003=1 on_signal@a00", NULL},
     {"operations", "open_device=0 set_operations=1", NULL},
+    {"element", "set_element=1", NULL},
 };
 
 /* With which value of its first variable a loop ends, and with which it continues. Unoptimized code
@@ -182,12 +184,15 @@ static bool is_arm64(const struct elf_file *file)
 }
 
 /* Jumps through tables are read only on x86-64, of optimized code; two words that are stored at once
- * only on x86-64. */
+ * only on x86-64; elements of arrays not by absolute addresses. */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
 {
     bool has_table = strcmp(shape->name, "phase") == 0,
          has_pair = strcmp(shape->name, "hooks") == 0;
     bool is_plain = strstr(program_path, "_O0") != NULL;
+    /* elements(%rdi): the address is no register's */
+    if (strcmp(shape->name, "element") == 0 && strstr(program_path, "no_pie"))
+        return false;
     return !(has_table && is_plain) && !(is_arm64(file) && (has_table || has_pair));
 }
 
@@ -227,6 +232,9 @@ static bool is_same(const char *found, const char *expected)
 {
     char turned[256];
     const char * or = expected ? strstr(expected, " or ") : NULL;
+    const char *star = expected ? strchr(expected, '*') : NULL;
+    if (star)
+        return strncmp(found, expected, (size_t)(star - expected)) == 0;
     if (or) /* either order */
         snprintf(turned, sizeof(turned), "%s or %.*s", or +4, (int)(or -expected), expected);
     return expected && (strcmp(found, expected) == 0 || (or &&strcmp(found, turned) == 0));
@@ -303,7 +311,7 @@ static void test_stripped(void **state)
             assert_int_equal(flags.all[k].links, named.all[k].links);
             bool is_exported = elf_file_variable(stripped, flags.all[k].address);
             if (flags.all[k].is_thread_local || flags.all[k].foreign || is_exported ||
-                flags.all[k].is_mapped)
+                flags.all[k].is_mapped || flags.all[k].local.is_local)
                 continue;
             assert_false(loop_flag_text(&flags.all[k], text, sizeof(text)));
             assert_memory_equal(text, "0x", 2);
@@ -365,7 +373,10 @@ static unsigned check_writers(struct elf_file *names, struct elf_file *code)
         struct loop_frame frames[2];
         struct loop_flags flags;
         struct code_writers writers;
-        uint32_t count = take_frames(names, code, shape_of(all_writers[i].shape), frames);
+        const struct shape *shape = shape_of(all_writers[i].shape);
+        uint32_t count = take_frames(names, code, shape, frames);
+        if (!is_judged(names, shape))
+            continue;
         assert_true(loop_flags_find(frames, count, is_arm64(names), NULL, &flags));
         bool found = code_writers_find(&flags.all[0], is_arm64(names), &writers);
         assert_int_equal(found, writers.count > 0);

@@ -92,8 +92,9 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     is_named |= is_member;
     ret->name = text_print("%s", is_member ? member.text : name);
     ret->image = text_print("%s", is_known ? text_image(image) : "");
-    /* An address that counts from the thread's block, or from a mapping, is none of the file. */
-    if (is_known && !flag->is_mapped && (is_named || !flag->is_thread_local))
+    /* An address that counts from the thread's block, a mapping or the stack is none of the file. */
+    if (is_known && !flag->is_mapped && !flag->local.is_local && !flag->is_element &&
+        (is_named || !flag->is_thread_local))
         choose_watch(d, v, flag, address, ret);
     ret->watch_name = text_print("%s", name);
     ret->command = ret->watch_name ? text_command(image, ret) : NULL;
@@ -161,7 +162,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
         ret->variable_count = i + 1;
         good = tell_variable(d, v, image_of(d, v, &flags->all[i]), &flags->all[i], flags->head,
                              &ret->variables[i]) &&
-               flag_writers_find(d, stack, &flags->all[i], &ret->variables[i]);
+               flag_writers_find(d, stack, &flags->all[i], flags->head, &ret->variables[i]);
     }
     sort_variables(ret);
     if (good)

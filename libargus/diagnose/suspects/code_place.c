@@ -1,5 +1,5 @@
 /* Places in code, in words: "on_reconfigured (settings.c:29)". The function is the one that has the
- * line, which may be inlined into another one. */
+ * line, which may be inlined into another one; functions of the compiler's library are passed over. */
 #include <string.h>
 
 #include "diagnose/suspects/code_place.h"
@@ -20,19 +20,59 @@ static char *text_place(const struct argus_symbol *symbol, uint64_t address)
                         : text_print("%s", name);
 }
 
+/* Whether a function is of the library of C++ or Rust: "std::atomic<bool>::store(…)", also behind a
+ * type, as in "void std::store<int>(…)", or in "<…>". To add one: a row. */
+static bool is_of_compiler(const char *function)
+{
+    static const char *const spaces[] = {"std::", "core::", "alloc::", "__"};
+    function += function[0] == '<';
+    size_t end = strcspn(function, "(<{");
+    size_t start = end;
+    while (start > 0 && function[start - 1] != ' ')
+        start--;
+    for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+        if (strncmp(function + start, spaces[i], strlen(spaces[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Inlined functions often have no name space in debug information: then the source tells. To add a
+ * folder: a row. */
+static bool is_compiler_source(const char *path)
+{
+    static const char *const folders[] = {"/include/c++/", "/rustc/", "/rustlib/src/"};
+    for (size_t i = 0; path && i < sizeof(folders) / sizeof(folders[0]); i++)
+        if (strstr(path, folders[i]))
+            return true;
+    return false;
+}
+
+/* Of functions inlined into each other, the innermost one that is the program's own; else the
+ * outermost, whose name tells what it was made for. */
+static const struct argus_symbol *own_symbol(const struct argus_functions *functions)
+{
+    for (uint32_t i = 0; i < functions->count; i++) {
+        const struct argus_symbol *symbol = &functions->symbols[i];
+        if (symbol->function && !is_of_compiler(symbol->function) &&
+            !is_compiler_source(symbol->file))
+            return symbol;
+    }
+    return &functions->symbols[functions->count - 1];
+}
+
 char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
                       bool is_return)
 {
     struct argus_functions functions;
     find_named(d, v, address, is_return, &functions);
-    return text_place(&functions.symbols[0], address);
+    return text_place(own_symbol(&functions), address);
 }
 
 char *text_process_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t address)
 {
     struct argus_functions functions;
     argus_symbols_named(d->symbols, process, time_ns, address, false, &functions);
-    return text_place(&functions.symbols[0], address);
+    return text_place(own_symbol(&functions), address);
 }
 
 /* The function `level` levels inside the outermost one. */

@@ -100,7 +100,7 @@ struct elf_file *mapped_function_find(void *context, const char *name, uint64_t 
 static bool name_of(const struct loop_flag *flag, const char **ret_name, uint64_t *ret_offset)
 {
     struct elf_export variable;
-    if (flag->is_thread_local || flag->is_mapped)
+    if (flag->is_thread_local || flag->is_mapped || flag->local.is_local)
         return false;
     *ret_name = flag->foreign;
     *ret_offset = flag->address;

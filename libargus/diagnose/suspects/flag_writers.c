@@ -10,6 +10,7 @@
 #include "diagnose/suspects/code_place.h"
 #include "diagnose/suspects/code_ranges.h"
 #include "diagnose/suspects/shared_writers.h"
+#include "diagnose/suspects/similar_writers.h"
 
 /* --- writers --- */
 
@@ -74,9 +75,10 @@ static void keep_enders(const struct loop_stack *stack, const struct loop_flag *
     }
 }
 
+/* `code`: of the loop. */
 static void find_written(struct diagnoser *d, const struct loop_stack *stack,
-                         const struct loop_flag *flag, struct reset_values *ret_resets,
-                         struct written *ret)
+                         const struct loop_flag *flag, uint64_t code,
+                         struct reset_values *ret_resets, struct written *ret)
 {
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
     flag_uses_find(d, &d->view.vertices[stack->vertex], flag, &ret->uses);
@@ -84,6 +86,11 @@ static void find_written(struct diagnoser *d, const struct loop_stack *stack,
         (void)code_writers_find(&ret->uses.all[i].flag, header->arch == ARGUS_ARCH_AARCH64,
                                 &ret->writers[i]);
     find_resets(stack, ret, ret_resets);
+    keep_enders(stack, flag, ret_resets, ret);
+    if (ret->count || !ret->uses.count)
+        return;
+    similar_writers_find(d, &d->view.vertices[stack->vertex], flag, ret->uses.all[0].bias, code,
+                         &ret->writers[0]);
     keep_enders(stack, flag, ret_resets, ret);
 }
 
@@ -134,12 +141,12 @@ static bool find_threads(struct diagnoser *d, const struct argus_vertex *v,
 }
 
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
-                       const struct loop_flag *flag, struct argus_loop_variable *ret)
+                       const struct loop_flag *flag, uint64_t code, struct argus_loop_variable *ret)
 {
     struct written written;
     struct reset_values resets;
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
-    find_written(d, stack, flag, &resets, &written);
+    find_written(d, stack, flag, code, &resets, &written);
     return tell_writers(d, stack, &written, ret) && find_threads(d, v, &written, ret) &&
            shared_writers_find(d, v, flag, &resets, ret);
 }

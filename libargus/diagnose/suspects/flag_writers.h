@@ -18,10 +18,11 @@ struct loop_stack {
     uint32_t count;
 };
 
-/* Puts writers and threads into `ret`; none, if the code does not tell. False: no memory; `ret` is
+/* Puts writers and threads into `ret`; `code` is an instruction of the loop, in the flag's file. None, if the code does not tell. False: no memory; `ret` is
  * then to be freed as usual. */
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
-                       const struct loop_flag *flag, struct argus_loop_variable *ret);
+                       const struct loop_flag *flag, uint64_t code,
+                       struct argus_loop_variable *ret);
 
 /* The constants that the waiter itself writes to the variable. */
 struct reset_values {

@@ -149,9 +149,12 @@ static bool name_inside(struct writer *writer, Dwarf_Die *type, struct wanted wa
 static bool name_in_type(struct writer *writer, Dwarf_Die *type, struct wanted wanted,
                          struct leaf *ret)
 {
+    struct writer before = *writer;
     wanted.is_exact = true;
     if (name_inside(writer, type, wanted, 0, ret))
         return true;
+    *writer = before;
+    writer->text[writer->length] = '\0';
     wanted.is_exact = false;
     return name_inside(writer, type, wanted, 0, ret);
 }
@@ -209,9 +212,8 @@ static bool name_path(struct writer *writer, Dwarf_Die *type, uint64_t offset, b
 {
     struct leaf leaf = {.type = *type};
     uint32_t next = 0;
-    bool is_named = is_value
-                        ? dwarf_type_is_pointer(type)
-                        : name_in_type(writer, type, wanted_at(reach, 0, (int64_t)offset), &leaf);
+    bool is_named = (is_value && dwarf_type_is_pointer(type)) ||
+                    name_in_type(writer, type, wanted_at(reach, 0, (int64_t)offset), &leaf);
     if (!is_named)
         return false;
     for (; next < reach->links; next++)
@@ -297,7 +299,8 @@ static bool is_root(struct elf_file *file, const struct elf_local_root *root, Dw
     uint64_t base;
     *ret_offset = 0;
     if (where->is_in_register)
-        return root->number == where->number && dwarf_type_is_pointer(type);
+        return root->number == where->number &&
+               (dwarf_type_is_pointer(type) || dwarf_type_bytes(type) == POINTER_BYTES);
     if (root->number != ARGUS_NONE ||
         !(where->is_of_frame ? find_frame(file, root, &base)
                              : root->read(root->context, where->number, &base)))

@@ -315,3 +315,37 @@ uint8_t code_frame_pointer(bool is_arm64)
 {
     return is_arm64 ? 29 : REGISTER_RBP;
 }
+
+/* The first byte of the operation, behind the prefixes: operand size, and REX. */
+static uint8_t operation_of(const uint8_t *code, unsigned length)
+{
+    enum { OPERAND_SIZE = 0x66, REX = 0x40, REX_MASK = 0xf0 };
+    unsigned at = 0;
+    while (at + 1 < length && (code[at] == OPERAND_SIZE || (code[at] & REX_MASK) == REX))
+        at++;
+    return code[at];
+}
+
+bool code_adds(const struct code_function *function, const struct instruction *at)
+{
+    enum {
+        ADD_TO = 0x01,
+        ADD = 0x03,
+        LEA = 0x8d,
+        LONGEST = 16,
+        ARM64_ADD = 0x0b,
+        ARM64_MASK = 0x7f
+    };
+    uint8_t code[LONGEST];
+    uint64_t offset;
+    uint64_t general = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
+    const struct elf_file *file = function->image->file;
+    if (at->memory_count || at->flow != FLOW_NEXT || !(general & (general - 1)) ||
+        at->length == 0 || at->length > LONGEST || !elf_file_offset(file, at->address, &offset) ||
+        !elf_file_read(file, offset, at->length, code))
+        return false;
+    if (function->is_arm64)
+        return (code[3] & ARM64_MASK) == ARM64_ADD;
+    uint8_t operation = operation_of(code, at->length);
+    return operation == ADD_TO || operation == ADD || operation == LEA;
+}

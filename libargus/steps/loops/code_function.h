@@ -47,6 +47,10 @@ bool code_function_way(const struct code_function *function, uint32_t node, uint
 /* Whether it is a jump through a table whose ways are not known, or a jump to another function through a pointer. */
 bool code_function_is_open(const struct code_function *function, uint32_t node);
 
+/* Whether the instruction only adds up two registers or more: add rax, rbx; lea rax, [rbx + 8*rcx + 16]. By the encoding: Intel SDM
+ * volume 2, ADD and LEA; Arm ARM, C6.2, ADD. */
+bool code_adds(const struct code_function *function, const struct instruction *at);
+
 /* The instruction that covers `address`; CODE_NONE: none. */
 uint32_t code_function_node(const struct code_function *function, uint64_t address);
 

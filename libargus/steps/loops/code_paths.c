@@ -3,60 +3,19 @@
 #include <string.h>
 
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_pointer.h"
 #include "steps/loops/code_slice.h"
 
 #define MOST_DEPTH 24
 #define MOST_CALLS 8 /* unoptimized `job->x` of a std::unique_ptr makes six */
 
-enum pointer_kind {
-    POINTER_UNKNOWN,
-    POINTER_ADDRESS, /* `value` is an address of the file */
-    POINTER_FOREIGN, /* the address of a variable of another file */
-    POINTER_STACK,   /* `value` bytes above where register `reg` points to */
-    POINTER_LOADED,  /* what is at `path`, plus `value` */
-    POINTER_MAPPED,  /* `value` bytes behind the beginning of memory that may be shared */
-    POINTER_THREAD,  /* `value` bytes behind where the thread's pointer leads */
-    POINTER_ERRNO,
-};
-
-struct pointer {
-    enum pointer_kind kind;
-    int64_t value;
-    uint8_t reg;
-    const char *name;
-    const struct code_image *image;
-    const struct code_function *function;
-    struct code_path path;
-};
-
-struct finder {
-    struct code_budget *budget;
-    unsigned depth;
-};
-
-static void find_pointer(struct finder *finder, const struct code_scope *scope, uint32_t node,
-                         uint8_t reg, struct pointer *ret);
 static void find_path(struct finder *finder, const struct code_scope *scope, uint32_t node,
                       unsigned operand, struct code_path *ret);
-
-bool code_path_is_same(const struct code_path *a, const struct code_path *b)
-{
-    if (a->root != b->root || a->links != b->links || a->root == CODE_UNKNOWN)
-        return false;
-    if (a->root == CODE_STACK &&
-        (a->slot.reg != b->slot.reg || a->slot.displacement != b->slot.displacement ||
-         a->function != b->function))
-        return false;
-    if (a->root == CODE_FOREIGN && strcmp(a->name, b->name) != 0)
-        return false;
-    return a->address == b->address && a->image == b->image &&
-           memcmp(a->offsets, b->offsets, a->links * sizeof(a->offsets[0])) == 0;
-}
 
 static bool same_pointer(const struct pointer *a, const struct pointer *b)
 {
     if (a->kind != b->kind || a->value != b->value || a->image != b->image || a->reg != b->reg ||
-        a->function != b->function)
+        a->function != b->function || a->node != b->node)
         return false;
     if (a->kind == POINTER_FOREIGN)
         return strcmp(a->name, b->name) == 0;
@@ -69,7 +28,7 @@ static void append_link(struct code_path *path, int64_t offset)
 {
     if (path->root == CODE_UNKNOWN || path->root == CODE_ERRNO)
         return;
-    if (path->links == CODE_PATH_LINKS || path->root == CODE_STACK)
+    if (path->links == CODE_PATH_LINKS)
         path->root = CODE_UNKNOWN;
     else
         path->offsets[path->links++] = offset;
@@ -116,6 +75,15 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
         ret->root = CODE_STACK;
         ret->slot = (struct code_slot){pointer->reg, offset};
         ret->function = pointer->function;
+        ret->code = pointer->code;
+        break;
+    case POINTER_OBJECT:
+        *ret = pointer->path;
+        ret->image = pointer->image;
+        ret->root = CODE_OBJECT;
+        ret->function = pointer->function;
+        ret->slot = (struct code_slot){pointer->reg, pointer->node};
+        append_link(ret, offset);
         break;
     case POINTER_LOADED:
         if (is_thread_pointer(&pointer->path)) {
@@ -142,6 +110,7 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
     default:
         break;
     }
+    ret->is_element |= pointer->is_element;
 }
 
 /* --- where a pointer comes from --- */
@@ -165,6 +134,15 @@ static const struct code_function *called_function(const struct finder *finder,
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret);
 
+/* Whether only the stack of `function`, which ends, or its calls tell where the pointer leads. */
+static bool is_of_function(const struct pointer *pointer, const struct code_function *function)
+{
+    bool is_local = pointer->kind == POINTER_STACK || pointer->kind == POINTER_OBJECT;
+    if (pointer->kind == POINTER_LOADED)
+        return code_path_is_local(&pointer->path) && pointer->path.function == function;
+    return is_local && pointer->function == function;
+}
+
 /* The pointer that all ways through a function return. */
 static void find_returned(struct finder *finder, const struct code_scope *called,
                           struct pointer *ret)
@@ -181,8 +159,8 @@ static void find_returned(struct finder *finder, const struct code_scope *called
         if (jumps)
             take_result(finder, called, i, &pointer);
         else
-            find_pointer(finder, called, i, 0, &pointer);
-        bool is_own = pointer.kind == POINTER_STACK && pointer.function == called->function;
+            code_pointer_find(finder, called, i, 0, &pointer);
+        bool is_own = is_of_function(&pointer, called->function);
         if (pointer.kind == POINTER_UNKNOWN || is_own ||
             (!is_first && !same_pointer(ret, &pointer))) {
             *ret = (struct pointer){0};
@@ -201,8 +179,8 @@ static void take_mapping(struct finder *finder, const struct code_scope *scope, 
     struct pointer flags = {0};
     bool has_flags = strncmp(target->name, "mmap", 4) == 0;
     if (has_flags)
-        find_pointer(finder, scope, node, scope->function->is_arm64 ? ARM64_FLAGS : REGISTER_RCX,
-                     &flags);
+        code_pointer_find(finder, scope, node,
+                          scope->function->is_arm64 ? ARM64_FLAGS : REGISTER_RCX, &flags);
     if (flags.kind != POINTER_ADDRESS || (flags.value & KIND) != PRIVATE)
         *ret = (struct pointer){.kind = POINTER_MAPPED, .image = scope->function->image};
 }
@@ -218,7 +196,7 @@ static void take_thread_local(struct finder *finder, const struct code_scope *sc
     const struct code_image *image = scope->function->image;
     struct elf_file *file = image->file;
     if (!scope->function->is_arm64)
-        find_pointer(finder, scope, node, REGISTER_RDI, &words);
+        code_pointer_find(finder, scope, node, REGISTER_RDI, &words);
     if (words.kind != POINTER_ADDRESS)
         return;
     const struct elf_slot *slot = elf_slots_find(&image->slots, (uint64_t)words.value);
@@ -297,20 +275,26 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
         take_thread_local(finder, scope, node, ret);
         return;
     }
-    if (code_is_mapping(target.name)) {
+    bool is_mapping = code_is_mapping(target.name);
+    if (is_mapping)
         take_mapping(finder, scope, node, &target, ret);
-        return;
-    }
     const struct code_function *function = called_function(finder, scope, &target);
     struct code_scope called = {.function = function,
                                 .head = CODE_NONE,
                                 .caller = scope,
                                 .call = node,
                                 .depth = scope->depth + 1};
-    if (function)
+    bool is_call = code_is_call(&scope->function->nodes.data[node]);
+    if (function && !is_mapping)
         find_returned(finder, &called, ret);
-    else if (!target.is_here && code_is_call(&scope->function->nodes.data[node]))
+    else if (!target.is_here && is_call && !is_mapping)
         take_new_object(finder, scope, node, ret);
+    if (ret->kind == POINTER_UNKNOWN && is_call)
+        *ret = (struct pointer){.kind = POINTER_OBJECT,
+                                .reg = REGISTER_NONE,
+                                .node = node,
+                                .image = scope->function->image,
+                                .function = scope->function};
 }
 
 /* What was stored last in a word of the stack: always the same. */
@@ -324,7 +308,7 @@ static void find_stored(struct finder *finder, const struct code_scope *scope, u
         struct pointer pointer = {0};
         uint8_t reg = register_lone_general(at->reads);
         if (at->is_move && reg != REGISTER_NONE)
-            find_pointer(finder, scope, stores.found[i], reg, &pointer);
+            code_pointer_find(finder, scope, stores.found[i], reg, &pointer);
         if (pointer.kind == POINTER_UNKNOWN || (i && !same_pointer(ret, &pointer))) {
             *ret = (struct pointer){0};
             return;
@@ -333,15 +317,48 @@ static void find_stored(struct finder *finder, const struct code_scope *scope, u
     }
 }
 
+static struct pointer stack_pointer(const struct code_scope *scope, uint32_t node, uint8_t reg)
+{
+    return (struct pointer){.kind = POINTER_STACK,
+                            .reg = reg,
+                            .code = scope->function->nodes.data[node].address,
+                            .image = scope->function->image,
+                            .function = scope->function};
+}
+
+static void note_sighting(struct pointer *pointer, const struct code_scope *scope, uint32_t node,
+                          const struct code_slot *slot, bool is_slot)
+{
+    struct code_path *path = &pointer->path;
+    if (pointer->kind == POINTER_OBJECT && path->seen_count < CODE_SIGHTINGS)
+        path->seen[path->seen_count++] = (struct code_sighting){
+            scope->function->nodes.data[node].address, pointer->value, *slot, is_slot};
+}
+
+/* What is in a word of the stack; if it is not always the same, the word is a variable itself. */
+static void find_in_slot(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                         const struct code_path *path, struct pointer *ret)
+{
+    for (; scope && scope->function != path->function; scope = scope->caller)
+        node = scope->call;
+    if (scope)
+        find_stored(finder, scope, node, path->slot, ret);
+    if (scope)
+        note_sighting(ret, scope, node, &path->slot, true);
+    if (scope && ret->kind == POINTER_UNKNOWN)
+        *ret = (struct pointer){
+            .kind = POINTER_LOADED, .image = scope->function->image, .path = *path};
+}
+
 static void find_loaded(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret)
 {
-    find_path(finder, scope, node, 0, &ret->path);
-    if (ret->path.root == CODE_STACK && ret->path.links == 0 &&
-        ret->path.function == scope->function)
-        find_stored(finder, scope, node, ret->path.slot, ret);
-    else if (ret->path.root != CODE_UNKNOWN)
-        ret->kind = POINTER_LOADED;
+    struct code_path path;
+    find_path(finder, scope, node, 0, &path);
+    if (path.root == CODE_STACK && path.links == 0)
+        find_in_slot(finder, scope, node, &path, ret);
+    else if (path.root != CODE_UNKNOWN)
+        *ret = (struct pointer){.kind = POINTER_LOADED, .image = path.image, .path = path};
 }
 
 /* arm64: mrs xN, tpidr_el0 (Arm ARM, C6.2 and D23). */
@@ -377,8 +394,10 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
                at->memory[0].size_bytes == 8 && !at->memory[0].is_implicit) {
         find_loaded(finder, scope, node, ret);
     } else if (copies && reg != REGISTER_NONE) {
-        find_pointer(finder, scope, node, reg, ret);
+        code_pointer_find(finder, scope, node, reg, ret);
         ret->value += ret->kind != POINTER_UNKNOWN && at->is_sum ? at->addend : 0;
+    } else if (code_adds(scope->function, at)) {
+        code_pointer_find_element(finder, scope, node, at->reads, ret);
     } else if (copies && !at->reads && (at->is_sum || at->has_immediate)) {
         *ret = (struct pointer){.kind = POINTER_ADDRESS,
                                 .value = at->is_sum ? at->addend : at->immediate,
@@ -393,10 +412,29 @@ static void take_from_caller(struct finder *finder, const struct code_scope *sco
     const struct code_function *function = scope->function;
     if (scope->caller && scope->is_handed_on) {
         if (reg == scope->handed_as)
-            find_pointer(finder, scope->caller, scope->call, scope->handed_on, ret);
+            code_pointer_find(finder, scope->caller, scope->call, scope->handed_on, ret);
     } else if (scope->caller && (code_is_argument(function, reg) || code_is_kept(function, reg))) {
-        find_pointer(finder, scope->caller, scope->call, reg, ret);
+        code_pointer_find(finder, scope->caller, scope->call, reg, ret);
+    } else if (code_is_argument(function, reg)) {
+        *ret = (struct pointer){
+            .kind = POINTER_OBJECT, .reg = reg, .image = function->image, .function = function};
     }
+}
+
+/* mov rbp, rsp; add x29, sp, 16 */
+static bool makes_frame(const struct code_scope *scope, uint32_t node, uint8_t reg)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    bool is_arm64 = scope->function->is_arm64;
+    return reg == code_frame_pointer(is_arm64) && (is_arm64 || at->is_move) && !at->memory_count &&
+           at->reads == REGISTER_BIT(code_stack_pointer(is_arm64));
+}
+
+/* add rbx, 40: from one element of an array to the next one. */
+static bool steps_on(const struct code_scope *scope, uint32_t node, uint8_t reg)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    return at->is_sum && at->reads == REGISTER_BIT(reg) && (at->writes & REGISTER_BIT(reg));
 }
 
 static void find_given(struct finder *finder, const struct code_scope *scope, uint32_t node,
@@ -410,33 +448,41 @@ static void find_given(struct finder *finder, const struct code_scope *scope, ui
         take_from_caller(finder, scope, reg, ret);
     if (reach.enters && ret->kind == POINTER_UNKNOWN)
         return;
+    bool is_element = false, is_first = !reach.enters;
     for (uint32_t i = 0; i < reach.count; i++) {
         struct pointer given;
+        if (reach.count > 1 && steps_on(scope, reach.found[i], reg)) {
+            is_element = true;
+            continue;
+        }
         take_given(finder, scope, reach.found[i], reg, &given);
         /* Words of the stack are told by the frame pointer itself where code has one. */
-        if (given.kind == POINTER_STACK && reg == code_frame_pointer(scope->function->is_arm64))
-            given =
-                (struct pointer){.kind = POINTER_STACK, .reg = reg, .function = scope->function};
-        bool is_first = i == 0 && !reach.enters;
+        if (given.kind == POINTER_STACK && makes_frame(scope, reach.found[i], reg))
+            given = stack_pointer(scope, node, reg);
         if (given.kind == POINTER_UNKNOWN || (!is_first && !same_pointer(ret, &given))) {
             *ret = (struct pointer){0};
             return;
         }
         *ret = given;
+        is_first = false;
     }
+    if (is_element && ret->kind != POINTER_ADDRESS && ret->kind != POINTER_FOREIGN)
+        *ret = (struct pointer){0}; /* a list, or what a loop searches */
+    ret->is_element |= is_element;
 }
 
-static void find_pointer(struct finder *finder, const struct code_scope *scope, uint32_t node,
-                         uint8_t reg, struct pointer *ret)
+void code_pointer_find(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                       uint8_t reg, struct pointer *ret)
 {
     *ret = (struct pointer){0};
     if (finder->depth == MOST_DEPTH || reg >= REGISTER_FLAGS)
         return;
     finder->depth++;
     if (reg == code_stack_pointer(scope->function->is_arm64))
-        *ret = (struct pointer){.kind = POINTER_STACK, .reg = reg, .function = scope->function};
+        *ret = stack_pointer(scope, node, reg);
     else
         find_given(finder, scope, node, reg, ret);
+    note_sighting(ret, scope, node, &(struct code_slot){reg, 0}, false);
     finder->depth--;
 }
 
@@ -448,10 +494,18 @@ static void find_path(struct finder *finder, const struct code_scope *scope, uin
     const struct instruction_memory *memory = &scope->function->nodes.data[node].memory[operand];
     struct pointer pointer = {0};
     *ret = (struct code_path){0};
-    if (memory->index != REGISTER_NONE || memory->is_repeated)
+    if (memory->is_repeated)
         return;
-    if (memory->base != REGISTER_NONE)
-        find_pointer(finder, scope, node, memory->base, &pointer);
+    if (memory->index != REGISTER_NONE && memory->base != REGISTER_NONE) {
+        code_pointer_find_element(finder, scope, node,
+                                  REGISTER_BIT(memory->base) |
+                                      (memory->scale == 1 ? REGISTER_BIT(memory->index) : 0),
+                                  &pointer);
+    } else if (memory->index != REGISTER_NONE) {
+        pointer = (struct pointer){
+            .kind = POINTER_ADDRESS, .image = scope->function->image, .is_element = true};
+    } else if (memory->base != REGISTER_NONE)
+        code_pointer_find(finder, scope, node, memory->base, &pointer);
     else
         pointer = (struct pointer){.kind = POINTER_ADDRESS, .image = scope->function->image};
     follow_pointer(&pointer, memory->displacement, ret);
@@ -489,6 +543,6 @@ void code_path_find_pointed(struct code_budget *budget, const struct code_scope 
 {
     struct finder finder = {.budget = budget};
     struct pointer pointer;
-    find_pointer(&finder, scope, node, reg, &pointer);
+    code_pointer_find(&finder, scope, node, reg, &pointer);
     follow_pointer(&pointer, 0, ret);
 }

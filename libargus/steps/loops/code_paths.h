@@ -11,9 +11,23 @@ enum code_root {
     CODE_ADDRESS, /* an address of the file */
     CODE_FOREIGN, /* a variable of another file: `name` */
     CODE_THREAD,  /* thread-local: `address` counts from the thread's pointer */
-    CODE_STACK,   /* a word of the stack of the scope's function */
+    CODE_STACK,   /* a word of the stack of `function` */
+    /* An object that no variable of a file leads to: what argument register slot.reg of `function` points to, or, if that is
+     * REGISTER_NONE, what the call at its node slot.displacement returned. */
+    CODE_OBJECT,
     CODE_MAPPED, /* memory that the program mapped and may share: `address` counts from its beginning */
     CODE_ERRNO,
+};
+
+#define CODE_SIGHTINGS 6
+
+/* Before the instruction at `code`, register slot.reg had the pointer to the object, plus `value`; or,
+ * if is_slot, the word of the stack had it. */
+struct code_sighting {
+    uint64_t code;
+    int64_t value;
+    struct code_slot slot;
+    bool is_slot;
 };
 
 /* With links: what *(… *(*(root) + offsets[0]) …) + offsets[links - 1] names. */
@@ -23,7 +37,12 @@ struct code_path {
     uint64_t address;
     const char *name; /* borrowed from the file */
     struct code_slot slot;
-    const struct code_function *function; /* of a stack's word */
+    const struct code_function *function; /* of a stack's word, or an object */
+    uint64_t code;                        /* an instruction of it that used the word of the stack */
+    struct code_sighting seen[CODE_SIGHTINGS]; /* the object, in `function` or its callees */
+    uint32_t seen_count;
+    bool
+        is_element; /* of an array: any number of elements is to be added to the address, or to the last offset */
     uint32_t links;
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes;
@@ -42,8 +61,20 @@ void code_path_find_pointed(struct code_budget *budget, const struct code_scope 
 bool code_path_find_stored(struct code_budget *budget, const struct code_scope *scope,
                            uint32_t node, struct code_path *ret);
 
+/* Whether only the stack leads to the memory. */
+static inline bool code_path_is_local(const struct code_path *path)
+{
+    return path->root == CODE_STACK || path->root == CODE_OBJECT;
+}
+
 /* Whether both name the same, whatever the size. Never for what is unknown. What the program mapped at two places of its code counts as the
  * same. */
 bool code_path_is_same(const struct code_path *a, const struct code_path *b);
+
+/* Whether both count from the same pointer. `*ret`: how far `path` lies behind `other`. */
+bool code_path_is_beside(const struct code_path *path, const struct code_path *other, int64_t *ret);
+/* The same if `pointed` may have fewer links: it leads on to `flag`, which is then less than `most_bytes` behind it. */
+bool code_path_leads_to(const struct code_path *pointed, const struct code_path *flag,
+                        int64_t most_bytes);
 
 #endif

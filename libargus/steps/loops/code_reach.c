@@ -193,15 +193,48 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
     return found;
 }
 
+/* The displacement from `reg` of a pointer that the instruction makes. */
+static bool makes_pointer(const struct instruction *at, uint8_t reg, int64_t *ret)
+{
+    bool copies = at->is_sum || (at->is_move && !at->memory_count);
+    *ret = at->is_sum ? at->addend : 0;
+    return copies && at->reads == REGISTER_BIT(reg) && !(at->writes & REGISTER_BIT(reg));
+}
+
 bool code_slot_is_shared(const struct code_function *function, struct code_slot slot)
+{
+    int64_t displacement;
+    for (size_t i = 0; i < function->nodes.length; i++)
+        if (makes_pointer(&function->nodes.data[i], slot.reg, &displacement) &&
+            displacement == slot.displacement)
+            return true;
+    return false;
+}
+
+int64_t code_slot_object(const struct code_function *function, struct code_slot slot)
+{
+    int64_t found = INT64_MIN, displacement;
+    for (size_t i = 0; i < function->nodes.length; i++)
+        if (makes_pointer(&function->nodes.data[i], slot.reg, &displacement) &&
+            displacement <= slot.displacement && displacement > found)
+            found = displacement;
+    return found;
+}
+
+static bool keeps_register(const struct code_function *function, struct code_slot slot)
 {
     for (size_t i = 0; i < function->nodes.length; i++) {
         const struct instruction *at = &function->nodes.data[i];
-        bool copies = at->is_sum || (at->is_move && !at->memory_count);
-        if (copies && at->reads == REGISTER_BIT(slot.reg) &&
-            !(at->writes & REGISTER_BIT(slot.reg)) &&
-            slot.displacement == (at->is_sum ? at->addend : 0))
+        if (at->is_move && at->reads && stores_to(at, slot) && at->memory[0].size_bytes == 8)
             return true;
     }
     return false;
+}
+
+bool code_slot_escapes(const struct code_function *function, struct code_slot slot)
+{
+    enum { LARGEST = 4096 }; /* bytes */
+    int64_t object = code_slot_object(function, slot);
+    return object != INT64_MIN && slot.displacement - object < LARGEST &&
+           (object == slot.displacement || !keeps_register(function, slot));
 }

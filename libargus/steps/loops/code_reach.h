@@ -66,4 +66,11 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
 /* Whether the function makes a pointer to the slot: then others can write it. */
 bool code_slot_is_shared(const struct code_function *function, struct code_slot slot);
 
+/* The displacement of the nearest pointer that the function makes at or before the slot: there the object begins in which it probably
+ * lies. INT64_MIN: none. */
+int64_t code_slot_object(const struct code_function *function, struct code_slot slot);
+/* Whether others may have a pointer to the slot, or to the object around it. A register that is only kept in the slot is told by what is
+ * stored there: such an object's words get constants, or are filled at once. */
+bool code_slot_escapes(const struct code_function *function, struct code_slot slot);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_given.h"
 #include "steps/loops/code_targets.h"
 #include "steps/loops/code_times.h"
 
@@ -47,6 +48,44 @@ static void add_source(struct code_slice *slice, const struct code_path *path)
         slice->sources[slice->source_count++] = *path;
 }
 
+/* The loop whose exits are followed; NULL: none. */
+static const struct code_scope *loop_of(const struct code_scope *scope)
+{
+    while (scope && !scope->region)
+        scope = scope->caller;
+    return scope;
+}
+
+/* Whether `path`, which only the stack leads to, is a flag that another thread may set: it is of the
+ * loop's function or of one that called it, the same in each turn, and the loop itself gives it to
+ * no function that may write it. */
+static bool is_local_flag(const struct code_slice *slice, const struct code_scope *scope,
+                          const struct code_path *path)
+{
+    const struct code_scope *loop = loop_of(scope), *owner;
+    bool is_result = path->root == CODE_OBJECT && path->slot.reg == REGISTER_NONE;
+    for (owner = loop; owner && owner->function != path->function;)
+        owner = owner->caller;
+    if (!owner || (path->root == CODE_STACK && !path->links &&
+                   !code_slot_escapes(path->function, path->slot)))
+        return false;
+    if (is_result && owner == loop && loop->region[path->slot.displacement])
+        return false;
+    return !code_is_given(slice->budget, loop, path);
+}
+
+static bool follow_own_stores(struct code_slice *slice, const struct code_scope *scope,
+                              const struct code_path *path);
+
+static void follow_local(struct code_slice *slice, const struct code_scope *scope,
+                         const struct code_path *path)
+{
+    if (!is_local_flag(slice, scope, path))
+        slice->is_unknown = true;
+    else if (!follow_own_stores(slice, scope, path))
+        add_source(slice, path);
+}
+
 /* By what was stored in a word of the stack. A word of which a pointer was made may be anybody's. */
 static void follow_slot(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                         const struct code_path *path)
@@ -57,10 +96,12 @@ static void follow_slot(struct code_slice *slice, const struct code_scope *scope
         return;
     }
     if (path->function != scope->function || code_slot_is_shared(scope->function, path->slot)) {
-        slice->is_unknown = true;
+        follow_local(slice, scope, path);
         return;
     }
     code_reach_slot(slice->budget, scope, false, node, path->slot, &stores);
+    if (!stores.count && scope->region && is_local_flag(slice, scope, path))
+        add_source(slice, path);
     slice->is_unknown |= stores.is_cut;
     for (uint32_t i = 0; i < stores.count; i++)
         follow_instruction(slice, scope, stores.found[i], REGISTER_NONE);
@@ -158,7 +199,12 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
         follow_slot(slice, scope, node, &path);
     else if (path.root == CODE_ERRNO)
         slice->yields = true;
-    else if (path.root == CODE_UNKNOWN || path.root == CODE_STACK)
+    else if (path.root == CODE_UNKNOWN)
+        slice->is_unknown = true;
+    else if (code_path_is_local(&path))
+        follow_local(slice, scope, &path);
+    else if (path.is_element && loop_of(scope) &&
+             code_is_given(slice->budget, loop_of(scope), &path))
         slice->is_unknown = true;
     else if (!follow_own_stores(slice, scope, &path))
         add_source(slice, &path);
@@ -291,7 +337,7 @@ static void follow_semaphore(struct code_slice *slice, const struct code_scope *
     struct code_path path;
     code_path_find_pointed(slice->budget, scope, node, code_argument(scope->function, 0), &path);
     path.size_bytes = BYTES;
-    if (path.root == CODE_UNKNOWN || path.root == CODE_STACK || path.root == CODE_ERRNO)
+    if (path.root == CODE_UNKNOWN || code_path_is_local(&path) || path.root == CODE_ERRNO)
         slice->is_unknown = true;
     else
         add_source(slice, &path);

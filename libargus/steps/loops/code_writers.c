@@ -34,37 +34,18 @@ struct search {
 
 /* --- paths --- */
 
-/* What is behind the last link. */
-static int64_t *last_offset(struct code_path *path)
-{
-    return path->links ? &path->offsets[path->links - 1] : (int64_t *)&path->address;
-}
-
-/* Whether both count from the same pointer. `*ret`: how far `path` lies behind the flag. */
-static bool is_beside(const struct code_path *path, const struct code_path *flag, int64_t *ret)
-{
-    struct code_path moved = *path, wanted = *flag;
-    *ret = *last_offset(&moved) - *last_offset(&wanted);
-    *last_offset(&moved) = *last_offset(&wanted);
-    return code_path_is_same(&moved, &wanted);
-}
-
 static bool overlaps(const struct code_path *stored, const struct code_path *flag, int64_t *ret)
 {
-    return is_beside(stored, flag, ret) && *ret < (int64_t)flag->size_bytes &&
+    return code_path_is_beside(stored, flag, ret) && *ret < (int64_t)flag->size_bytes &&
            -*ret < (int64_t)stored->size_bytes;
 }
 
 /* Whether a function that gets `pointed` can reach the flag by it. */
 static bool leads_on(const struct search *search, const struct code_path *pointed)
 {
-    struct code_path cut = search->flag;
-    int64_t distance;
-    if (pointed->links > cut.links)
-        return false;
-    cut.links = pointed->links;
-    return is_beside(pointed, &cut, &distance) && distance <= 0 && distance > -LARGEST_OBJECT &&
-           (pointed->links || pointed->address >= search->variable);
+    bool is_of_file = !pointed->links && !code_path_is_local(pointed);
+    return code_path_leads_to(pointed, &search->flag, LARGEST_OBJECT) &&
+           (!is_of_file || pointed->address >= search->variable);
 }
 
 /* --- values --- */
@@ -258,12 +239,14 @@ struct handing {
     const struct code_scope *scope;
     uint32_t node;
     unsigned variable, as; /* arguments: of the call, and of the function */
+    bool is_thread;        /* the function is what a new thread executes */
 };
 
 static void look_at_handed_on(struct search *search, const struct handing *handing,
                               const struct code_function *function)
 {
     const struct code_function *outer = search->outer;
+    uint32_t outer_node = search->outer_node;
     struct code_scope inner = {.function = function,
                                .head = CODE_NONE,
                                .caller = handing->scope,
@@ -274,9 +257,11 @@ static void look_at_handed_on(struct search *search, const struct handing *handi
                                    code_argument(handing->scope->function, handing->variable),
                                .handed_as = code_argument(handing->scope->function, handing->as)};
     search->outer = function;
+    search->outer_node = CODE_NONE;
     search->is_guess = handing->as != 0;
     look_into(search, &inner);
     search->outer = outer;
+    search->outer_node = outer_node;
     search->is_guess = false;
 }
 
@@ -297,8 +282,8 @@ static void look_at_function_argument(struct search *search, struct handing hand
                                       uint64_t address, unsigned most)
 {
     const struct code_function *function = handed_function(search, address);
-    if (search->outer_node != CODE_NONE || !function || function == handing.scope->function ||
-        handing.scope->depth == MOST_CALLS)
+    if ((search->outer_node != CODE_NONE && !handing.is_thread) || !function ||
+        function == handing.scope->function || handing.scope->depth == MOST_CALLS)
         return;
     for (unsigned i = 0; i < most && !(i && is_writer_known(search, address)); i++) {
         handing.as = i;
@@ -311,8 +296,9 @@ static void look_at_functions(struct search *search, const struct code_scope *sc
                               const struct code_path *pointed, unsigned leading,
                               const struct code_target *target)
 {
-    struct handing handing = {.scope = scope, .node = node, .variable = leading};
-    unsigned most = begins_thread(target) || target->is_here ? 1 : CODE_ARGUMENTS;
+    struct handing handing = {
+        .scope = scope, .node = node, .variable = leading, .is_thread = begins_thread(target)};
+    unsigned most = handing.is_thread || target->is_here ? 1 : CODE_ARGUMENTS;
     for (unsigned i = 0; i < CODE_ARGUMENTS; i++)
         if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
             look_at_function_argument(search, handing, pointed[i].address, most);
@@ -347,7 +333,7 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
                                &pointed[i]);
         if (leads_on(search, &pointed[i]))
             leading = i;
-        points |= is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
+        points |= code_path_is_beside(&pointed[i], &search->flag, &distance) && distance == 0;
     }
     if (leading == CODE_ARGUMENTS)
         return;
@@ -475,6 +461,11 @@ static void find(struct search *search)
         look_at_mapping(search);
         return;
     }
+    if (code_path_is_local(&search->flag)) {
+        if (search->flag.function)
+            look_at_function(search, search->flag.function->start);
+        return;
+    }
     if (search->flag.root == CODE_FOREIGN)
         add_foreign(search, &references);
     else
@@ -484,7 +475,8 @@ static void find(struct search *search)
     code_references_deinit(&references);
 }
 
-static struct code_path path_of(const struct loop_flag *flag, const struct code_image *image)
+static struct code_path path_of(const struct loop_flag *flag, struct code_library *library,
+                                const struct code_image *image)
 {
     struct code_path path = {
         .root = flag->is_mapped ? CODE_MAPPED
@@ -497,6 +489,12 @@ static struct code_path path_of(const struct loop_flag *flag, const struct code_
         .size_bytes = flag->size_bytes,
     };
     memcpy(path.offsets, flag->offsets, sizeof(path.offsets));
+    path.is_element = flag->is_element;
+    if (flag->local.is_local) {
+        path.root = flag->local.is_object ? CODE_OBJECT : CODE_STACK;
+        path.slot = flag->local.slot;
+        path.function = code_library_function(library, image, flag->local.function);
+    }
     return path;
 }
 
@@ -512,7 +510,8 @@ void code_writers_find_pointers(struct code_budget *budget, const struct code_pa
                             .pointers = ret};
     *ret = (struct code_pointers){.count = 0};
     search.flag.size_bytes = 8;
-    bool is_found = word->root == CODE_ADDRESS || word->root == CODE_FOREIGN;
+    bool is_found = word->root == CODE_ADDRESS || word->root == CODE_FOREIGN ||
+                    (word->root == CODE_STACK && !word->links);
     if (is_found && budget->library)
         find(&search);
     ret->is_cut |= !is_found || writers.is_cut;
@@ -552,7 +551,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
     search.budget.library = search.library;
     if (search.image) {
-        search.flag = path_of(flag, search.image);
+        search.flag = path_of(flag, search.library, search.image);
         find(&search);
         find_signals(&search, ret);
     }

@@ -5,6 +5,7 @@
 
 #include "event/names/demangle.h"
 #include "steps/loops/loop_flags.h"
+#include "steps/loops/loop_local_text.h"
 
 static void append(char *buffer, size_t bytes, const char *text)
 {
@@ -26,21 +27,33 @@ static void append_name(char *buffer, size_t bytes, const char *symbol, uint64_t
         append(buffer, bytes, number);
 }
 
+/* Which element of the array it is, is not known. */
+static void append_element(char *buffer, size_t bytes, uint64_t offset)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "[i]+0x%" PRIx64, offset);
+    append(buffer, bytes, offset ? number : "[i]");
+}
+
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes)
 {
     struct elf_variable variable;
     char number[32];
     buffer[0] = '\0';
     bool is_named = flag->foreign != NULL;
-    if (flag->is_mapped) {
+    if (flag->local.is_local) {
+        loop_local_text(flag, buffer, bytes);
+    } else if (flag->is_mapped) {
         append_name(buffer, bytes, "shared memory", flag->address);
     } else if (flag->foreign) {
         append_name(buffer, bytes, flag->foreign, flag->address);
     } else if (elf_file_variable_at(flag->file, flag->address, flag->is_thread_local, &variable)) {
-        append_name(buffer, bytes, variable.name, variable.offset);
+        append_name(buffer, bytes, variable.name, flag->is_element ? 0 : variable.offset);
+        if (flag->is_element)
+            append_element(buffer, bytes, variable.offset);
         is_named = true;
     } else {
-        snprintf(buffer, bytes, "0x%" PRIx64, flag->address);
+        snprintf(buffer, bytes, "0x%" PRIx64 "%s", flag->address, flag->is_element ? "[i]" : "");
     }
     for (uint32_t i = 0; i < flag->links; i++) {
         int64_t offset = flag->offsets[i];
@@ -64,7 +77,7 @@ static uint64_t bits_of(const struct loop_flag *flag)
     return bits;
 }
 
-bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret)
+static bool find_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret)
 {
     struct elf_member_root root = {
         .address = flag->address, .is_thread_local = flag->is_thread_local, .code = code};
@@ -72,5 +85,25 @@ bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_me
                               .offsets = flag->offsets,
                               .size_bytes = flag->size_bytes,
                               .bits = bits_of(flag)};
+    if (flag->local.is_local)
+        return loop_local_member(flag->file, &flag->local, &reach, ret);
     return !flag->foreign && !flag->is_mapped && elf_member_text(flag->file, &root, &reach, ret);
+}
+
+/* "jobs[0].is_done" is "jobs[i].is_done": which element it is, is not known. */
+static void put_index(struct elf_member *member)
+{
+    char *open = strchr(member->text, '['), *close = open ? strchr(open, ']') : NULL;
+    if (!close)
+        return;
+    open[1] = 'i';
+    memmove(open + 2, close, strlen(close) + 1);
+}
+
+bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret)
+{
+    bool is_found = find_member(flag, code, ret);
+    if (is_found && flag->is_element)
+        put_index(ret);
+    return is_found;
 }

@@ -52,6 +52,18 @@ static enum verdict judge(const struct code_slice *slice, uint32_t exits)
                : IS_OPAQUE;
 }
 
+/* Whether the loop goes through an array or a list, whose elements a busy loop need not wait for: it
+ * searches. */
+static bool searches(const struct code_slice *slice)
+{
+    for (uint32_t i = 0; i < slice->source_count; i++) {
+        const struct code_path *path = &slice->sources[i];
+        if (path->is_element || (path->root == CODE_STACK && path->links))
+            return true;
+    }
+    return false;
+}
+
 /* A loop that only counts, or waits for a time, is a pause in one that looks. */
 static enum verdict judge_spin(const struct code_slice *slice, const struct code_scope *scope,
                                enum verdict verdict)
@@ -60,7 +72,7 @@ static enum verdict judge_spin(const struct code_slice *slice, const struct code
     bool only_counts = (slice->counts || slice->waits_for_time) && !slice->source_count &&
                        !slice->is_unknown && !slice->yields;
     loop_effects_find(slice, scope, &effects);
-    if (effects.acts || (slice->counts && effects.computes))
+    if (effects.acts || searches(slice) || (slice->counts && effects.computes))
         return IS_OPAQUE;
     return only_counts ? TELLS_NOTHING : verdict;
 }
@@ -112,6 +124,22 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     return judge(slice, exits);
 }
 
+static struct loop_local local_of(const struct code_path *path)
+{
+    struct loop_local local = {.is_local = code_path_is_local(path)};
+    if (!local.is_local)
+        return local;
+    local.is_object = path->root == CODE_OBJECT;
+    local.function = path->function->start;
+    local.slot = path->slot;
+    local.code = path->code;
+    local.seen_count = path->seen_count;
+    memcpy(local.seen, path->seen, sizeof(local.seen));
+    if (!local.is_object && !path->links)
+        local.inside = path->slot.displacement - code_slot_object(path->function, path->slot);
+    return local;
+}
+
 static struct loop_flag flag_of(const struct code_path *path)
 {
     struct loop_flag flag = {
@@ -122,6 +150,8 @@ static struct loop_flag flag_of(const struct code_path *path)
         .address = path->address,
         .links = path->links,
         .size_bytes = path->size_bytes,
+        .is_element = path->is_element,
+        .local = local_of(path),
     };
     /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two
      * words behind it ("ELF Handling For Thread-Local Storage", variants II and I). */

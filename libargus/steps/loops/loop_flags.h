@@ -21,6 +21,19 @@ struct loop_frame {
     bool is_spin_lock; /* without a file: a function that polls what its first argument points to */
 };
 
+/* The root of a flag that no variable of the file leads to (CODE_STACK and CODE_OBJECT of
+ * code_paths.h): a local variable, or an object that one points to. All addresses are of the file. */
+struct loop_local {
+    bool is_local;
+    bool is_object;        /* else the word of the stack, which without links is the flag itself */
+    uint64_t function;     /* where the function begins that has it */
+    struct code_slot slot; /* as struct code_path has it */
+    uint64_t code;
+    struct code_sighting seen[CODE_SIGHTINGS];
+    uint32_t seen_count;
+    int64_t inside; /* without links: how far the flag lies behind the beginning of its object */
+};
+
 struct loop_flag {
     struct elf_file
         *file; /* borrowed: whose code names it; the variable is its own unless `foreign` */
@@ -33,6 +46,8 @@ struct loop_flag {
     uint32_t links;       /* the pointers that lead on from there */
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes; /* that are looked at */
+    bool is_element;     /* of an array; the address or the last offset is that of some element */
+    struct loop_local local;
     struct loop_tests tests;
 };
 

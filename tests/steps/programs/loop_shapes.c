@@ -415,6 +415,8 @@ APART void go_device(void)
         wait_device();
 }
 
+#include "loop_elements.h"
+
 APART void wait_list(struct window **all)
 {
     while (!(*all)->is_shown) {

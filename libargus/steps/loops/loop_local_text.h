@@ -1,0 +1,16 @@
+/* Names of what only the stack leads to. */
+#ifndef ARGUS_STEPS_LOOP_LOCAL_TEXT_H
+#define ARGUS_STEPS_LOOP_LOCAL_TEXT_H
+
+#include "steps/loops/loop_flags.h"
+
+/* "job->is_done", by the debug information of a local variable that has the object, or a pointer to
+ * it. False: there is none. */
+bool loop_local_member(struct elf_file *file, const struct loop_local *local,
+                       const struct elf_reach *reach, struct elf_member *ret);
+
+/* Without debug information: "calloc() in main", "argument 1 of wait_for", "stack of main". The
+ * links are appended by the caller. */
+void loop_local_text(const struct loop_flag *flag, char *buffer, size_t bytes);
+
+#endif
