@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MOST_ROWS 50
+#define MOST_ROWS  50
+#define OPEN_NOTES 4
 
 static void write_card(const struct argus_sink *sink, const char *name, const char *kind,
                        const char *value)
@@ -92,17 +93,32 @@ static void write_damage(const struct argus_sink *sink, const struct argus_trace
         argus_sink_printf(sink, "<li>The file was cut off; what is there was used.</li>\n");
 }
 
-static void write_notes(const struct argus_sink *sink, const struct argus_trace *trace)
+static void write_note_items(const struct argus_sink *sink, const char *const *notes, size_t count)
 {
-    const char *const *notes;
-    size_t count = argus_trace_notes(trace, &notes);
-    for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
+    argus_sink_printf(sink, "<ul class=\"notes\">\n");
+    for (size_t i = 0; i < count; i++) {
         argus_sink_printf(sink, "<li>");
         html_text(sink, notes[i]);
         argus_sink_printf(sink, "</li>\n");
     }
+    argus_sink_printf(sink, "</ul>\n");
+}
+
+/* Most notes name the packages of the programs. They are folded, because the answer comes below. */
+static void write_notes(const struct argus_sink *sink, const struct argus_trace *trace)
+{
+    const char *const *notes;
+    size_t count = argus_trace_notes(trace, &notes);
+    size_t open = count < OPEN_NOTES ? count : OPEN_NOTES;
+    write_note_items(sink, notes, open);
+    if (open == count)
+        return;
+    size_t folded = (count < MOST_ROWS ? count : MOST_ROWS) - open;
+    argus_sink_printf(sink, "<details><summary>%zu more notes</summary>\n", count - open);
+    write_note_items(sink, notes + open, folded);
     if (count > MOST_ROWS)
-        argus_sink_printf(sink, "<li>%zu more notes</li>\n", count - MOST_ROWS);
+        argus_sink_printf(sink, "<p>%zu more are not shown.</p>\n", count - MOST_ROWS);
+    argus_sink_printf(sink, "</details>\n");
 }
 
 void page_recording(const struct argus_report_context *context)
@@ -114,7 +130,7 @@ void page_recording(const struct argus_report_context *context)
     argus_sink_printf(sink, "<ul class=\"missing\">\n");
     write_losses(sink, trace);
     write_damage(sink, trace, argus_graph_damaged_chunks(context->graph));
-    argus_sink_printf(sink, "</ul>\n<ul class=\"notes\">\n");
+    argus_sink_printf(sink, "</ul>\n");
     write_notes(sink, trace);
-    argus_sink_printf(sink, "</ul></section>\n");
+    argus_sink_printf(sink, "</section>\n");
 }
