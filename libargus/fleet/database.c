@@ -16,6 +16,17 @@
 
 enum { BUSY_MS = 60000 }; /* how long to wait for another command that writes */
 
+/* Of a text in a row; what argus writes is much shorter. */
+enum { MOST_TEXT_BYTES = 16 << 20 };
+
+/* What a file of a stranger could have in place of the tables: code that runs when a row is read or
+ * written, perhaps without end. */
+static const char with_code[] =
+    "SELECT (SELECT count(*) FROM sqlite_master WHERE type = 'trigger' OR (type <> 'index' AND "
+    "name IN ('meta', 'files', 'packages', 'shares', 'hangs') AND (type <> 'table' OR rootpage = "
+    "0))) + (SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = "
+    "'table' AND m.rootpage > 0 AND c.hidden <> 0)";
+
 struct fleet_database {
     sqlite3 *handle;
     sqlite3_stmt *add, *add_share, *drop_shares;
@@ -72,6 +83,18 @@ static struct argus_error *run(const struct fleet_database *database, const char
     return sqlite3_exec(database->handle, sql, NULL, NULL, NULL) == SQLITE_OK
                ? NULL
                : fleet_database_error(database, "cannot use");
+}
+
+static struct argus_error *check_tables(const struct fleet_database *database)
+{
+    int64_t count = 0;
+    struct argus_error *error = fleet_sql_number(database->handle, with_code, &count);
+    if (error || !count)
+        return error;
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "%s is not a hang database: it has views, triggers or computed "
+                              "columns in place of the tables",
+                              database->path);
 }
 
 /* The statements with which the tables are made; NULL without memory. */
@@ -139,7 +162,7 @@ static struct argus_error *check_version(const struct fleet_database *database, 
                                   "%s has version %lld of the hang database; this argus reads "
                                   "version %d",
                                   database->path, (long long)version, FLEET_DATABASE_VERSION);
-    return NULL;
+    return check_tables(database);
 }
 
 static struct argus_error *read_salt(struct fleet_database *database)
@@ -159,6 +182,8 @@ static struct argus_error *open_as(struct fleet_database *database, const char *
     if (sqlite3_open_v2(name, &database->handle, flags, NULL) != SQLITE_OK)
         return fleet_database_error(database, "cannot open");
     sqlite3_busy_timeout(database->handle, BUSY_MS);
+    sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, MOST_TEXT_BYTES);
+    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return check_version(database, flags & SQLITE_OPEN_CREATE);
 }
 

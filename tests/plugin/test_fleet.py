@@ -135,6 +135,25 @@ def test_databases_of_others_are_refused(setup):
     expect_in("version 99", setup.run("fleet", "--database", folder / "new.db", code=1).stderr)
 
 
+def test_databases_that_contain_code(setup):
+    """A view without end, or a column that makes 800 MB of a few bytes, in place of the rows."""
+    folder = start(setup, "code")
+    put(setup, folder / "a.argus", scene())
+    setup.run("fleet", "add", "--database", folder / "real.db", folder / "a.argus", code=0)
+    with sqlite3.connect(folder / "real.db") as real:
+        names = [row[1] for row in real.execute("PRAGMA table_info(hangs)")]
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT " + ", ".join(f"x AS {name}" for name in names)
+    columns = ", ".join(f"{name} TEXT" + " AS (hex(zeroblob(400000000)))" * (name == "what") for name in names)
+    for number, code in enumerate([f"DROP TABLE hangs; CREATE VIEW hangs AS {endless} FROM n",
+                                   f"DROP TABLE hangs; CREATE TABLE hangs ({columns}); INSERT INTO hangs (key) VALUES ('a')",
+                                   "CREATE TRIGGER t AFTER INSERT ON hangs BEGIN DELETE FROM files; END"]):
+        shutil.copy(folder / "real.db", folder / f"{number}.db")
+        database = sqlite3.connect(folder / f"{number}.db")
+        database.executescript(code)
+        database.close()
+        expect_in("not a hang database", setup.run("fleet", "--database", folder / f"{number}.db", code=1).stderr)
+
+
 def test_a_folder_that_cannot_be_written(setup):
     if os.getuid() == 0 and not shutil.which("setpriv"):
         raise Skip("setpriv is not installed")
