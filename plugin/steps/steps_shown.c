@@ -1,7 +1,9 @@
 #include "plugin/steps/steps_shown.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugin/analysis.h"
 
@@ -30,15 +32,21 @@ struct argus_error *steps_show(struct session *session, struct argus_steps *step
     return !error && session_interrupted(session) ? session_interrupt_error() : error;
 }
 
+/* pread() fails for a FIFO, whose bytes would be gone, and O_NONBLOCK does not wait for its writer. */
+static bool is_steps_file(const char *path)
+{
+    char magic[sizeof(ARGUS_STEPS_MAGIC) - 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool is_steps = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+                    memcmp(magic, ARGUS_STEPS_MAGIC, sizeof(magic)) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_steps;
+}
+
 struct argus_error *steps_of_arguments(const struct arguments *arguments, struct argus_steps **ret)
 {
     const char *path = arguments_word(arguments, 0);
-    FILE *file = path ? fopen(path, "rb") : NULL;
-    char magic[sizeof(ARGUS_STEPS_MAGIC) - 1];
-    bool is_steps = file && fread(magic, sizeof(magic), 1, file) == 1 &&
-                    memcmp(magic, ARGUS_STEPS_MAGIC, sizeof(magic)) == 0;
-    if (file)
-        fclose(file);
     *ret = NULL;
-    return is_steps ? argus_steps_open(path, ret) : NULL;
+    return path && is_steps_file(path) ? argus_steps_open(path, ret) : NULL;
 }

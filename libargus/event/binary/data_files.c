@@ -65,7 +65,7 @@ static bool read_image(Elf *elf, struct argus_data_image *ret)
 
 struct argus_error *argus_data_image_read(const char *path, struct argus_data_image *ret)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     *ret = (struct argus_data_image){0};
     if (fd < 0)
         return argus_error_os(errno, "cannot open %s", path);
@@ -94,7 +94,7 @@ static bool read_segment(Elf *elf, int fd, uint64_t address, void *ret, size_t b
 
 bool argus_data_file_read(const char *path, uint64_t address, void *ret, size_t bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
     elf_version(EV_CURRENT);
