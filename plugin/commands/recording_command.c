@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "argus/frame_names.h"
 #include "argus/recorded_host.h"
@@ -342,6 +343,17 @@ void recording_finish_file(struct session *session, const char *path,
                      (unsigned long long)status->stacks_lost);
 }
 
+/* The recorder only sees whether the file was removed. A file system that was unmounted meanwhile
+ * (umount -l, a disk that was unplugged) still has the file, but under no path. */
+static struct argus_error *check_path(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        return NULL;
+    return argus_error_context(argus_error_os(errno, "its folder was removed or unmounted"),
+                               "cannot find the recording %s any more", path);
+}
+
 struct argus_error *recording_finish(struct session *session, const char *path,
                                      const struct recorder_status *status, bool with_names)
 {
@@ -350,6 +362,8 @@ struct argus_error *recording_finish(struct session *session, const char *path,
                                   "%s was removed while it was written: nothing is left of the "
                                   "recording",
                                   path);
-    recording_finish_file(session, path, status, with_names);
-    return NULL;
+    struct argus_error *error = check_path(path);
+    if (!error)
+        recording_finish_file(session, path, status, with_names);
+    return error;
 }

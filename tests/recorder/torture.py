@@ -191,6 +191,28 @@ class Round:
                                   subprocess.run(["umount", "-l", folder], check=False, stderr=subprocess.DEVNULL)))
         return folder, switch
 
+    def memory_cgroup(self, most_bytes):
+        """A group of processes that may use so much memory together."""
+        for parent, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+            group = pathlib.Path(parent, self.folder.name)
+            try:
+                group.mkdir()
+                self.undo.append(lambda group=group: self.remove_group(group))
+                (group / limit).write_text(str(most_bytes))
+                return group
+            except OSError:
+                continue
+        raise Skipped("no memory cgroups")
+
+    @staticmethod
+    def remove_group(group):
+        """Processes that were killed leave it a moment later."""
+        def is_gone():
+            with contextlib.suppress(OSError):
+                group.rmdir()
+            return not group.exists()
+        harness.eventually(is_gone, 10)
+
     # --- what holds after each row ---
 
     def check_detached(self):
@@ -356,7 +378,7 @@ def vanishing_disk(at):
     disk = at.mount_tmpfs("64m")
     front = at.record(disk / "t.argus", "sleep", "1")
     subprocess.run(["umount", "-l", disk], check=True)
-    return expect(at.said(front, 1), "cannot write"), None
+    return expect(at.said(front, 1), "cannot find the recording", "cannot write"), None
 
 
 @row
@@ -398,6 +420,21 @@ def cpu_limit(at):
     return at.said(front, 0), at.folder / "t.argus"
 
 
+@row
+def memory_cgroup(at):
+    """Too little memory for the recorder and its maps: it says so, or the kernel ends it, which argus says."""
+    group = at.memory_cgroup(at.random.randint(8, 400) << 20)
+    at.load()
+    front = at.start(harness.ARGUS, "record", "-o", str(at.folder / "t.argus"), "--backend", "bpf", "--", "sleep", "1",
+                     preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
+    at.until(lambda: at.links or front.poll() is not None, "nothing was attached")
+    text = at.said(front)
+    at.links = at.links or {0}  # perhaps there was no memory to attach anything
+    if front.returncode == 1 and "argus: " not in text:
+        raise Failure(f"no reason was given: {text}")
+    return text, at.folder / "t.argus"
+
+
 # --- crowds ---
 
 @row
@@ -415,7 +452,7 @@ def fork_storm(at):
 @row
 def killed_debugger(at):
     """LLDB, killed while it builds the graph: the trace is untouched, and the next command works."""
-    if not shutil.which("lldb") and not shutil.which("lldb-14"):
+    if not any(shutil.which(name) for name in ["lldb", *(f"lldb-{version}" for version in range(14, 23))]):
         raise Skipped("no LLDB")
     front = at.record(at.folder / "t.argus", "sleep", "1")
     at.said(front, 0)
