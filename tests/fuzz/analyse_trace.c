@@ -7,6 +7,7 @@
 #include "argus/diagnose.h"
 #include "argus/page.h"
 #include "argus/report.h"
+#include "fuzz.h"
 
 enum { MOST_DIAGNOSED = 3 };
 
@@ -70,7 +71,7 @@ static void write_page(struct analysis *analysis, const struct argus_contexts_re
     drop(argus_page_write(&analysis->report, &page));
 }
 
-static void infer_contexts(struct analysis *analysis)
+static void infer_contexts(struct analysis *analysis, bool page)
 {
     struct argus_contexts_options wanted = ARGUS_CONTEXTS_OPTIONS;
     struct argus_ranking_options ranking = {.every = true};
@@ -90,7 +91,8 @@ static void infer_contexts(struct analysis *analysis)
         drop(argus_report_contexts_folded(sink, &report));
     if (!error)
         drop(argus_report_contexts_speedscope(sink, &report));
-    write_page(analysis, error ? NULL : &report);
+    if (page)
+        write_page(analysis, error ? NULL : &report);
     argus_ranking_deinit(&ranked);
     argus_contexts_destroy(contexts);
     drop(error);
@@ -110,8 +112,9 @@ static void show_vertices(struct analysis *analysis)
     }
 }
 
-void analyse_trace(const struct argus_trace *trace)
+void analyse_trace(const struct argus_trace *trace, const uint8_t *data, size_t size)
 {
+    enum { VERTICES, HANGS, CONTEXTS, PAGE, PARTS };
     uint64_t sum = 0;
     struct argus_sink sink = {.write = take_text, .context = &sum};
     struct analysis analysis = {.trace = trace};
@@ -120,9 +123,13 @@ void analyse_trace(const struct argus_trace *trace)
         return;
     drop(argus_symbols_create(analysis.graph, &analysis.symbols));
     analysis.report = (struct argus_report_context){analysis.graph, analysis.symbols, &sink};
-    show_vertices(&analysis);
-    diagnose(&analysis);
-    infer_contexts(&analysis);
+    bool page = fuzz_does(data, size, PAGE, PARTS);
+    if (fuzz_does(data, size, VERTICES, PARTS))
+        show_vertices(&analysis);
+    if (page || fuzz_does(data, size, HANGS, PARTS))
+        diagnose(&analysis);
+    if (page || fuzz_does(data, size, CONTEXTS, PARTS))
+        infer_contexts(&analysis, page);
     for (size_t i = 0; i < analysis.diagnosed_count; i++)
         argus_diagnosis_deinit(&analysis.diagnoses[i]);
     argus_hangs_deinit(&analysis.hangs);

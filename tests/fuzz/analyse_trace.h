@@ -5,6 +5,7 @@
 
 #include "argus/trace.h"
 
-void analyse_trace(const struct argus_trace *trace);
+/* `data`: the input that became the trace; it chooses what a fuzzer does (fuzz_does()). */
+void analyse_trace(const struct argus_trace *trace, const uint8_t *data, size_t size);
 
 #endif

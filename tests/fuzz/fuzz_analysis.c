@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     step_trace_write(fd, data, size);
     argus_error_destroy(argus_trace_open(path, &trace));
     if (trace)
-        analyse_trace(trace);
+        analyse_trace(trace, data, size);
     argus_trace_close(trace);
     close(fd);
     return 0;

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     seal_trace(sealed, size);
     argus_error_destroy(argus_trace_open(fuzz_file(sealed, size), &trace));
     if (trace)
-        analyse_trace(trace);
+        analyse_trace(trace, data, size);
     argus_trace_close(trace);
     free(sealed);
     return 0;

@@ -26,11 +26,11 @@ static void check_graph(const struct argus_graph *graph)
         fprintf(stderr, "fuzz_graph: %s\n", why);
         abort();
     }
-    look_at_graph(graph);
 }
 
-/* `options` NULL: what can be saved and loaded again is compared, too. */
-static void build(const struct argus_trace *trace, const struct argus_graph_options *options)
+/* `look`: inspect and compare the graph; `save`: compare it with what is loaded again. */
+static void build(const struct argus_trace *trace, const struct argus_graph_options *options,
+                  bool look, bool save)
 {
     struct argus_graph *graph;
     struct argus_error *error = argus_graph_build(trace, options, NULL, NULL, &graph);
@@ -39,29 +39,40 @@ static void build(const struct argus_trace *trace, const struct argus_graph_opti
         return;
     }
     check_graph(graph);
-    if (!options)
+    if (look)
+        look_at_graph(graph);
+    if (save)
         saved_graph_check(graph);
     argus_graph_destroy(graph);
 }
 
-static void build_all(const char *path)
+static void build_with_rules(const struct argus_trace *trace)
 {
-    struct argus_trace *trace;
     struct argus_rule_set *set = NULL;
+    struct argus_error *error = argus_rule_set_create(&set);
+    if (!error)
+        error = argus_rule_set_parse(set, "rules", rules, sizeof(rules) - 1);
+    struct argus_graph_options options = {.rules = set};
+    if (!error)
+        build(trace, &options, true, false);
+    argus_error_destroy(error);
+    argus_rule_set_destroy(set);
+}
+
+static void build_all(const char *path, const uint8_t *data, size_t size)
+{
+    enum { LOOK, SAVE, RULES, PARTS };
+    struct argus_trace *trace;
     struct argus_error *error = argus_trace_open(path, &trace);
     if (error) {
         argus_error_destroy(error);
         return;
     }
-    build(trace, NULL);
-    error = argus_rule_set_create(&set);
-    if (!error)
-        error = argus_rule_set_parse(set, "rules", rules, sizeof(rules) - 1);
-    struct argus_graph_options options = {.rules = set};
-    if (!error)
-        build(trace, &options);
-    argus_error_destroy(error);
-    argus_rule_set_destroy(set);
+    bool look = fuzz_does(data, size, LOOK, PARTS), save = fuzz_does(data, size, SAVE, PARTS);
+    if (look || save)
+        build(trace, NULL, look, save);
+    if (fuzz_does(data, size, RULES, PARTS))
+        build_with_rules(trace);
     argus_trace_close(trace);
 }
 
@@ -73,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     step_trace_write(fd, data, size);
-    build_all(path);
+    build_all(path, data, size);
     close(fd);
     return 0;
 }
