@@ -26,7 +26,13 @@ ALL = (
     ["similar", "v9", "--context=16"], ["diagnose", "1", "--auto", "--json"], ["diagnose", "v9", "--auto"],
     ["diagnose", "--auto", "--threshold=1ms", "--context=50", "1"], ["contexts", "--json", "--every"], ["contexts", "--format=folded"],
     ["contexts", "--format=speedscope"], ["contexts", "--rank=mean"], ["schema"], ["answers"],
+    ["graph", "export", "--format=perfetto", "-o", "EXPORTED"], ["graph", "export", "--format=pprof", "-o", "EXPORTED"],
+    ["graph", "export", "--format=firefox"], ["graph", "export", "--format=jsonl"],
+    ["graph", "export", "--format=jsonl-gz", "-o", "EXPORTED"], ["graph", "export", "--format=sqlite", "-o", "EXPORTED"],
+    ["import", "-o", "IMPORTED"], ["fleet", "add", "--again", "--database=DATABASE"], ["steps"],
 )
+# Words that stand for a new file next to the trace.
+NEW_FILES = {"PAGE": ".html", "EXPORTED": ".exported", "IMPORTED": ".imported.argus", "DATABASE": ".db"}
 # What an error must not be: nothing that a user could act on.
 CRASH = re.compile(r"AddressSanitizer|runtime error|terminate called|\(null\)")
 
@@ -38,7 +44,7 @@ class Run:
         self.name = " ".join(words)
         places = [i for i, word in enumerate(words) if re.fullmatch(r"v\d+|1", word)]
         at = places[0] if places else len(words)
-        words = [argus, *(f"{path}.html" if word == "PAGE" else word for word in words[:at]), path, *words[at:]]
+        words = [argus, *(self.fill(word, path) for word in words[:at]), path, *words[at:]]
         began = time.monotonic()
         with open(os.devnull, "wb") as nowhere:
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=nowhere, stderr=subprocess.PIPE,
@@ -50,6 +56,11 @@ class Run:
         self.code = os.waitstatus_to_exitcode(status)
         self.seconds = usage.ru_utime + usage.ru_stime
         self.megabytes = usage.ru_maxrss / 1024
+
+    @staticmethod
+    def fill(word, path):
+        option, _, name = word.rpartition("=")
+        return f"{option}{'=' if option else ''}{path}{NEW_FILES[name]}" if name in NEW_FILES else word
 
     def fault(self, seconds, megabytes):
         if self.code not in (0, 1, 3, 4) or CRASH.search(self.errors):
