@@ -11,7 +11,8 @@
 enum {
     MOST_WORK = 6000000, /* instructions that are looked at, over all searches: some 50 ms */
     MOST_NAMES = 64,     /* stores whose member debug information is asked for */
-    MOST_CALLS = 4,      /* that are followed, one inside the other */
+    DECODED = 16,        /* what an instruction of a function that is looked into counts */
+    MOST_CALLS = 3,      /* that are followed, one inside the other */
     MOST_VISITS = 8,     /* of one function, by different calls */
 };
 
@@ -218,6 +219,8 @@ static void look_into(struct search *search, const struct code_scope *scope)
 {
     const struct code_function *function = scope->function;
     uint32_t count = (uint32_t)function->nodes.length;
+    uint64_t cost = (uint64_t)count * DECODED;
+    search->budget.left -= search->budget.left > cost ? cost : search->budget.left;
     for (uint32_t node = 0; node < count && search->budget.left > count; node++) {
         const struct instruction *at = &function->nodes.data[node];
         for (unsigned i = 0; i < at->memory_count; i++)
@@ -265,7 +268,7 @@ static void keep_sure(struct search *search)
 
 static void find(struct search *search)
 {
-    for (uint32_t i = 0; search->image && i < search->start_count; i++)
+    for (uint32_t i = 0; search->image && search->budget.left && i < search->start_count; i++)
         look_at_function(search, search->starts[i]);
     keep_sure(search);
     if (search->found->count > CODE_SIMILAR_MAX)
