@@ -3,6 +3,7 @@
 #include "event/unwind/unwind_frame.h"
 #include "event/unwind/unwind_processor.h"
 #include "live/live_data.h"
+#include "live/live_go_unwind.h"
 
 enum {
     SEARCH_BYTES = 4096, /* how far above the stack pointer a frame is searched */
@@ -81,13 +82,6 @@ static bool calls(struct walk *walk, uint64_t address, uint64_t pc)
            start == in_file + 1 + (uint64_t)(int64_t)distance;
 }
 
-static const struct cfi_row *find_row(struct walk *walk, bool is_return, struct live_elf **ret)
-{
-    uint64_t in_file;
-    *ret = live_elf(walk->live, walk->pid, pc_of(walk) - is_return, &in_file);
-    return *ret ? cfi_find(&(*ret)->cfi, in_file) : NULL;
-}
-
 enum step {
     STEP_DONE,
     STEP_OUTERMOST, /* call frame information says that this function has no caller */
@@ -109,9 +103,13 @@ static enum step step_by_frame(struct walk *walk)
 
 static enum step step(struct walk *walk, bool is_return)
 {
-    struct live_elf *file;
-    const struct cfi_row *row = find_row(walk, is_return, &file);
-    uint64_t before = walk->machine.cfa;
+    uint64_t in_file, before = walk->machine.cfa;
+    struct live_elf *file = live_elf(walk->live, walk->pid, pc_of(walk) - is_return, &in_file);
+    enum live_go_step go =
+        file ? live_go_step(file->elf, in_file, walk->processor, &walk->machine) : LIVE_GO_NONE;
+    if (go != LIVE_GO_NONE)
+        return go == LIVE_GO_STEPPED ? STEP_DONE : STEP_OUTERMOST;
+    const struct cfi_row *row = file ? cfi_find(&file->cfi, in_file) : NULL;
     if (!row)
         return step_by_frame(walk);
     if (row->cfa.kind != CFI_EXPRESSION && row->cfa_register == walk->processor->frame &&

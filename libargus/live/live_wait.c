@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "event/syscalls.h"
+#include "live/live_go.h"
 #include "live/live_set.h"
 
 enum { PATH_BYTES = 4096 };
@@ -311,6 +312,12 @@ static void by_call(struct argus_live *live, uint32_t thread, struct argus_live_
             calls[i].read(&call);
 }
 
+/* Kinds of waits in which a thread of a Go program can have nothing to run. */
+static bool may_be_go(enum argus_live_kind kind)
+{
+    return kind == ARGUS_LIVE_FUTEX || kind == ARGUS_LIVE_EVENTS || kind == ARGUS_LIVE_SLEEP;
+}
+
 void argus_live_debugged(struct argus_live *live, uint32_t pid)
 {
     live->debugged_pid = pid;
@@ -357,6 +364,8 @@ struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
     else
         by_call(live, thread, &wait);
     live_wait_in_kernel(live, thread, &wait);
+    if (may_be_go(wait.kind) && live_go_is_idle(live, thread))
+        wait = (struct argus_live_wait){.kind = ARGUS_LIVE_GOROUTINE, .fd = ARGUS_LIVE_NONE};
     return wait;
 }
 
@@ -378,6 +387,7 @@ bool live_is_idle(enum argus_live_kind kind)
     case ARGUS_LIVE_IO:
     case ARGUS_LIVE_REQUEST:
     case ARGUS_LIVE_OTHER:
+    case ARGUS_LIVE_GOROUTINE:
         return true;
     default:
         return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "live/live_dbus.h"
+#include "live/live_go.h"
 #include "live/live_java.h"
 #include "live/live_python.h"
 #include "live/live_sample.h"
@@ -18,6 +19,7 @@ struct path {
     VEC(struct argus_live_step) steps;
     VEC(struct argus_live_frame) frames;
     VEC(struct argus_live_candidate) candidates;
+    struct goroutines goroutines; /* of the last step's program; owned */
     enum argus_live_end end;
     bool is_end_guess;
     uint32_t circle;
@@ -40,6 +42,22 @@ static size_t add_python(struct path *path, const struct python_frame *frames, s
             add_frame(path, &frames[at].frame);
     }
     return at;
+}
+
+/* The main goroutine's stack, in place of that of the thread that has none to run. */
+static void add_goroutine_stack(struct path *path, struct argus_live_step *step)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES];
+    uint32_t pid = live_pid_of(path->live, step->thread);
+    size_t count =
+        live_go_stack(path->live, pid, &path->goroutines.items.data[0], addresses, &step->is_cut);
+    step->first_frame = (uint32_t)path->frames.length;
+    step->frame_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        struct argus_live_frame frame;
+        live_stack_name(path->live, pid, addresses[i], true, &frame);
+        add_frame(path, &frame);
+    }
 }
 
 /* Python functions stand in place of the C function that runs them. */
@@ -107,7 +125,9 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     struct live_candidates candidates;
     live_settle(path->live, thread);
     struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
-    if (!live_dbus_call(path->live, thread, &step.wait, &candidates) &&
+    live_go_deinit(&path->goroutines);
+    if (!live_go_wait(path->live, thread, &step.wait, &candidates, &path->goroutines) &&
+        !live_dbus_call(path->live, thread, &step.wait, &candidates) &&
         !live_python_lock(path->live, thread, &step.wait, &candidates) &&
         !live_java_lock(path->live, thread, &step.wait, &candidates) &&
         !live_selection(path->live, thread, &step.wait, &candidates))
@@ -125,7 +145,11 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     } else {
         step.link = candidates.link;
     }
-    add_stack(path, &step);
+    step.is_goroutine = path->goroutines.items.length > 0;
+    if (step.is_goroutine)
+        add_goroutine_stack(path, &step);
+    else
+        add_stack(path, &step);
     if (step.frame_count && !path->live->no_memory)
         live_nested_loop(path->live, path->frames.data + step.first_frame, &step);
     if (!vec_push(&path->steps, step))
@@ -153,8 +177,13 @@ static void add_siblings(struct path *path)
         live_sessions(path->live, last, keep_sibling, path);
 }
 
+/* A request to a Go program is probably another goroutine's than the main one, which waits here. */
 static void close_circle(struct path *path, uint32_t at)
 {
+    if (path->steps.data[at].is_goroutine && path->steps.data[path->steps.length - 1].is_guess) {
+        path->end = ARGUS_LIVE_END_UNKNOWN;
+        return;
+    }
     path->circle = at;
     path->end = is_mutual(path, at) ? ARGUS_LIVE_END_MUTUAL : ARGUS_LIVE_END_CIRCLE;
 }
@@ -167,6 +196,27 @@ static void look_again(struct path *path)
         step->went_on =
             step->wait.kind != ARGUS_LIVE_RUNS && !live_is_still_there(path->live, step->thread);
     }
+}
+
+/* Those of the last step, with their frames behind those of the steps. */
+static void add_goroutines(struct path *path, struct argus_live_answer *ret)
+{
+    struct live_go_groups groups = {0};
+    uint32_t first = (uint32_t)path->frames.length;
+    if (path->goroutines.items.length) {
+        uint32_t last = path->steps.data[path->steps.length - 1].thread;
+        live_go_group(path->live, path->live->threads.data[last].process, &path->goroutines,
+                      &groups);
+    }
+    for (size_t i = 0; i < groups.frames.length; i++)
+        add_frame(path, &groups.frames.data[i]);
+    for (size_t i = 0; i < groups.items.length; i++)
+        groups.items.data[i].first_frame += first;
+    vec_deinit(&groups.frames);
+    live_go_deinit(&path->goroutines);
+    ret->goroutines = groups.items.data;
+    ret->goroutine_count = groups.items.length;
+    ret->goroutines_left_out = groups.left_out;
 }
 
 struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
@@ -187,7 +237,12 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
     }
     look_again(&path);
     add_siblings(&path);
+    *ret = (struct argus_live_answer){0};
+    add_goroutines(&path, ret);
     *ret = (struct argus_live_answer){
+        .goroutines = ret->goroutines,
+        .goroutine_count = ret->goroutine_count,
+        .goroutines_left_out = ret->goroutines_left_out,
         .steps = path.steps.data,
         .step_count = path.steps.length,
         .frames = path.frames.data,
@@ -209,6 +264,7 @@ void argus_live_answer_deinit(struct argus_live_answer *answer)
     free(answer->steps);
     free(answer->frames);
     free(answer->candidates);
+    free(answer->goroutines);
     if (answer->samples)
         live_samples_deinit(answer->samples);
     free(answer->samples);

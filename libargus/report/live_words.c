@@ -30,6 +30,7 @@ enum detail {
     DETAIL_NUMBER,  /* inode, or ID of a child */
     DETAIL_PATH,
     DETAIL_COUNT, /* of descriptors */
+    DETAIL_WORDS, /* what the main goroutine does */
     DETAIL_DISK,  /* name, path, requests in flight */
 };
 
@@ -45,6 +46,7 @@ static const struct {
     [ARGUS_LIVE_ZOMBIE] = {"has ended", NULL, DETAIL_NONE},
     [ARGUS_LIVE_MUTEX] = {"waits for mutex", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_GIL] = {"waits for Python's global interpreter lock (GIL)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_GOROUTINE] = {"has no goroutine to run", NULL, DETAIL_WORDS},
     [ARGUS_LIVE_MONITOR] = {"waits for a lock of its Java program", NULL, DETAIL_PATH},
     [ARGUS_LIVE_RWLOCK] = {"waits for read-write lock", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_JOIN] = {"waits for the end of a thread", NULL, DETAIL_NONE},
@@ -100,6 +102,32 @@ static void add_disk(struct text *text, const struct argus_live *live,
         text_add(text, "; requests in flight there: %u", wait->in_flight);
 }
 
+static const char *const goroutines[ARGUS_LIVE_GOROUTINE_STATES] = {
+    [ARGUS_LIVE_GOROUTINE_NONE] = "",
+    [ARGUS_LIVE_GOROUTINE_RUNS] = "runs",
+    [ARGUS_LIVE_GOROUTINE_SYSCALL] = "is in a system call or in C code",
+    [ARGUS_LIVE_GOROUTINE_READY] = "can run, but waits for a thread",
+    [ARGUS_LIVE_GOROUTINE_ENDED] = "has ended",
+    [ARGUS_LIVE_GOROUTINE_RECEIVES] = "waits to receive from a channel",
+    [ARGUS_LIVE_GOROUTINE_SENDS] = "waits to send to a channel",
+    [ARGUS_LIVE_GOROUTINE_SELECTS] = "waits in a select",
+    [ARGUS_LIVE_GOROUTINE_BLOCKS] = "waits in a select without cases",
+    [ARGUS_LIVE_GOROUTINE_MUTEX] = "waits for a sync.Mutex",
+    [ARGUS_LIVE_GOROUTINE_RWMUTEX] = "waits for a sync.RWMutex",
+    [ARGUS_LIVE_GOROUTINE_WAITGROUP] = "waits for a sync.WaitGroup",
+    [ARGUS_LIVE_GOROUTINE_COND] = "waits for a sync.Cond",
+    [ARGUS_LIVE_GOROUTINE_SLEEPS] = "waits in time.Sleep",
+    [ARGUS_LIVE_GOROUTINE_READS] = "waits to read",
+    [ARGUS_LIVE_GOROUTINE_WRITES] = "waits to write",
+    [ARGUS_LIVE_GOROUTINE_SIGNAL] = "waits for a signal",
+    [ARGUS_LIVE_GOROUTINE_WAITS] = "waits in Go's runtime",
+};
+
+const char *live_goroutine_text(enum argus_live_goroutine state)
+{
+    return goroutines[state];
+}
+
 static void add_detail(struct text *text, const struct argus_live *live,
                        const struct argus_live_wait *wait)
 {
@@ -118,6 +146,10 @@ static void add_detail(struct text *text, const struct argus_live *live,
         break;
     case DETAIL_COUNT:
         text_add(text, " %u", wait->fd_count);
+        break;
+    case DETAIL_WORDS:
+        if (wait->goroutine)
+            text_add(text, "; its main goroutine %s", live_goroutine_text(wait->goroutine));
         break;
     case DETAIL_DISK:
         add_disk(text, live, wait);
@@ -174,6 +206,7 @@ static const struct {
     [ARGUS_LIVE_LINK_PROVIDES] = {", which ", " provides"},
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
     [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
+    [ARGUS_LIVE_LINK_EXECUTES] = {", in ", ""},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
 };
 
@@ -237,6 +270,16 @@ static bool is_of_library(const char *image)
     return false;
 }
 
+/* Functions of Go's library in which all goroutines wait, by the beginning of their names. */
+static bool is_of_go(const char *function)
+{
+    static const char *const packages[] = {"runtime.", "sync.", "time.", "internal/", "syscall."};
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+        if (strncmp(function, packages[i], strlen(packages[i])) == 0)
+            return true;
+    return false;
+}
+
 /* The innermost function of a script, else outside the C library; NULL: none has a name. */
 static const char *own_function(const struct argus_live *live,
                                 const struct argus_live_frame *frames, size_t count)
@@ -245,7 +288,8 @@ static const char *own_function(const struct argus_live *live,
         if (frames[i].function && frames[i].is_script)
             return argus_live_text(live, frames[i].function);
     for (size_t i = 0; i < count; i++)
-        if (frames[i].function && !is_of_library(argus_live_text(live, frames[i].image)))
+        if (frames[i].function && !is_of_library(argus_live_text(live, frames[i].image)) &&
+            !is_of_go(argus_live_text(live, frames[i].function)))
             return argus_live_text(live, frames[i].function);
     return NULL;
 }
@@ -296,6 +340,7 @@ static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
                              "of a snapshot); the kernel does not keep who froze it",
     [ARGUS_LIVE_MEMORY] = "it goes on when the group gets more memory (memory.max, memory.high) or "
                           "another process of the group frees some",
+    [ARGUS_LIVE_GOROUTINE] = "Go does not keep which goroutine should end a wait",
     [ARGUS_LIVE_REQUEST] = "it has nothing to do",
 };
 
@@ -454,6 +499,9 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
     case 4:
         snprintf(buffer, bytes, "the stack of %s is not complete", name);
         return step->is_cut && step->frame_count > 0;
+    case 5:
+        snprintf(buffer, bytes, "the goroutines of %s were not found in its memory", name);
+        return step->wait.kind == ARGUS_LIVE_GOROUTINE && !step->wait.goroutine;
     default:
         return false;
     }
@@ -463,7 +511,7 @@ const char *live_uncertain_text(const struct argus_live *live,
                                 const struct argus_live_answer *answer, size_t index, char *buffer,
                                 size_t bytes)
 {
-    enum { DOUBTS = 5 };
+    enum { DOUBTS = 6 };
     for (size_t i = 0; i < answer->step_count; i++)
         for (size_t which = 0; which < DOUBTS; which++)
             if (step_doubt(live, &answer->steps[i], which, buffer, bytes) && index-- == 0)

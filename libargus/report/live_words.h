@@ -15,6 +15,9 @@ const char *live_thread_text(const struct argus_live *live, uint32_t thread, cha
 const char *live_wait_text(const struct argus_live *live, const struct argus_live_wait *wait,
                            char *buffer, size_t bytes);
 
+/* "waits to receive from a channel". Static; "" for NONE. */
+const char *live_goroutine_text(enum argus_live_goroutine state);
+
 /* "editor [4711] waits for mutex 0x55d0c0a8, which thread worker [4713] of editor [4711] holds" */
 const char *live_step_text(const struct argus_live *live, const struct argus_live_answer *answer,
                            size_t step, char *buffer, size_t bytes);

@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/live_busy.h"
+#include "report/live_goroutine_list.h"
 #include "report/live_words.h"
 
 enum { MOST_FRAMES = 12, MOST_THREADS = 20 };
@@ -141,6 +142,7 @@ struct argus_error *argus_report_live(const struct argus_sink *sink, struct argu
     if (answer->samples)
         report_busy(sink, live, answer->steps[answer->step_count - 1].thread, answer->samples);
     print_stacks(sink, live, answer);
+    report_goroutines(sink, live, answer);
     print_others(sink, live, thread, answer);
     print_uncertain(sink, live, answer);
     return NULL;

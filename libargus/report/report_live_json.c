@@ -1,6 +1,7 @@
 /* Why a process does not go on, as JSON: docs/schema/why.json. */
 #include "report/json.h"
 #include "report/live_busy.h"
+#include "report/live_goroutine_list.h"
 #include "report/live_words.h"
 #include "report/report_live.h"
 
@@ -148,6 +149,7 @@ json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_l
     json_put(object, "samples",
              json_samples(live, answer->steps[answer->step_count - 1].thread, answer->samples));
     json_put(object, "loop", json_loop(live, &answer->loop));
+    json_put(object, "goroutines", json_goroutines(live, answer));
     json_put(object, "threads", threads_array(live, thread));
     json_put(object, "uncertain", uncertain_array(live, answer));
     json_put(object, "recording", recording ? json_loads(recording, 0, NULL) : json_null());

@@ -499,6 +499,12 @@ enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address)
     return elf_go_has_registers(go) ? ELF_GO_REGISTERS : ELF_GO_UNKNOWN;
 }
 
+bool elf_file_go_stack_bytes(struct elf_file *file, uint64_t address, uint32_t *ret)
+{
+    const struct elf_go *go = elf_file_go(file);
+    return go && elf_go_stack_bytes(go, address, ret);
+}
+
 unsigned elf_file_machine(const struct elf_file *file)
 {
     GElf_Addr bias;

@@ -70,6 +70,10 @@ enum elf_go_code {
 };
 enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address);
 
+/* How far the stack pointer is below the return address when the instruction at `address` runs, if Go's compiler made
+ * the function. False: it did not, or unknown. */
+bool elf_file_go_stack_bytes(struct elf_file *file, uint64_t address, uint32_t *ret);
+
 /* The function that covers `address`, which may lack a name: its start and length. A part that the
  * compiler moved away (".cold") counts as a function of its own. False: unknown. */
 bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *ret_start,

@@ -215,6 +215,19 @@ bool elf_go_has_registers(const struct elf_go *go)
     return !go->layout->has_addresses;
 }
 
+/* The list for the stack pointer is the one before that of files. */
+bool elf_go_stack_bytes(const struct elf_go *go, uint64_t address, uint32_t *ret)
+{
+    struct function function;
+    uint32_t list;
+    if (!find_function(go, address, &function) ||
+        !number_of(go, &function, go->layout->files - sizeof(list), &list))
+        return false;
+    int32_t bytes = value_at(go, &function, list, address);
+    *ret = bytes >= 0 ? (uint32_t)bytes : 0;
+    return bytes >= 0;
+}
+
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line)
 {
     struct function function;

@@ -59,6 +59,7 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_OWNS,     /* it owns the selection of the X server (the clipboard) */
     ARGUS_LIVE_LINK_PROVIDES, /* it provides pages of the memory, by userfaultfd */
     ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
+    ARGUS_LIVE_LINK_EXECUTES, /* it runs the program's main goroutine */
 };
 
 /* Why a path ends. */
@@ -114,6 +115,29 @@ struct argus_live_thread {
     char wchan[32];  /* the kernel function in which it waits; "": unknown */
 };
 
+/* What a goroutine of a Go program does. */
+enum argus_live_goroutine {
+    ARGUS_LIVE_GOROUTINE_NONE, /* not known */
+    ARGUS_LIVE_GOROUTINE_RUNS,
+    ARGUS_LIVE_GOROUTINE_SYSCALL,  /* or in code of C */
+    ARGUS_LIVE_GOROUTINE_READY,    /* waits for a thread */
+    ARGUS_LIVE_GOROUTINE_ENDED,    /* the main one, by runtime.Goexit() */
+    ARGUS_LIVE_GOROUTINE_RECEIVES, /* from here on: waits, for a channel, … */
+    ARGUS_LIVE_GOROUTINE_SENDS,
+    ARGUS_LIVE_GOROUTINE_SELECTS,
+    ARGUS_LIVE_GOROUTINE_BLOCKS, /* select {} */
+    ARGUS_LIVE_GOROUTINE_MUTEX,
+    ARGUS_LIVE_GOROUTINE_RWMUTEX,
+    ARGUS_LIVE_GOROUTINE_WAITGROUP,
+    ARGUS_LIVE_GOROUTINE_COND,
+    ARGUS_LIVE_GOROUTINE_SLEEPS,
+    ARGUS_LIVE_GOROUTINE_READS, /* a descriptor, in Go's poller */
+    ARGUS_LIVE_GOROUTINE_WRITES,
+    ARGUS_LIVE_GOROUTINE_SIGNAL,
+    ARGUS_LIVE_GOROUTINE_WAITS, /* for something else */
+    ARGUS_LIVE_GOROUTINE_STATES
+};
+
 /* What a thread waits for. What does not apply is 0. */
 struct argus_live_wait {
     enum argus_live_kind kind;
@@ -126,6 +150,7 @@ struct argus_live_wait {
     uint64_t object;
     /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
     uint32_t text;
+    enum argus_live_goroutine goroutine; /* of GOROUTINE: what the main goroutine does */
     uint32_t device;       /* of DISK: its name; ID for argus_live_text(); 0: unknown */
     uint32_t in_flight;    /* of DISK: requests that the device has not answered */
     uint64_t unread_here;  /* bytes that have arrived at a socket and are not read yet */
@@ -153,6 +178,7 @@ struct argus_live_step {
     struct argus_live_wait wait;
     enum argus_live_link link; /* to the thread of the next step, or of the circle's first step */
     bool is_guess;             /* this link is only likely */
+    bool is_goroutine;         /* what waits is the main goroutine of the thread's Go program */
     bool is_shared;            /* several processes have that other end; the next step is one */
     bool went_on;              /* the thread was no longer in this call when the walk was over */
     uint32_t first_frame, frame_count;
@@ -216,6 +242,18 @@ struct argus_live_samples {
     struct argus_live_loop loop; /* if nearly all samples are in one that only looks at variables */
 };
 
+/* Goroutines of a Go program with one call stack, without those of Go's runtime itself. */
+struct argus_live_goroutines {
+    uint64_t id; /* of the first one */
+    uint32_t count;
+    enum argus_live_goroutine state;
+    uint32_t thread;                   /* that runs it; ARGUS_LIVE_NONE: none, or not known */
+    uint32_t first_frame, frame_count; /* in `frames` of the answer; none while it runs */
+    bool is_cut;
+    bool
+        has_channel; /* the channel at which the main goroutine waits is on the stack of one of them */
+};
+
 struct argus_live_answer {
     struct argus_live_step *steps; /* at least one */
     size_t step_count;
@@ -229,6 +267,9 @@ struct argus_live_answer {
      * share memory with the process and serve clients as it does. END_UNKNOWN: the same for threads */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
+    struct argus_live_goroutines *goroutines; /* of the last step's program; the main one first */
+    size_t goroutine_count;
+    uint32_t goroutines_left_out; /* that are in none of these */
     /* of argus_live_look_closer(), about the last step */
     struct argus_live_samples *samples; /* owned; NULL: it was not sampled */
     struct argus_live_loop loop;
