@@ -99,6 +99,8 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
 {
     struct choice best = {.thread = ARGUS_LIVE_NONE};
     uint32_t threads = 0;
+    if (candidates->is_any)
+        return ARGUS_LIVE_NONE;
     *ret_guess = candidates->is_guess;
     *ret_shared = candidates->count > 1;
     for (uint32_t i = 0; i < candidates->count; i++) {

@@ -21,6 +21,8 @@ enum {
     CHUNK = 65536, /* of the program's data */
     MOST_BYTES = 64 << 20,
     MOST_GOROUTINES = 1 << 20,
+    MOST_READ = 1 << 16, /* of these */
+    MOST_TRIES = 1 << 17,
     SPARE = 1024,     /* a slice grows by a quarter at least, and by twice at most */
     SCANNED = 0x1000, /* a bit of the status: the garbage collector looks at it */
 };
@@ -41,6 +43,7 @@ struct scan {
     uint32_t pid;
     uint64_t list, count; /* result; the longest list */
     size_t place;
+    uint32_t tries; /* how many lists were looked at */
 };
 
 static bool read_words(uint32_t pid, uint64_t address, uint64_t *ret, size_t words)
@@ -86,7 +89,7 @@ static void try_slice(struct scan *scan, const uint64_t *slice)
     size_t place;
     if (!slice[0] || slice[0] % WORD || slice[0] >> USER_BITS || length <= scan->count ||
         length > capacity || capacity > 2 * length + SPARE || length > MOST_GOROUTINES ||
-        !is_list(scan, slice[0], &place))
+        scan->tries++ >= MOST_TRIES || !is_list(scan, slice[0], &place))
         return;
     scan->list = slice[0];
     scan->count = length;
@@ -168,7 +171,9 @@ bool live_go_read(struct argus_live *live, uint32_t pid, uint64_t code, struct g
     if (!mapping || !mapping->inode)
         return false;
     scan_data(&scan, mapping->inode);
-    for (uint64_t i = 0; i < scan.count && !live->no_memory; i++) {
+    uint64_t count = scan.count < MOST_READ ? scan.count : MOST_READ;
+    ret->left_out = (uint32_t)(scan.count - count);
+    for (uint64_t i = 0; i < count && !live->no_memory; i++) {
         struct goroutine one;
         uint64_t address;
         if (read_words(pid, scan.list + i * WORD, &address, 1) && read_one(&scan, address, &one) &&

@@ -33,6 +33,7 @@ struct goroutine {
 
 struct goroutines {
     VEC(struct goroutine) items; /* the first one is the main goroutine */
+    uint32_t left_out;           /* of those in the list, because there are so many */
 };
 
 /* Reads those of the program that has the function at `code`. Without those that have ended, except the main one.

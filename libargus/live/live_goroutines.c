@@ -273,7 +273,7 @@ void live_go_group(struct argus_live *live, uint32_t process, const struct gorou
                    struct live_go_groups *ret)
 {
     struct grouping grouping = {live, process, live->processes.data[process].pid, ret, 0};
-    *ret = (struct live_go_groups){0};
+    *ret = (struct live_go_groups){.left_out = goroutines->left_out};
     if (goroutines->items.length)
         grouping.channel = live_go_channel(grouping.pid, &goroutines->items.data[0]);
     for (size_t i = 0; i < goroutines->items.length && !live->no_memory; i++) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/live_stack_paths.h"
 #include "live/live_wait.h"
 
 enum { INFO_BYTES = 8192, TYPE_BYTES = 16 };
@@ -114,7 +115,9 @@ void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct ar
     live_candidate(ret, taker, ARGUS_LIVE_NONE);
 }
 
-static bool has_open(struct argus_live *live, uint32_t process, uint64_t inode)
+/* The descriptor of a process that has the file of this inode open. False: none. */
+static bool find_open(struct argus_live *live, uint32_t process, uint64_t inode,
+                      struct live_fd *ret)
 {
     char info[INFO_BYTES];
     uint64_t theirs;
@@ -123,26 +126,39 @@ static bool has_open(struct argus_live *live, uint32_t process, uint64_t inode)
         const struct live_fd *fd = &live->fds.data[i];
         if (fd->process == process && fd->type == LIVE_FILE_PATH &&
             live_fd_info(live, process, fd->fd, info, sizeof(info)) &&
-            live_field(info, "ino:", 10, &theirs) && theirs == inode)
+            live_field(info, "ino:", 10, &theirs) && theirs == inode) {
+            *ret = *fd;
             return true;
+        }
     }
     return false;
 }
 
-void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret)
+/* Whether the thread's process has the locked file open, or the thread's stack has its path. */
+static bool may_want(struct argus_live *live, uint32_t thread, const struct live_paths *paths,
+                     const struct line *lock, uint32_t holder)
+{
+    struct live_fd fd;
+    return find_open(live, live->threads.data[thread].process, lock->inode, &fd) ||
+           (paths->count && find_open(live, holder, lock->inode, &fd) && fd.path &&
+            live_paths_have(live, paths, strtab_get(live->texts, fd.path)));
+}
+
+void live_polled_locks(struct argus_live *live, uint32_t thread, struct live_candidates *ret)
 {
     char *text = NULL;
     size_t room = 0;
     struct line line;
+    struct live_paths paths;
     FILE *file = fopen("/proc/locks", "re");
+    live_stack_paths(live, thread, &paths);
     ret->link = ARGUS_LIVE_LINK_HOLDS;
     while (file && getline(&text, &room, file) > 0) {
         if (!parse_line(text, &line) || line.waits || line.pid <= 0 ||
-            (uint32_t)line.pid == live->processes.data[process].pid || !strstr(text, " WRITE ") ||
-            !has_open(live, process, line.inode))
+            (uint32_t)line.pid == live_pid_of(live, thread) || !strstr(text, " WRITE "))
             continue;
         uint32_t holder = live_process(live, (uint32_t)line.pid);
-        if (holder != ARGUS_LIVE_NONE)
+        if (holder != ARGUS_LIVE_NONE && may_want(live, thread, &paths, &line, holder))
             live_candidate(ret, holder, ARGUS_LIVE_NONE);
     }
     if (file)

@@ -26,6 +26,20 @@ static void add_others(struct argus_live *live, uint32_t thread, const struct li
         live_candidate(ret, own, ARGUS_LIVE_NONE);
 }
 
+/* Whether the process has both ends itself: then the pipe carries tokens (make's jobserver) or signals of its own,
+ * and whoever has the pipe may put one back. */
+static bool has_both_ends(struct argus_live *live, uint32_t process, const struct live_fd *fds,
+                          size_t count)
+{
+    bool reads = false, writes = false;
+    for (size_t i = 0; i < count; i++)
+        if (fds[i].process == process) {
+            reads |= live_fd_is_open_for(live, &fds[i], false);
+            writes |= live_fd_is_open_for(live, &fds[i], true);
+        }
+    return reads && writes;
+}
+
 void live_by_pipe(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret)
 {
@@ -36,6 +50,7 @@ void live_by_pipe(struct argus_live *live, uint32_t thread, const struct argus_l
         return;
     size_t count = live_fds_of(live, own.type, own.key, &fds);
     add_others(live, thread, fds, count, !wait->is_write, ret);
+    ret->is_any = ret->count && has_both_ends(live, own.process, fds, count);
 }
 
 /* A FIFO that nobody has opened from the other side: nobody is known who will. */

@@ -16,6 +16,7 @@ struct live_candidates {
     enum argus_live_link link;
     enum argus_live_end end; /* if there are none */
     bool is_guess;
+    bool is_any; /* each of them can end it, whatever it does now: nothing tells which one should */
     bool is_end_guess; /* `end` is only likely */
 };
 
@@ -45,9 +46,10 @@ uint32_t live_joined(struct argus_live *live, uint32_t thread);
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
 
-/* For a process that sleeps by its own clock: the processes with a lock for writing of a file that it
- * has open. It may try to take that lock again and again, as databases do; nothing proves it. */
-void live_polled_locks(struct argus_live *live, uint32_t process, struct live_candidates *ret);
+/* For a thread that sleeps by its own clock: the processes with a lock for writing of a file that its process has
+ * open (as databases do), or whose path is on its stack (as package managers do). It may try to take that lock
+ * again and again; nothing proves it. */
+void live_polled_locks(struct argus_live *live, uint32_t thread, struct live_candidates *ret);
 
 /* Calls `take` for each process that was started by the same process from the same program, shares
  * writable memory with `process`, and serves a client as it does: with its main thread, and a thread

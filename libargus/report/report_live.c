@@ -26,7 +26,7 @@ static void print_candidates(const struct argus_sink *sink, const struct argus_l
                              const struct argus_live_answer *answer)
 {
     char name[LIVE_TEXT_BYTES], client[LIVE_TEXT_BYTES];
-    const char *what = answer->end == ARGUS_LIVE_END_SLEEPS ? "has locked a file that it has open"
+    const char *what = answer->end == ARGUS_LIVE_END_SLEEPS ? "has locked a file that it may want"
                        : answer->end != ARGUS_LIVE_END_SEVERAL
                            ? "shares its memory, and may hold what it waits for"
                            : "could end it";

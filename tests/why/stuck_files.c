@@ -77,6 +77,41 @@ void polled_lock(void)
         usleep(SETTLE_US);
 }
 
+/* Opens the file for each try, as package managers do. */
+void polled_path(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    char *path = lock_file();
+    say("holder", child_of(record_lock_and_sleep, path));
+    usleep(SETTLE_US);
+    soon_ready();
+    for (;;) {
+        int fd = open(path, O_RDWR);
+        if (fd < 0 || fcntl(fd, F_SETLK, &lock) == 0)
+            return;
+        close(fd);
+        usleep(SETTLE_US);
+    }
+}
+
+static void keep_pipe(void *data)
+{
+    (void)data;
+    work_slowly();
+}
+
+/* A pipe with tokens, like that of make's job server: whoever has it may put one back. */
+void pipe_of_tokens(void)
+{
+    int ends[2];
+    char token;
+    if (pipe(ends) != 0)
+        return;
+    say("holder", child_of(keep_pipe, NULL));
+    soon_ready();
+    (void)!read(ends[0], &token, 1);
+}
+
 void wait_child(void)
 {
     pid_t pid = child_of(sleep_long, NULL);

@@ -62,6 +62,8 @@ CASES = {
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "polled_lock": (["sleep"], ["main"], "sleeps"),
+    "polled_path": (["sleep"], ["main"], "sleeps"),
+    "pipe_of_tokens": (["pipe"], ["main"], "several"),
     "wait_child": (["child", "sleep"], ["main", "child"], "sleeps"),
     "stopped_child": (["child", "stopped"], ["main", "child"], "stopped"),
     "traced": (["traced", "sleep"], ["main", "tracer"], "sleeps"),
@@ -150,7 +152,7 @@ class Why(unittest.TestCase):
         if case != "udp":
             self.assertEqual(path[0]["wait"]["unread_there"], UNREAD.get(case, 0))
         self.assertFalse(any(step["went_on"] for step in path))
-        polled = [stuck.ids["holder"]] if case == "polled_lock" else []
+        polled = [stuck.ids["holder"]] if case in ("polled_lock", "polled_path") else []
         if end == "sleeps":
             self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
             self.assertEqual("again and again to lock a file that" in answer["summary"], bool(polled), answer["summary"])

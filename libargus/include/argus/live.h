@@ -263,7 +263,7 @@ struct argus_live_answer {
     bool is_end_guess; /* of END_STUCK: a signal's handler could end a wait */
     uint32_t circle;   /* of END_CIRCLE: the step to which the last one leads */
     /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
-     * the sleeping process has open, which it may try to take again and again. END_IDLE: those that
+     * the sleeping process has open, or whose path is on its stack, which it may try to take again and again. END_IDLE: those that
      * share memory with the process and serve clients as it does. END_UNKNOWN: the same for threads */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
