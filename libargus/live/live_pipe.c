@@ -1,11 +1,12 @@
 /* Pipes, FIFOs and terminals: the processes that have the other side open. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live/live_wait.h"
 
-enum { INFO_BYTES = 1024 };
+enum { INFO_BYTES = 1024, STATUS_BYTES = 4096 };
 
 /* The waiting process itself is the answer only if no other process has that side open: then nobody
  * but its own threads can end the wait. A process with one thread cannot. */
@@ -40,6 +41,21 @@ static bool has_both_ends(struct argus_live *live, uint32_t process, const struc
     return reads && writes;
 }
 
+/* Whether a handler of a signal can write to the pipe: programs wait so for their children (sudo). Signals of faults
+ * do not come while the process sleeps; the C library has 32 and 33 for itself. */
+static bool may_signal_itself(uint32_t pid)
+{
+    static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, 32, 33};
+    char text[STATUS_BYTES];
+    uint64_t caught = 0;
+    if (live_read(pid, "status", text, sizeof(text)) <= 0 ||
+        !live_field(text, "SigCgt:", 16, &caught))
+        return true;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        caught &= ~(1ull << (others[i] - 1));
+    return caught != 0;
+}
+
 void live_by_pipe(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret)
 {
@@ -50,7 +66,10 @@ void live_by_pipe(struct argus_live *live, uint32_t thread, const struct argus_l
         return;
     size_t count = live_fds_of(live, own.type, own.key, &fds);
     add_others(live, thread, fds, count, !wait->is_write, ret);
-    ret->is_any = ret->count && has_both_ends(live, own.process, fds, count);
+    bool has_both = has_both_ends(live, own.process, fds, count);
+    ret->is_any = ret->count && has_both;
+    if (!ret->count && has_both && may_signal_itself(live->processes.data[own.process].pid))
+        ret->end = ARGUS_LIVE_END_UNKNOWN;
 }
 
 /* A FIFO that nobody has opened from the other side: nobody is known who will. */

@@ -188,13 +188,14 @@ static void close_circle(struct path *path, uint32_t at)
     path->end = is_mutual(path, at) ? ARGUS_LIVE_END_MUTUAL : ARGUS_LIVE_END_CIRCLE;
 }
 
-/* A thread that does something else by now was not stuck there. */
+/* A thread that does something else by now was not stuck there. What a thread without a goroutine does tells nothing about
+ * the main goroutine. */
 static void look_again(struct path *path)
 {
     for (size_t i = 0; i < path->steps.length; i++) {
         struct argus_live_step *step = &path->steps.data[i];
-        step->went_on =
-            step->wait.kind != ARGUS_LIVE_RUNS && !live_is_still_there(path->live, step->thread);
+        step->went_on = !step->is_goroutine && step->wait.kind != ARGUS_LIVE_RUNS &&
+                        !live_is_still_there(path->live, step->thread);
     }
 }
 

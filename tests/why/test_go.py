@@ -92,11 +92,12 @@ class Go(unittest.TestCase):
                 for case, words, other in (("channel", "waits to receive from a channel", "main.produce "),
                                            ("mutex", "waits for a sync.Mutex", "main.hold ")):
                     with Started(program, case) as started:
-                        answer = settled(started.process.pid, lambda path: path[0]["wait"]["text"].endswith(words))
+                        answer = settled(started.process.pid, lambda path: path[0]["wait"]["text"].endswith(words) and
+                                         any(frame.startswith("main.main ") for frame in path[0]["stack"]))
                         text = why(started.process.pid)
                     self.check(answer)
                     self.assertEqual((answer["end"], answer["path"][0]["wait"]["kind"]), ("unknown", "goroutine"))
-                    self.assertIn("main.main", answer["summary"])
+                    self.assertIn("in main.main;", answer["summary"])
                     self.assertTrue(answer["path"][0]["stack_complete"])
                     others = [group for group in answer["goroutines"] if group["id"] != 1]
                     self.assertEqual([(group["text"], group["has_channel"]) for group in others],
