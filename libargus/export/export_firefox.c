@@ -24,6 +24,13 @@ struct firefox {
     bool failed; /* no memory */
 };
 
+/* Takes `value`, which is NULL if there was no memory. The loops that fill columns end then: at the
+ * limit of memory each further attempt is slow. */
+static void add(struct firefox *out, json_t *column, json_t *value)
+{
+    out->failed |= json_array_append_new(column, value) != 0;
+}
+
 static json_t *ms(const struct firefox *out, uint64_t ns)
 {
     uint64_t start_ns = argus_graph_start_ns(out->profile.context->graph);
@@ -51,7 +58,7 @@ static uint32_t string_number(struct firefox *out, const char *text)
     if ((number = idmap_get(&out->strings, id)) != IDMAP_NONE)
         return number;
     number = (uint32_t)json_array_size(out->texts);
-    json_add(out->texts, json_text(text));
+    add(out, out->texts, json_text(text));
     out->failed |= !idmap_put(&out->strings, id, number);
     return number;
 }
@@ -64,8 +71,8 @@ static uint32_t function_number(struct firefox *out, uint32_t frame)
         return number;
     const struct profile_frame *from = &out->profile.frames.data[frame];
     number = (uint32_t)json_array_size(out->function_names);
-    json_add(out->function_names,
-             json_integer(string_number(out, strtab_get(out->profile.names, from->name))));
+    add(out, out->function_names,
+        json_integer(string_number(out, strtab_get(out->profile.names, from->name))));
     out->failed |= !idmap_put(&out->functions, frame, number);
     return number;
 }
@@ -89,9 +96,9 @@ static uint32_t node_number(struct firefox *out, uint32_t node)
     json_t *parent =
         from->parent == ARGUS_NONE ? json_null() : json_integer(node_number(out, from->parent));
     number = (uint32_t)json_array_size(out->node_frames);
-    json_add(out->node_parents, parent);
-    json_add(out->node_frames, json_integer(function_number(out, from->frame)));
-    json_add(out->node_categories, json_integer(category_of(out, from->frame)));
+    add(out, out->node_parents, parent);
+    add(out, out->node_frames, json_integer(function_number(out, from->frame)));
+    add(out, out->node_categories, json_integer(category_of(out, from->frame)));
     out->failed |= !idmap_put(&out->nodes, node, number);
     return number;
 }
@@ -102,13 +109,13 @@ static json_t *samples_json(struct firefox *out, size_t first, size_t last)
 {
     json_t *json = json_object(), *stacks = json_array(), *times = json_array();
     json_t *cpu = json_array();
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first; i < last && !out->failed; i++) {
         const struct profile_item *item = &out->profile.items.data[i];
         if (!item->is_sample)
             continue;
-        json_add(stacks, json_integer(node_number(out, item->node)));
-        json_add(times, ms(out, item->time_ns));
-        json_add(cpu, json_integer((json_int_t)(item->cpu_ns / 1000)));
+        add(out, stacks, json_integer(node_number(out, item->node)));
+        add(out, times, ms(out, item->time_ns));
+        add(out, cpu, json_integer((json_int_t)(item->cpu_ns / 1000)));
     }
     size_t count = json_array_size(stacks);
     json_put(json, "length", json_integer((json_int_t)count));
@@ -127,12 +134,12 @@ struct markers {
 static void put_marker(struct firefox *out, struct markers *markers, const char *name,
                        uint64_t start_ns, uint64_t end_ns, json_t *data)
 {
-    json_add(markers->data, data);
-    json_add(markers->names, json_integer(string_number(out, name)));
-    json_add(markers->starts, ms(out, start_ns));
-    json_add(markers->ends, ms(out, end_ns));
-    json_add(markers->phases, json_integer(MARKER_INTERVAL));
-    json_add(markers->categories, json_integer(CATEGORY_WAIT));
+    add(out, markers->data, data);
+    add(out, markers->names, json_integer(string_number(out, name)));
+    add(out, markers->starts, ms(out, start_ns));
+    add(out, markers->ends, ms(out, end_ns));
+    add(out, markers->phases, json_integer(MARKER_INTERVAL));
+    add(out, markers->categories, json_integer(CATEGORY_WAIT));
 }
 
 static void put_wait(struct firefox *out, struct markers *markers, const struct profile_item *item)
@@ -173,7 +180,7 @@ static json_t *markers_json(struct firefox *out, size_t first, size_t last, uint
     struct markers markers = {json_array(), json_array(), json_array(),
                               json_array(), json_array(), json_array()};
     put_hangs(out, &markers, thread);
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last && !out->failed; i++)
         if (out->profile.items.data[i].wait_ns)
             put_wait(out, &markers, &out->profile.items.data[i]);
     json_t *json = json_object();
@@ -206,7 +213,7 @@ static json_t *frames_json(struct firefox *out)
     json_t *json = json_object(), *functions = json_array();
     size_t count = json_array_size(out->function_names);
     for (size_t i = 0; i < count; i++)
-        json_add(functions, json_integer((json_int_t)i));
+        add(out, functions, json_integer((json_int_t)i));
     json_put(json, "length", json_integer((json_int_t)count));
     json_put(json, "func", functions);
     json_put(json, "address", column_of(json_integer(-1), count));
