@@ -29,6 +29,17 @@ static bool take_best(const struct argus_kept_hang *kept, const struct argus_han
     return found;
 }
 
+/* A hang that is longer than what the ring could hold is explained by the part that it holds. */
+static void drop_part_before(const struct argus_trace *trace, struct argus_kept_hang *kept)
+{
+    uint64_t start_ns, end_ns, kept_end_ns = kept->start_ns + kept->duration_ns;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    if (kept->start_ns >= start_ns || kept_end_ns <= start_ns)
+        return;
+    kept->start_ns = start_ns;
+    kept->duration_ns = kept_end_ns - start_ns;
+}
+
 struct argus_error *hang_of_file_find(const struct argus_graph *graph,
                                       struct argus_symbols *symbols, struct argus_hang *ret,
                                       bool *ret_found)
@@ -39,6 +50,7 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
     *ret_found = false;
     if (!trace || !argus_kept_hang_get(trace, &kept))
         return NULL;
+    drop_part_before(trace, &kept);
     struct argus_hang_options options = {.tid = kept.tid,
                                          .has_time = true,
                                          .time_ns = kept.start_ns,

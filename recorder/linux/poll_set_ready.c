@@ -25,6 +25,16 @@ bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
     return process_fd_any_is(set, pid, is_readable);
 }
 
+static bool takes_keys(int fd)
+{
+    return isatty(fd) && !takes_lines(fd);
+}
+
+bool poll_set_has_terminal(const struct poll_set *set, uint32_t pid)
+{
+    return process_fd_any_is(set, pid, takes_keys);
+}
+
 static bool has_keys(int fd)
 {
     return isatty(fd) && is_readable(fd);

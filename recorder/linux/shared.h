@@ -131,6 +131,8 @@ struct bpf_poller {
     uint64_t sp;          /* the stack pointer of the loop's poll */
     uint64_t inner;       /* polls inside a handler, since returned_ns */
     uint64_t served;      /* how many of them found something ready */
+    uint64_t adopted;     /* the same, since the loop last called a poll that may wait */
+    uint64_t may_wait;    /* 1: its loop's poll is one that may wait; 0: it has only looked */
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
     uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
     uint64_t first_ns;    /* CLOCK_MONOTONIC: when its first poll returned */

@@ -49,6 +49,12 @@ bool process_has_typed(uint32_t pid)
     return false;
 }
 
+bool poll_set_has_terminal(const struct poll_set *set, uint32_t pid)
+{
+    (void)set, (void)pid;
+    return false;
+}
+
 bool poll_set_has_display(const struct poll_set *set, uint32_t pid)
 {
     (void)set, (void)pid;

@@ -40,7 +40,8 @@ bool hang_takes_input(const struct hang_system *system, const struct backend_pol
 {
     const struct poll_set *set = poller->polling ? &poller->loop_set : &poller->handler_set;
     return (poller->polling || poller->polling_in_handler) &&
-           (!poll_set_is_listed(set) || system->has_display(set, poller->pid));
+           (!poll_set_is_listed(set) || system->has_display(set, poller->pid) ||
+            system->has_terminal(set, poller->pid));
 }
 
 bool hang_any_takes_input(const struct hang_system *system, const struct backend_poller *pollers,

@@ -28,7 +28,7 @@ struct hang_start {
     bool done; /* nothing is to be reported any more */
 };
 
-/* Whether a thread waits in a poll that may take input from a display server. */
+/* Whether a thread waits in a poll that may take input: from a display server or a terminal. */
 bool hang_takes_input(const struct hang_system *system, const struct backend_poller *poller);
 /* The same, for any thread of the process. */
 bool hang_any_takes_input(const struct hang_system *system, const struct backend_poller *pollers,

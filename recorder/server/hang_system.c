@@ -39,5 +39,6 @@ const struct hang_system hang_system_proc = {
     .works_for_windows = process_works_for_windows,
     .has_typed = process_has_typed,
     .has_display = poll_set_has_display,
+    .has_terminal = poll_set_has_terminal,
     .has_untaken = process_has_untaken,
 };

@@ -177,13 +177,21 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
            watch->system->has_window(poller->pid);
 }
 
+/* Whether a handler's poll takes all that the loop's does, or the keys that are typed. */
+static bool takes_input(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    return poller->polling_in_handler &&
+           (poll_set_covers(&poller->handler_set, &poller->loop_set) ||
+            watch->system->has_terminal(&poller->handler_set, poller->pid));
+}
+
 /* Whether a thread that has polled inside a handler may be working normally. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
 {
     if (!poller->inner || polls_no_more(poller, now_ns) || asks_for_child(poller, now_ns))
         return false;
-    if (poller->polling_in_handler && poll_set_covers(&poller->handler_set, &poller->loop_set))
+    if (takes_input(watch, poller))
         return !is_unanswered(watch, poller);
     if (poller->polling_in_handler && watch->system->has_display(&poller->loop_set, poller->pid) &&
         is_deaf(watch, &poller->handler_set, poller->pid))

@@ -21,10 +21,12 @@
  *   is stopped).
  *
  * A main thread with windows that has never rested in a poll has not reached its loop yet. Then a
- * poll that does not take from the display server is a hang, too, if no other thread takes from it.
+ * poll that takes neither from the display server nor from a terminal is a hang, too, if no other
+ * thread takes from them.
  *
- * It does not count if the handler's poll covers all that the loop's own poll waits for, unless
- * data that the process sent there is still unread: then it waits for a reply. Once a thread is
+ * It does not count if the handler's poll covers all that the loop's own poll waits for, or takes
+ * the keys typed in a terminal (a prompt, a viewer), unless data that the process sent there is still
+ * unread: then it waits for a reply. Once a thread is
  * outside every poll, its earlier polls in the handler do not excuse it.
  *
  * Some threads may be outside their poll without harm. Not counted are threads of a process that has no
@@ -84,6 +86,8 @@ struct hang_system {
     bool (*has_typed)(uint32_t pid);
     /* Whether a descriptor of the set leads to a display server, as poll_set_has_display(). */
     bool (*has_display)(const struct poll_set *set, uint32_t pid);
+    /* Whether the poll takes the user's keys, as poll_set_has_terminal(). */
+    bool (*has_terminal)(const struct poll_set *set, uint32_t pid);
     /* Whether data that the process sent to a socket is still unread, as process_has_untaken(). */
     bool (*has_untaken)(uint32_t pid);
 };

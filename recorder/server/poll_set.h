@@ -41,6 +41,10 @@ void poll_set_each(const struct poll_set *set, bool (*use)(void *context, int fd
  * not count, since it is for the next reader of that terminal. False if unknown. */
 bool poll_set_is_ready(const struct poll_set *set, uint32_t pid);
 
+/* Whether a descriptor of an array or bitmap is a terminal that the process has set to a mode other
+ * than lines, so that the poll takes the user's keys. False if unknown. */
+bool poll_set_has_terminal(const struct poll_set *set, uint32_t pid);
+
 /* Whether keys that were typed for the process are still unread: its standard input is a terminal that
  * it has set to a mode other than lines. False if unknown. */
 bool process_has_typed(uint32_t pid);

@@ -77,6 +77,15 @@ static bool has_untaken(uint32_t pid)
     return unread;
 }
 
+/* The sets with this object have a terminal. */
+#define TERMINAL 77
+
+static bool has_terminal(const struct poll_set *set, uint32_t pid)
+{
+    (void)pid;
+    return set->object == TERMINAL;
+}
+
 static const struct hang_system system_of_test = {.look = look,
                                                   .is_ready = is_ready,
                                                   .is_untaken = is_untaken,
@@ -84,6 +93,7 @@ static const struct hang_system system_of_test = {.look = look,
                                                   .works_for_windows = works_for_windows,
                                                   .has_typed = has_typed,
                                                   .has_display = has_display,
+                                                  .has_terminal = has_terminal,
                                                   .has_untaken = has_untaken};
 
 static int set_up(void **state)

@@ -45,6 +45,23 @@ poll.poll()
 """
 
 
+# An event loop that looks for input without waiting, at a stack depth less than that of its wait, and leaves it unread.
+LOOKS = """
+import ctypes, os, select, sys
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+unread, ends = os.pipe(), os.pipe()
+os.write(unread[1], b"x")
+look, wait = select.poll(), select.poll()
+look.register(unread[0], select.POLLIN)
+wait.register(ends[0], select.POLLIN)
+for ms in [50] * 10 + [2500]:
+    look.poll(0)
+    sorted([ms], key=wait.poll)
+print("done")
+wait.poll()
+"""
+
+
 class HangLoops(Live):
     """Looks for hangs of 500 ms, and starts programs that hang."""
 
@@ -54,8 +71,8 @@ class HangLoops(Live):
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(re.search(r"pid (\d+) keeps a snapshot", done.stdout)[1])
 
-    def loop(self, name, *hangs):
-        program = subprocess.Popen([sys.executable, "-c", LOOP, name, *map(str, hangs)], stdout=subprocess.PIPE, text=True)
+    def loop(self, name, *hangs, code=LOOP):
+        program = subprocess.Popen([sys.executable, "-c", code, name, *map(str, hangs)], stdout=subprocess.PIPE, text=True)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
@@ -142,7 +159,7 @@ class OnHang(HangLoops):
 
     def test_idle_and_stopped_are_no_hangs(self):
         self.start("--process", "argusloop4")
-        program = self.loop("argusloop4", 0.3)
+        program, looks = self.loop("argusloop4", 0.3), self.loop("argusloop4", code=LOOKS)
         time.sleep(0.2)
         for _ in range(3):
             os.kill(program.pid, signal.SIGSTOP)
@@ -150,6 +167,7 @@ class OnHang(HangLoops):
             os.kill(program.pid, signal.SIGCONT)
             time.sleep(0.3)
         self.assertEqual(program.stdout.readline(), "done\n")
+        self.assertEqual(looks.stdout.readline(), "done\n")
         time.sleep(1.5)
         self.assertEqual(status()["hangs"]["seen"], 0)
 

@@ -85,8 +85,13 @@ static void a_call_while_it_starts_is_away(void **state)
     look_between(*state, start, 2, 5200 * MS, 9000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
     start[0].rested_ns = 3 * MS;
-    start[0].seen_ns = 9000 * MS;
-    look_between(*state, start, 2, 9200 * MS, 11400 * MS);
+    start[1].loop_set.object = TERMINAL;
+    look_between(*state, start, 2, 9200 * MS, 12000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    start[1].loop_set.object = DISPLAY + 1;
+    start[0].seen_ns = 12000 * MS;
+    start[0].returned_ns = 11900 * MS;
+    look_between(*state, start, 2, 12200 * MS, 14400 * MS);
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
@@ -245,6 +250,19 @@ static void a_nested_loop_is_none(void **state)
     loop.handler_set.words[0] = 1 << 3 | 1 << 5 | 1 << 7;
     look_between(*state, &loop, 1, 60200 * MS, 90000 * MS);
     assert_int_equal(hang_watch_seen(*state), 0);
+}
+
+/* A viewer in a terminal leaves its shell's output for later. */
+static void a_poll_that_takes_keys_is_none(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.handler_set.object = TERMINAL;
+    ready = true;
+    look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.handler_set.object = 0;
+    look_between(*state, &loop, 1, 60200 * MS, 63000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
 }
 
 /* It had polls in a handler that found input, like a nested loop, and then does not poll any more.
@@ -472,6 +490,7 @@ int main(void)
         WATCH_TEST(a_process_that_is_gone_is_none),
         WATCH_TEST(a_handler_that_polls_is_away),
         WATCH_TEST(a_nested_loop_is_none),
+        WATCH_TEST(a_poll_that_takes_keys_is_none),
         WATCH_TEST(a_nested_loop_that_stays_away_is_one),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),

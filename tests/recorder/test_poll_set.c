@@ -68,10 +68,12 @@ static void a_line_typed_ahead_is_not_ready(void **state)
     set.words[0] = (uint64_t)terminal | 1ull << 32;
     assert_int_equal(write(master, "make\n", 5), 5);
     assert_false(poll_set_is_ready(&set, (uint32_t)getpid()));
+    assert_false(poll_set_has_terminal(&set, (uint32_t)getpid()));
     assert_int_equal(tcgetattr(terminal, &mode), 0);
     mode.c_lflag &= ~(tcflag_t)ICANON;
     assert_int_equal(tcsetattr(terminal, TCSANOW, &mode), 0);
     assert_true(poll_set_is_ready(&set, (uint32_t)getpid()));
+    assert_true(poll_set_has_terminal(&set, (uint32_t)getpid()));
     close(terminal);
     close(master);
 }

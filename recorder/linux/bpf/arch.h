@@ -19,6 +19,7 @@
 #define ARCH_PPOLL        271
 #define ARCH_SELECT       23
 #define ARCH_PSELECT6     270
+#define ARCH_EPOLL_PWAIT2 441
 #define ARCH_EPOLL_CTL    233
 #define ARCH_RT_SIGRETURN 15
 #define ARCH_SCHED_YIELD  24
@@ -126,6 +127,7 @@
 #define ARCH_PPOLL        73
 #define ARCH_SELECT       ((uint64_t)-1)
 #define ARCH_PSELECT6     72
+#define ARCH_EPOLL_PWAIT2 441
 #define ARCH_EPOLL_CTL    21
 #define ARCH_RT_SIGRETURN 139
 #define ARCH_SCHED_YIELD  124

@@ -18,6 +18,11 @@
  *
  * A program may poll at its start, and have its loop in a deeper function. So an inner poll that
  * was ended by input often enough, without a return to the outer one, becomes the loop's.
+ *
+ * Some programs also look for input without waiting (a time-out of zero), often nearer to main() than
+ * where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait. A
+ * program is responsive while it looks, so a look is a return, but it is not the loop's own poll unless
+ * the thread does nothing else.
  */
 #ifndef ARGUS_BPF_POLLER_H
 #define ARGUS_BPF_POLLER_H
@@ -61,7 +66,29 @@ static __always_inline struct bpf_poller *add_poller(uint32_t tid)
 struct poll_call {
     uint64_t number, first, second; /* arguments */
     uint64_t sp;                    /* stack pointer */
+    uint64_t timeout;               /* argument, as poll_timeout(); POLL_WAITS: unknown */
 };
+
+#define POLL_WAITS ((uint64_t)-1)
+
+/* The argument that has the time-out. */
+#define poll_timeout(number, regs)                                                                 \
+    (is_poll(number)     ? arch_argument2(regs)                                                    \
+     : is_select(number) ? arch_argument4(regs)                                                    \
+                         : arch_argument3(regs))
+
+/* Whether the call only looks for input, and does not wait. */
+static __always_inline bool is_look(const struct poll_call *call)
+{
+    uint64_t number = call->number, time[2];
+    if (call->timeout == POLL_WAITS)
+        return false;
+    bool is_pointer = is_select(number) || number == ARCH_PPOLL || number == ARCH_EPOLL_PWAIT2;
+    if (!is_pointer)
+        return (uint32_t)call->timeout == 0;
+    return call->timeout && bpf_probe_read_user(time, sizeof(time), (void *)call->timeout) == 0 &&
+           time[0] == 0 && time[1] == 0;
+}
 
 /* The first descriptors of an array, or the lowest of a set. */
 static __always_inline void copy_poll_set(struct bpf_poll_set *set, const struct poll_call *call)
@@ -85,7 +112,13 @@ static __always_inline void copy_poll_set(struct bpf_poll_set *set, const struct
 static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same)
 {
     return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
-           poller->served < POLLER_ADOPTS;
+           poller->adopted < POLLER_ADOPTS;
+}
+
+/* Whether the loop's poll is another one than this: a look beside a poll that may wait. */
+static __always_inline bool is_beside_loop(const struct bpf_poller *poller, bool looks)
+{
+    return looks && poller->may_wait;
 }
 
 static __always_inline void poller_goes_on(uint32_t tid)
@@ -140,15 +173,20 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     poller->seen_ns = now->time_ns;
     bool same = poller->loop_set.number == number && poller->loop_set.object == call.first &&
                 !is_select(number);
-    if (is_in_handler(poller, sp, same) || is_asking(poller, now->time_ns)) {
+    bool looks = is_look(&call), waits_first = !looks && !poller->may_wait;
+    if ((!waits_first && is_in_handler(poller, sp, same)) || is_asking(poller, now->time_ns)) {
         poller->place = BPF_POLLER_IN_HANDLER;
         poller->inner++;
         copy_poll_set(&poller->handler_set, &call);
         return;
     }
-    if (!same || sp > poller->sp)
-        poller->sp = sp;
     poller->place = BPF_POLLER_IN_LOOP;
+    if (is_beside_loop(poller, looks))
+        return;
+    poller->may_wait = !looks;
+    poller->adopted = 0;
+    if (!same || waits_first || sp > poller->sp)
+        poller->sp = sp;
     copy_poll_set(&poller->loop_set, &call);
 }
 
@@ -188,6 +226,7 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     poller->place = BPF_POLLER_AWAY;
     if (in_handler) {
         poller->served += call.result > 0;
+        poller->adopted += call.result > 0;
         poller->seen_ns = now->time_ns;
         return;
     }

@@ -159,7 +159,7 @@ int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
     uint64_t number = call.number;
     struct pt_regs *regs = (void *)bpf_task_pt_regs(now.task);
     poller_enters(&now, (struct poll_call){number, call.arguments[0], call.arguments[1],
-                                           arch_stack_pointer(regs)});
+                                           arch_stack_pointer(regs), POLL_WAITS});
     loop_polls(&now, number, arch_stack_pointer(regs), call.arguments[0]);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, call.arguments[0],
          call.arguments[1], call.arguments[2], call.arguments[3]);
@@ -224,7 +224,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
     if (number == ARCH_SCHED_YIELD && yield_begins(&now))
         return 0;
     poller_enters(&now, (struct poll_call){number, arch_argument0(regs), arch_argument1(regs),
-                                           arch_stack_pointer(regs)});
+                                           arch_stack_pointer(regs), poll_timeout(number, regs)});
     loop_polls(&now, number, arch_stack_pointer(regs), arch_argument0(regs));
     emit_on(state, cpu, &now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START,
             arch_argument0(regs), arch_argument1(regs), arch_argument2(regs), arch_argument3(regs));
