@@ -70,6 +70,16 @@ static void sentence_add_cpu_lack(struct sentence *sentence, const struct view *
                                : "probably the cpu quota of its control group was used up");
 }
 
+/* "waited for a cpu for 76 % of the time, and ": the larger share comes first. */
+static void sentence_add_cpu_wait(struct sentence *sentence, const struct argus_culprit *root)
+{
+    char text[80];
+    uint64_t wanted_ns = root->why.wanted_ns, all_ns = wanted_ns + root->why.run_ns;
+    snprintf(text, sizeof(text), "waited for a cpu for %.0f %% of the time, and ",
+             all_ns ? 100.0 * (double)wanted_ns / (double)all_ns : 0);
+    sentence_add(sentence, text);
+}
+
 static void sentence_add_busy(struct sentence *sentence, const struct view *view,
                               const struct argus_culprit *root)
 {
@@ -82,6 +92,9 @@ static void sentence_add_busy(struct sentence *sentence, const struct view *view
         sentence_add(sentence, "got no cpu");
         return;
     }
+    bool waited = root->lack == ARGUS_CPU_BUSY;
+    if (waited)
+        sentence_add_cpu_wait(sentence, root);
     sentence_add(sentence, root->polled ? "polled a variable on the cpu" : "was busy on the cpu");
     if (root->function_count > 0 && strncmp(root->functions[0].name, "0x", 2) != 0) {
         bool is_script = root->functions[0].script; /* its name ends with its file */
@@ -89,7 +102,7 @@ static void sentence_add_busy(struct sentence *sentence, const struct view *view
         sentence_add(sentence, root->functions[0].name);
         sentence_add(sentence, is_script ? "" : ")");
     }
-    if (v->runnable_ns > v->run_ns)
+    if (!waited && v->runnable_ns > v->run_ns)
         sentence_add(sentence, ", and others wanted the cpu too");
 }
 

@@ -117,6 +117,23 @@ def cpu_taken_by_many():
 
 
 @scene
+def cpu_wanted_longer_than_used():
+    """The larger share comes first, also if it is not nearly all."""
+    s = Shared(*"abcdefgh")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for turn in range(160):
+        s.run(HOG + turn % 8)
+        s.for_ms(20)
+        if turn % 8 == 7:
+            s.run(EDITOR)
+            s.for_ms(50)
+    told, expected = found("editor", "others ran on cpu 0 (in whose queue it was): ", {"editor"})
+    return s.end(), told, {**expected, "summary": "it waited for a cpu for 76 % of the time, and was busy on the cpu"}
+
+
+@scene
 def quota_used_up():
     """The quota is used up by the editor itself. The hog runs on its CPU meanwhile, but is not the cause."""
     s = Shared("hog")
