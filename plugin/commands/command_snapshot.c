@@ -19,7 +19,7 @@ static struct argus_error *snapshot(struct session *session, const char *path, b
     error = recording_create_output(path, &output);
     if (!error) {
         recording_warn_missed(session, client);
-        error = recorder_snapshot(client, output.fd, &status);
+        error = recorder_snapshot(client, output.fd, SNAPSHOT_PATIENCE_MS, &status);
         if (!error)
             error = output_commit(&output);
     }

@@ -147,9 +147,10 @@ static struct argus_error *begin_recording(struct live *live)
 static struct argus_error *write_trace(struct live *live, struct output *output, bool is_last)
 {
     struct recorder_status status = {0};
-    struct argus_error *error = is_last && live->is_own
-                                    ? recorder_stop(live->client, output->fd, &status)
-                                    : recorder_snapshot(live->client, output->fd, &status);
+    struct argus_error *error =
+        is_last && live->is_own
+            ? recorder_stop(live->client, output->fd, &status)
+            : recorder_snapshot(live->client, output->fd, SNAPSHOT_PATIENCE_MS, &status);
     if (!error)
         error = output_commit(output);
     if (error)

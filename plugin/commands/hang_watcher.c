@@ -77,8 +77,8 @@ static struct argus_error *enter_folder(const char *folder)
  * hang in a while is kept, unless it is longer than the others. The same pauses follow a doubtful
  * hang that was none, in the same place of the same program. */
 #define MOST_UNFINISHED  8
-#define BUSY_TIMES       100
-#define FULL_TIMES       3 /* so many times in a row before the pauses begin */
+#define PATIENCE_MS      10000 /* while another snapshot is written */
+#define FULL_TIMES       3     /* so many times in a row before the pauses begin */
 #define FIRST_PAUSE_NS   (60ull * NS_PER_S)
 #define LONGEST_PAUSE_NS (3600ull * NS_PER_S)
 
@@ -156,19 +156,6 @@ static void note_repeated(struct watcher *watcher, const struct hang_finished *f
 
 /* --- one hang --- */
 
-/* Waits while another snapshot is written. */
-static struct argus_error *snapshot(struct watcher *watcher, int fd, struct recorder_status *ret)
-{
-    const struct timespec moment = {.tv_nsec = 100000000};
-    struct argus_error *error = recorder_snapshot(watcher->client, fd, ret);
-    for (int i = 0; i < BUSY_TIMES && error && error->code == ARGUS_ERROR_BUSY; i++) {
-        argus_error_destroy(error);
-        nanosleep(&moment, NULL);
-        error = recorder_snapshot(watcher->client, fd, ret);
-    }
-    return error;
-}
-
 static struct argus_error *take_snapshot(struct watcher *watcher, const struct reply_hang *hang,
                                          struct hang_job *ret)
 {
@@ -180,7 +167,7 @@ static struct argus_error *take_snapshot(struct watcher *watcher, const struct r
     if (error)
         return error;
     hang_folder_set_unfinished(ret->fd);
-    error = snapshot(watcher, ret->fd, &ret->status);
+    error = recorder_snapshot(watcher->client, ret->fd, PATIENCE_MS, &ret->status);
     if (!error)
         return NULL;
     hang_job_end(ret);

@@ -45,7 +45,7 @@ static struct argus_error *write_ring(struct recorder_client *client, struct ses
     struct recorder_status status = {0};
     struct argus_error *error = create_file(snapshot);
     if (!error)
-        error = recorder_snapshot(client, snapshot->fd, &status);
+        error = recorder_snapshot(client, snapshot->fd, SNAPSHOT_PATIENCE_MS, &status);
     if (!error)
         recording_complete_file(session, snapshot->path, true);
     else

@@ -347,11 +347,20 @@ struct argus_error *recorder_stop(struct recorder_client *client, int fd,
     return ask(client, &request, fd, ret);
 }
 
-struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
+#define ASK_AGAIN_MS 100
+
+struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
                                       struct recorder_status *ret)
 {
     struct request request = make_request(REQUEST_SNAPSHOT);
-    return ask(client, &request, fd, ret);
+    struct argus_error *error = ask(client, &request, fd, ret);
+    for (unsigned ms = 0; error && error->code == ARGUS_ERROR_BUSY && ms < patience_ms;
+         ms += ASK_AGAIN_MS) {
+        argus_error_destroy(error);
+        poll(NULL, 0, ASK_AGAIN_MS);
+        error = ask(client, &request, fd, ret);
+    }
+    return error;
 }
 
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret)

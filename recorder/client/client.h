@@ -142,7 +142,9 @@ struct argus_error *recorder_start(struct recorder_client *client,
 /* `fd` -1: memory mode writes nothing; a stream finishes its file. */
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret);
-struct argus_error *recorder_snapshot(struct recorder_client *client, int fd,
+/* Asks again for about `patience_ms` while the recorder is writing another file; then it is BUSY. */
+#define SNAPSHOT_PATIENCE_MS 3000
+struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
                                       struct recorder_status *ret);
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret);
 /* Makes this connection the watcher of a recording with hang_ms. recorder_next_hang() waits for the

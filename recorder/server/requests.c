@@ -299,7 +299,7 @@ static struct argus_error *check_snapshot(const struct server *server, bool with
     if (!server->recording)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
     if (recording_mode(server->recording) != RECORDING_MEMORY)
-        return argus_error_create(ARGUS_ERROR_BUSY,
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the recording is already written to a file (started by pid %d)",
                                   server->started_by.pid);
     return with_fd ? NULL

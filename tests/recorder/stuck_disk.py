@@ -121,7 +121,7 @@ class Stuck(Live):
         other = argus("snapshot", "-o", str(self.folder / "other.argus"))
         self.assertEqual(other.returncode, 1)
         self.assertIn("waiting for the file system", other.stderr)
-        time.sleep(10)
+        time.sleep(7)
         self.switch.unlink()
         _, said = front.communicate(timeout=20)
         self.assertEqual(front.returncode, 1, said)
