@@ -9,6 +9,7 @@
 #include "plugin/units.h"
 
 #define SECOND_NS 1000000000ll
+#define MINUTE_S  60
 #define DAY_S     86400
 
 /* A time of day as written by the user. */
@@ -16,7 +17,8 @@ struct written {
     struct tm tm; /* the date is valid only with has_date */
     int64_t fraction_ns;
     long offset_s; /* from UTC; valid only with has_zone */
-    bool has_date, has_zone, whole_second;
+    bool has_date, has_zone;
+    int64_t width_ns; /* a second or a minute is meant as a whole; else 0 */
 };
 
 static const char *take_date(const char *text, struct written *ret)
@@ -31,23 +33,31 @@ static const char *take_date(const char *text, struct written *ret)
     return text + used;
 }
 
+/* "10.5", after the colon. Returns the text after it; NULL: there are no seconds. */
+static const char *take_seconds(const char *seconds, struct written *ret)
+{
+    size_t length = strspn(seconds, "0123456789.");
+    char *end;
+    double value = strtod(seconds, &end);
+    if (!length || end != seconds + length || !(value < 60))
+        return NULL;
+    ret->tm.tm_sec = (int)value;
+    ret->fraction_ns = llround((value - ret->tm.tm_sec) * SECOND_NS);
+    ret->width_ns = memchr(seconds, '.', length) ? 0 : SECOND_NS;
+    return end;
+}
+
 /* Returns the text after the time of day; NULL: `text` does not begin with one. */
 static const char *take_clock(const char *text, struct written *ret)
 {
     int used = 0;
-    if (sscanf(text, "%2d:%2d:%n", &ret->tm.tm_hour, &ret->tm.tm_min, &used) != 2 || !used)
+    if (sscanf(text, "%2d:%2d%n", &ret->tm.tm_hour, &ret->tm.tm_min, &used) != 2 || !used ||
+        ret->tm.tm_hour < 0 || ret->tm.tm_hour > 23 || ret->tm.tm_min < 0 || ret->tm.tm_min > 59)
         return NULL;
-    const char *seconds = text + used;
-    size_t length = strspn(seconds, "0123456789.");
-    char *end;
-    double value = strtod(seconds, &end);
-    if (!length || end != seconds + length || !(value < 60) || ret->tm.tm_hour < 0 ||
-        ret->tm.tm_hour > 23 || ret->tm.tm_min < 0 || ret->tm.tm_min > 59)
-        return NULL;
-    ret->tm.tm_sec = (int)value;
-    ret->fraction_ns = llround((value - ret->tm.tm_sec) * SECOND_NS);
-    ret->whole_second = !memchr(seconds, '.', length);
-    return end;
+    if (text[used] == ':')
+        return take_seconds(text + used + 1, ret);
+    ret->width_ns = MINUTE_S * SECOND_NS;
+    return text + used;
 }
 
 static bool take_zone(const char *text, struct written *ret)
@@ -104,11 +114,11 @@ struct argus_error *time_point_range(const struct argus_trace *trace, const char
     if (!parse(text, &written))
         return argus_error_create(
             ARGUS_ERROR_USAGE,
-            "'%s' is not a time such as 14:32:10.5, '2026-11-23 14:32:10' or +1.5s", text);
+            "'%s' is not a time such as 14:32, 14:32:10.5, '2026-11-23 14:32:10' or +1.5s", text);
     int64_t start_wall_ns = (int64_t)argus_trace_ns_to_wall_ns(trace, start_ns);
     int64_t from_ns = wall_seconds(&written, start_wall_ns / SECOND_NS) * SECOND_NS +
                       written.fraction_ns - start_wall_ns;
-    int64_t until_ns = from_ns + (written.whole_second ? SECOND_NS - 1 : 0);
+    int64_t until_ns = from_ns + (written.width_ns ? written.width_ns - 1 : 0);
     bool next_day = until_ns < 0 && !written.has_date;
     if (next_day) {
         from_ns += DAY_S * SECOND_NS;

@@ -46,7 +46,7 @@ def test_what_is_printed_is_understood(setup):
         moment, clock = told(setup, path, zone)
         later = f"{moment[:17]}{int(moment[17:19]) + 1:02}{moment[19:]}"  # a second later, inside the hang
         for text in (later, later[:-6], later.replace(" ", "T", 1), later[:-2] + ":" + later[-2:], clock, clock[:8], utc,
-                     utc.replace("T", " ").replace("Z", " +0000"), later[11:]):
+                     utc.replace("T", " ").replace("Z", " +0000"), later[11:], clock[:5], f"{moment[:16]}{moment[-6:]}"):
             expect_equal(f"hangs at {text} in {zone}", hang(setup, path, f"--time={text}", TZ=zone), [first])
 
 
@@ -54,7 +54,7 @@ def test_outside_and_nonsense(setup):
     path = setup.trace("one", freezes(3000))
     for text in ("1960-01-01 00:00:00", "1999-01-01 00:00:00", "2100-01-01T00:00:00Z"):
         expect_in("outside the trace", setup.run("hangs", f"--time={text}", path, code=1).stderr)
-    for text in ("noon", "25:00:00", "00:61:00", "00:00:00 +1", "2026-11-23", "00:00:01 Zulu", "00:00:01Z5"):
+    for text in ("noon", "25:00:00", "00:61:00", "00:61", "1:2:", "12:3x", "00:00:00 +1", "2026-11-23", "00:00:01 Zulu", "00:00:01Z5"):
         expect_in("is not a time such as", setup.run("hangs", f"--time={text}", path, code=2).stderr)
 
 
