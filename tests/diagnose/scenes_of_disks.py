@@ -140,7 +140,7 @@ def disk_that_refuses_a_request():
 
 # --- file systems in user space ---
 
-FILE_SERVER = 60
+FILE_SERVER, DISPLAY = 60, 61
 
 
 def waits_for_requests(s):
@@ -184,6 +184,24 @@ def page_of_a_served_file():
     """The server is busy and owes the page when the recording ends."""
     s = with_file_server()
     faults_on_served_file(s)
+    s.goes_on(3000)
+    return s, "editor", {"type": "LongWait", "root": ("fileserver", "LongRunning"), "only": {"fileserver"}}
+
+
+@scene
+def data_of_a_served_file():
+    """A signal can end this wait. The editor has sent something to a display before, which owes no answer."""
+    s = with_file_server()
+    s.thread(DISPLAY, "display")
+    s.wait(DISPLAY, "poll")
+    s.wake(EDITOR, DISPLAY)
+    s.message(EDITOR, 70)
+    s.message(DISPLAY, 70, received=True)
+    s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=read arg1=4")
+    s._record(s.cpus[EDITOR], EDITOR, f"make_runnable thread={FILE_SERVER} context=task")
+    s._record(s.cpus[EDITOR], EDITOR, "object fd=4 inode=2 mode=file")
+    s._record(s.cpus[EDITOR], EDITOR, "switch state=S next=0")
+    s._comes_back(FILE_SERVER, 80)
     s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("fileserver", "LongRunning"), "only": {"fileserver"}}
 

@@ -11,6 +11,7 @@
 #include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/chunk_records.h"
 #include "event/tracepoints.h"
+#include "graph/text/object_text.h"
 
 /* --- whether a system call of the thread began or ended in a window --- */
 
@@ -50,9 +51,19 @@ static struct argus_error *is_of_wait(const struct view *view, const struct argu
 
 /* --- the server --- */
 
+/* A signal can end a wait for such a server, so the kernel does not count it as one for a disk. */
 static bool is_for_file(const struct argus_wait *wait)
 {
-    return wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT;
+    switch (wait->kind) {
+    case ARGUS_WAIT_DISK:
+    case ARGUS_WAIT_FAULT:
+        return true;
+    case ARGUS_WAIT_READ:
+    case ARGUS_WAIT_WRITE:
+        return object_is_file(wait->object_type);
+    default:
+        return false;
+    }
 }
 
 /* Whether nothing ended the wait of `vertex` in `window`, or only a signal. */
