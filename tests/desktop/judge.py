@@ -143,8 +143,9 @@ def judge_folder(argus, folder, truth):
         pid = pid_of(trace)
         if pid == truth.pid:
             verdict = judge(argus, trace, truth)
+            invented += verdict.invented  # hangs that the file lists beside the freeze
             best = verdict if verdict.found and not best.culprit else best
         elif pid in truth.ours - truth.culprits - truth.victims - truth.allowed:
             invented.append(trace.name)
-    best.invented = invented
+    best.invented = sorted(set(invented))
     return best

@@ -7,6 +7,7 @@ half of the time, or if it is a thread that was not watched. On a busy machine s
 import json
 import os
 import random
+import shutil
 import subprocess
 import time
 from dataclasses import asdict, dataclass, field
@@ -25,6 +26,12 @@ MENUS = ("key F10;sleep 0.5;key Down;key Down;sleep 0.5;key Escape;key Escape", 
 DIALOG = ("key ctrl+o;sleep 2;key Escape",)
 FIND = ("key ctrl+f;sleep 1;type words;sleep 0.5;key Escape",)
 PASTE = ("key ctrl+a;key ctrl+c;key ctrl+End;key ctrl+v",)
+# Things that stay open, or are left alone, for longer than the limit of a hang.
+AWAY = ("minimize 12", "sleep 15")
+OPEN_DIALOG = ("key ctrl+o;sleep 14;key Escape",)
+OPEN_MENU = ("key F10;sleep 0.5;key Down;sleep 9;key Escape;key Escape",)
+PROMPTS = ("key alt+x;sleep 12;key ctrl+g", "key ctrl+x;key ctrl+f;sleep 25;key ctrl+g", "key ctrl+s;type wor;sleep 9;key ctrl+g",
+           "key alt+colon;type (read-key-sequence \"?\")\n;sleep 11;key a", "key alt+exclam;sleep 6;type ls\n", "key ctrl+x;sleep 8;key ctrl+g")
 COMMANDS = ("type ls -l /usr/bin | tail\n", "type find /usr/include -name 's*.h' | wc\n", "type make -s -B -C {folder}/build\n",
             "type git -C {folder}/repository log\n", "type sleep 4\n", "type grep -r main /usr/share/doc | tail -1\n", "type python3 -c 'print(2 ** 99)'\n")
 VIM = ("key Down", "type ihello", "key Escape", "type :e {folder}/other.txt\n", "type :set list!\n", "type :!true\n", "key Page_Down", "type u")
@@ -41,11 +48,12 @@ class Program:
 
 
 PROGRAMS = [
-    Program(("mousepad", "{text}"), TYPING + MENUS + DIALOG + FIND + PASTE),
-    Program(("geany", "-i", "{source}"), TYPING + MENUS + DIALOG + FIND),
-    Program(("l3afpad", "{text}"), TYPING + MENUS + DIALOG + PASTE),
-    Program(("featherpad", "{text}"), TYPING + MENUS + DIALOG + FIND + PASTE),
-    Program(("emacs", "-Q", "{text}"), TYPING[:4] + ("key ctrl+s;type words;key Return", "key alt+x;type shell-command\n;sleep 0.5;type ls\n")),
+    Program(("mousepad", "{text}"), TYPING + MENUS + DIALOG + FIND + PASTE + AWAY + OPEN_DIALOG + OPEN_MENU),
+    Program(("geany", "-i", "{source}"), TYPING + MENUS + DIALOG + FIND + AWAY + OPEN_DIALOG),
+    Program(("l3afpad", "{text}"), TYPING + MENUS + DIALOG + PASTE + OPEN_MENU),
+    Program(("featherpad", "{text}"), TYPING + MENUS + DIALOG + FIND + PASTE + AWAY + OPEN_DIALOG),
+    Program(("emacs", "-Q", "{text}"), TYPING[:4] + PROMPTS + AWAY + ("key ctrl+s;type words;key Return",
+                                                                     "key alt+x;type shell-command\n;sleep 0.5;type ls\n")),
     Program(("gvim", "-f", "{text}"), VIM),
     Program(("xterm",), COMMANDS),
     Program(("thunar", "/usr/share"), ("key Down", "key Page_Down", "key F5", "key Return;sleep 1;key alt+Up", *MENUS)),
@@ -57,8 +65,27 @@ PROGRAMS = [
              "--disable-sync", "--user-data-dir={folder}/chromium", "file:///usr/share/doc"), BROWSER, 6),
     Program(("firefox-esr", "--no-remote", "--profile", "{folder}/firefox", "file:///usr/share/doc"), BROWSER, 8),
     Program(("soffice", "--norestore", "--nologo", "--writer"), TYPING + MENUS + DIALOG, 12),
+    Program(("dosbox",), ("type dir\n", "type cls\n", "sleep 10"), 5),
+    Program(("mupdf", "{pages_pdf}"), ("key Page_Down", "key g", "key plus", "key minus", *AWAY)),
+    Program(("xfe", "/usr/share"), ("key Down", "key Page_Down", "key ctrl+r", *MENUS[:1], *OPEN_MENU)),
+    Program(("kate", "-b", "{text}"), TYPING + DIALOG + OPEN_DIALOG + FIND, 6),
+    Program(("nedit", "{text}"), TYPING + DIALOG + OPEN_MENU),
+    Program(("fluid",), ("key F1;sleep 1;key Escape", *DIALOG, *OPEN_DIALOG)),
+    Program(("jedit", "-noserver", "{text}"), TYPING + DIALOG + OPEN_DIALOG + AWAY, 15),
+    Program(("gnome-text-editor", "-s", "{text}"), TYPING + DIALOG + OPEN_DIALOG + AWAY, 5),
+    Program(("gitk",), ("key Down", "key Page_Down", "key F5")),
+    Program(("/usr/lib/qt6/bin/linguist",), (*MENUS, *DIALOG, *OPEN_DIALOG, *AWAY)),
+    Program(("xterm", "-e", "vim", "{text}"), VIM + AWAY),
+    Program(("xterm", "-e", "mc", "-u"), ("key Down", "key Tab", "key F3;sleep 8;key F10", "key F5;sleep 6;key Escape;key Escape")),
+    Program(("xterm", "-e", "/usr/bin/python3"), ("type 2 ** 64\n", "type input()\n;sleep 7;type words\n", "type __import__('time').sleep(4)\n")),
 ]
 OPEN_AT_ONCE = 5
+
+
+def is_meant(program, names):
+    """A program, or one that runs in a terminal, may be named as a case is."""
+    words = " ".join(os.path.basename(word) for word in program.command)
+    return not names or any(words.startswith(name) for name in names)
 
 
 @dataclass
@@ -84,7 +111,7 @@ class Use:
         self.until = time.monotonic() + 60 * options.ordinary
         self.chance = random.Random(options.seed)
         self.open = []  # of (process, program, when to close it)
-        self.waiting = list(PROGRAMS)
+        self.waiting = [program for program in PROGRAMS if shutil.which(program.command[0]) and is_meant(program, options.cases)]
         self.chance.shuffle(self.waiting)
         self.sleepers = Sleepers()
         self.outcome = Outcome(options.ordinary)
@@ -126,7 +153,7 @@ class Use:
         self.session.focus(windows[-1][0])
         for step in self.text(self.chance.choice(program.actions)).split(";"):
             word, _, rest = step.partition(" ")
-            ACTIONS[word](self.session, rest)
+            ACTIONS[word](self.session, windows[-1][0], rest)
         self.outcome.actions += 1
         time.sleep(self.chance.choice((0.2, 1, 1, 3, 8)))
 
@@ -165,7 +192,7 @@ class Use:
         next_look = time.monotonic() + SNAPSHOT_S
         while time.monotonic() < self.until:
             self.close_old()
-            while len(self.open) < OPEN_AT_ONCE:
+            while self.waiting and len(self.open) < OPEN_AT_ONCE:
                 self.open_next()
             self.act()
             if time.monotonic() > next_look:
@@ -206,8 +233,15 @@ class Use:
         return self.outcome
 
 
+def minimize(session, window, seconds):
+    session.x("windowminimize", window)
+    time.sleep(float(seconds))
+    session.x("windowactivate", window)
+
+
 ACTIONS = {
-    "key": lambda session, rest: session.x("key", rest),
-    "type": lambda session, rest: session.x("type", "--delay", "40", rest),
-    "sleep": lambda session, rest: time.sleep(float(rest)),
+    "key": lambda session, window, rest: session.x("key", rest),
+    "type": lambda session, window, rest: session.x("type", "--delay", "40", rest),
+    "sleep": lambda session, window, rest: time.sleep(float(rest)),
+    "minimize": minimize,
 }
