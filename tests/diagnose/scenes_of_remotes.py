@@ -46,6 +46,25 @@ def silent_name_server():
 
 
 @scene
+def silent_name_server_beside_a_partner():
+    """A thread that had woken the editor several times before waits for something meanwhile, too."""
+    s = editor()
+    for _ in range(4):
+        s.wait(10, "read", inode=400, mode="fifo")
+        s.for_ms(2)
+        s.wake(90, 10)
+        s.for_ms(1)
+    asks(s, 70, NAME_SERVER, "udp")
+    s.wait(10, "poll", timeout=True)
+    s.wait(90, "read", inode=500, mode="fifo")
+    s.for_ms(3000)
+    s.timer(10)
+    s.sleep(10, 10)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "10.99.0.2:53 (UDP) did not answer", "remote": ("10.99.0.2", 53, "UDP", False)}
+
+
+@scene
 def silent_name_server_of_a_child():
     """The parent sees by a pipe that the child runs its program, and waits for its end. That is no request, and no circle."""
     s = Scene()

@@ -568,6 +568,15 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
+/* Whether the wait is known, or taken, to be for another machine: no reason to guess at threads. */
+static struct argus_error *is_for_remote(const struct diagnoser *d, uint32_t vertex, bool *ret)
+{
+    struct awaited_remote awaited;
+    struct argus_error *error = awaited_remote_find(&d->view, vertex, &awaited);
+    *ret = !error && awaited.remote != ARGUS_NONE && (!awaited.guess || !slept(d, vertex));
+    return error;
+}
+
 struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
     struct search search = {.position = position,
@@ -575,12 +584,14 @@ struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_p
                             .silent = ARGUS_NONE,
                             .holder = ARGUS_NONE,
                             .client.thread = ARGUS_NONE};
-    struct argus_error *error = NULL;
+    bool for_remote;
+    struct argus_error *error = is_for_remote(d, position->vertex, &for_remote);
     search.holder = file_lock_find_holder(&d->view, position->vertex);
     search.shared =
         (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        bool is_known = find_silent(&search) != ARGUS_NONE || search.client.thread != ARGUS_NONE;
+        bool is_known =
+            for_remote || find_silent(&search) != ARGUS_NONE || search.client.thread != ARGUS_NONE;
         if (((all_evidence[i].flags & EVIDENCE_VAGUE) && is_known) || is_enough(&search))
             break;
         if (applies(&search, &all_evidence[i]))
