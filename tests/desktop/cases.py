@@ -83,6 +83,11 @@ CASES = [
     Case("viewnior-slow-file", "GTK 2", ("viewnior", "{slow}/slow.png"), means.SlowFiles, start_up=True),
     Case("xournalpp-slow-file", "GTK 3", ("xournalpp", "{slow}/slow.pdf"), means.SlowFiles, start_up=True),
     Case("dosbox-slow-file", "SDL", ("dosbox", "-conf", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("xmessage-slow-file", "Athena", ("xmessage", "-file", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("xedit-slow-file", "Athena", ("xedit", "{slow}/slow.txt"), means.SlowFiles, start_up=True),
+    Case("display-slow-file", "Xlib (ImageMagick)", ("display", "{slow}/slow.png"), means.SlowFiles, start_up=True),
+    Case("tkdiff-slow-file", "Tk", ("tkdiff", "{slow}/slow.txt", "{text}"), means.SlowFiles, start_up=True),
+    Case("meld-slow-file", "GTK 3 (Python)", ("meld", "{slow}/slow.txt", "{text}"), means.SlowFiles, start_up=True),
     # The clipboard's owner is stopped.
     Case("emacs-paste", "GTK 3 (own loop)", EMACS, means.StoppedClipboard, freeze=("key ctrl+y",)),
     Case("gvim-paste", "GTK 3", ("gvim", "-f", "{text}"), means.StoppedClipboard, use=("key Down",), freeze=('type "+p',)),
