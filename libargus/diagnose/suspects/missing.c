@@ -568,15 +568,6 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
-/* Whether the wait is known, or taken, to be for another machine: no reason to guess at threads. */
-static struct argus_error *is_for_remote(const struct diagnoser *d, uint32_t vertex, bool *ret)
-{
-    struct awaited_remote awaited;
-    struct argus_error *error = awaited_remote_find(&d->view, vertex, &awaited);
-    *ret = !error && awaited.remote != ARGUS_NONE && (!awaited.guess || !slept(d, vertex));
-    return error;
-}
-
 struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
     struct search search = {.position = position,
@@ -584,8 +575,9 @@ struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_p
                             .silent = ARGUS_NONE,
                             .holder = ARGUS_NONE,
                             .client.thread = ARGUS_NONE};
-    bool for_remote;
-    struct argus_error *error = is_for_remote(d, position->vertex, &for_remote);
+    bool may_guess = !slept(d, position->vertex), for_remote;
+    struct argus_error *error =
+        remote_is_awaited(&d->view, position->vertex, may_guess, &for_remote);
     search.holder = file_lock_find_holder(&d->view, position->vertex);
     search.shared =
         (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};

@@ -89,6 +89,15 @@ struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex
     return error;
 }
 
+struct argus_error *remote_is_awaited(const struct view *view, uint32_t vertex, bool may_guess,
+                                      bool *ret)
+{
+    struct awaited_remote awaited;
+    struct argus_error *error = awaited_remote_find(view, vertex, &awaited);
+    *ret = !error && awaited.remote != ARGUS_NONE && (may_guess || !awaited.guess);
+    return error;
+}
+
 static struct argus_error *note_guess(struct diagnoser *d, const struct awaited_remote *awaited)
 {
     struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_REMOTE, .remote = awaited->remote};

@@ -15,6 +15,11 @@ struct awaited_remote {
 struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex,
                                         struct awaited_remote *ret);
 
+/* Whether the wait is for another machine, so that there is no reason to guess at threads.
+ * `may_guess` as below. */
+struct argus_error *remote_is_awaited(const struct view *view, uint32_t vertex, bool may_guess,
+                                      bool *ret);
+
 /* Blames the wait of `vertex` if it was for another machine; `*ret_done`: it was. `may_guess`: also
  * if that is a guess. */
 struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
