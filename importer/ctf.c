@@ -148,7 +148,10 @@ static int add_folder(const char *path, const struct stat *status, int kind, str
     if (kind != FTW_F || strcmp(path + place->base, "metadata") != 0)
         return 0;
     char *folder = strndup(path, place->base > 1 ? (size_t)place->base - 1 : 1);
-    return folder && vec_push(&folders, folder) ? 0 : -1;
+    if (folder && vec_push(&folders, folder))
+        return 0;
+    free(folder);
+    return -1;
 }
 
 static void find_folders(const char *path)

@@ -42,7 +42,7 @@ static bool text_place(const struct tep_format_field *field, const struct tep_re
     *ret_offset = place & 0xffff;
     *ret_length = place >> 16;
     if (field->flags & TEP_FIELD_IS_RELATIVE)
-        *ret_offset += (size_t)(field->offset + field->size);
+        *ret_offset += (size_t)field->offset + (size_t)field->size;
     return *ret_offset <= (size_t)record->size && *ret_length <= (size_t)record->size - *ret_offset;
 }
 

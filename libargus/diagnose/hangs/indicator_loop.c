@@ -383,7 +383,7 @@ static bool scan_before(struct scan *scan, uint32_t thread)
                               .thread = thread,
                               .vertex = ARGUS_NONE,
                               .indicator = ARGUS_INDICATOR_EVENT_LOOP};
-    struct stop stop;
+    struct stop stop = {.end_ns = UINT64_MAX}; /* no stop: the loop was not reached */
     uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
     while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
         v++;
