@@ -75,7 +75,7 @@ static void read_value(uint32_t pid, uint64_t address, const struct loop_flag *f
                        struct argus_live_flag *ret)
 {
     if (flag->is_thread_local || flag->is_mapped || flag->foreign || flag->local.is_local ||
-        flag->is_element)
+        flag->elements)
         return;
     for (uint32_t i = 0; i < flag->links; i++) {
         uint64_t pointer;

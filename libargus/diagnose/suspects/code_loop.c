@@ -93,7 +93,7 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     ret->name = text_print("%s", is_member ? member.text : name);
     ret->image = text_print("%s", is_known ? text_image(image) : "");
     /* An address that counts from the thread's block, a mapping or the stack is none of the file. */
-    if (is_known && !flag->is_mapped && !flag->local.is_local && !flag->is_element &&
+    if (is_known && !flag->is_mapped && !flag->local.is_local && !flag->elements &&
         (is_named || !flag->is_thread_local))
         choose_watch(d, v, flag, address, ret);
     ret->watch_name = text_print("%s", name);

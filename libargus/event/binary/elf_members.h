@@ -17,6 +17,7 @@ struct elf_reach {
 
 struct elf_member {
     char text[512];
+    uint32_t name_bytes;    /* of the text: the variable's own name, which may have brackets, too */
     uint32_t skipped_bytes; /* from the beginning of the member to the memory */
     bool is_bit_field;
 };

@@ -261,6 +261,7 @@ bool elf_member_text(struct elf_file *file, const struct elf_member_root *root,
                                   .is_thread_local = root->is_thread_local,
                                   .symbol = variable.name};
     put_symbol(&writer, variable.name);
+    ret->name_bytes = (uint32_t)writer.length;
     return dwarf_variable_find(units->dwarf, unit_of(units, root->code), &wanted, &die) &&
            dwarf_type_of(&die, &type) &&
            name_path(&writer, &type, variable.offset, false, reach, ret);
@@ -326,6 +327,7 @@ bool elf_member_local_text(struct elf_file *file, const struct elf_local_root *r
             continue;
         *ret = (struct elf_member){.skipped_bytes = 0};
         put(&writer, "%s", name);
+        ret->name_bytes = (uint32_t)writer.length;
         if (name_path(&writer, &type, offset, where.is_in_register, reach, ret))
             return true;
     }

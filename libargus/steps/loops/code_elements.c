@@ -1,3 +1,4 @@
+#include "event/binary/elf_words.h"
 #include "steps/loops/code_pointer.h"
 
 /* What is added to an index at last, in bytes: code may add a member's offset to it instead of to the
@@ -32,7 +33,7 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
                                uint64_t registers, struct pointer *ret)
 {
     unsigned best = 0;
-    int64_t added = scope->function->nodes.data[node].addend;
+    int64_t added = scope->function->nodes.data[node].addend, part, own_part = 0;
     struct pointer pointer;
     *ret = (struct pointer){0};
     for (uint8_t reg = 0; reg < REGISTER_FLAGS; reg++) {
@@ -40,17 +41,39 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
             continue;
         code_pointer_find(finder, scope, node, reg, &pointer);
         unsigned rank = array_rank(&pointer);
-        if (rank < 2)
-            added += constant_part(finder, scope, node, reg);
+        part = rank < 2 ? constant_part(finder, scope, node, reg) : 0;
+        added += part;
         if (rank < best || !rank)
             continue;
         if (rank == best) /* several */
             pointer = (struct pointer){0};
         *ret = pointer;
         best = rank;
+        own_part = part;
     }
-    if (ret->kind == POINTER_OBJECT) /* its value has the constant part */
-        added = scope->function->nodes.data[node].addend;
+    if (ret->kind == POINTER_OBJECT) /* its value has its own part */
+        added -= own_part;
     ret->value += added;
     ret->is_element = ret->kind != POINTER_UNKNOWN;
+    code_pointer_take_array(scope->function->image, scope->function->nodes.data[node].addend, ret);
+}
+
+/* Behind the first code, where programs have data. */
+static bool is_data_address(const struct elf_file *file, uint64_t address)
+{
+    uint64_t first;
+    size_t bytes;
+    return elf_words_are_final(file) && elf_file_code(file, 0, &first, &bytes) &&
+           address >= first && address - first >= bytes && address < elf_file_end(file);
+}
+
+bool code_pointer_take_array(const struct code_image *image, int64_t added, struct pointer *pointer)
+{
+    bool may_be = pointer->kind == POINTER_UNKNOWN || pointer->kind == POINTER_OBJECT ||
+                  pointer->kind == POINTER_LOADED;
+    if (!may_be || added <= 0 || !is_data_address(image->file, (uint64_t)added))
+        return false;
+    *pointer = (struct pointer){
+        .kind = POINTER_ADDRESS, .value = added, .image = image, .is_element = true};
+    return true;
 }

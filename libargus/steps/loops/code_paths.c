@@ -15,11 +15,12 @@ static void find_path(struct finder *finder, const struct code_scope *scope, uin
 static bool same_pointer(const struct pointer *a, const struct pointer *b)
 {
     if (a->kind != b->kind || a->value != b->value || a->image != b->image || a->reg != b->reg ||
-        a->function != b->function || a->node != b->node)
+        a->function != b->function || a->node != b->node || a->is_element != b->is_element)
         return false;
     if (a->kind == POINTER_FOREIGN)
         return strcmp(a->name, b->name) == 0;
-    return a->kind != POINTER_LOADED || code_path_is_same(&a->path, &b->path);
+    return a->kind != POINTER_LOADED ||
+           (a->path.elements == b->path.elements && code_path_is_same(&a->path, &b->path));
 }
 
 /* --- from a pointer to what it points at --- */
@@ -110,7 +111,7 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
     default:
         break;
     }
-    ret->is_element |= pointer->is_element;
+    ret->elements |= pointer->is_element ? UINT32_C(1) << ret->links : 0;
 }
 
 /* --- where a pointer comes from --- */
@@ -134,7 +135,8 @@ static const struct code_function *called_function(const struct finder *finder,
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret);
 
-/* Whether only the stack of `function`, which ends, or its calls tell where the pointer leads. */
+/* Whether the pointer leads to the stack of `function`, or counts from a word there, or from what one of
+ * its calls returned. That says nothing when the function has ended. */
 static bool is_of_function(const struct pointer *pointer, const struct code_function *function)
 {
     bool is_local = pointer->kind == POINTER_STACK || pointer->kind == POINTER_OBJECT;
@@ -252,7 +254,8 @@ static void take_new_object(struct finder *finder, const struct code_scope *scop
             !is_result_of(finder, scope, i, register_lone_general(at->reads), call, &added))
             continue;
         find_path(finder, scope, i, 0, &path);
-        if ((path.root == CODE_ADDRESS || path.root == CODE_FOREIGN) && path.links == 0) {
+        if ((path.root == CODE_ADDRESS || path.root == CODE_FOREIGN) && path.links == 0 &&
+            !path.elements) {
             *ret = (struct pointer){
                 .kind = POINTER_LOADED, .value = -added, .image = function->image, .path = path};
             return;
@@ -335,13 +338,14 @@ static void note_sighting(struct pointer *pointer, const struct code_scope *scop
             scope->function->nodes.data[node].address, pointer->value, *slot, is_slot};
 }
 
-/* What is in a word of the stack; if it is not always the same, the word is a variable itself. */
+/* What is in a word of the stack; if it is not always the same, or one of several words, it is a
+ * variable itself. */
 static void find_in_slot(struct finder *finder, const struct code_scope *scope, uint32_t node,
                          const struct code_path *path, struct pointer *ret)
 {
     for (; scope && scope->function != path->function; scope = scope->caller)
         node = scope->call;
-    if (scope)
+    if (scope && !path->elements)
         find_stored(finder, scope, node, path->slot, ret);
     if (scope)
         note_sighting(ret, scope, node, &path->slot, true);
@@ -396,6 +400,8 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
     } else if (copies && reg != REGISTER_NONE) {
         code_pointer_find(finder, scope, node, reg, ret);
         ret->value += ret->kind != POINTER_UNKNOWN && at->is_sum ? at->addend : 0;
+        if (at->is_sum)
+            code_pointer_take_array(scope->function->image, at->addend, ret);
     } else if (code_adds(scope->function, at)) {
         code_pointer_find_element(finder, scope, node, at->reads, ret);
     } else if (copies && !at->reads && (at->is_sum || at->has_immediate)) {
@@ -508,6 +514,9 @@ static void find_path(struct finder *finder, const struct code_scope *scope, uin
         code_pointer_find(finder, scope, node, memory->base, &pointer);
     else
         pointer = (struct pointer){.kind = POINTER_ADDRESS, .image = scope->function->image};
+    if (memory->base != REGISTER_NONE && memory->segment == SEGMENT_NONE &&
+        code_pointer_take_array(scope->function->image, memory->displacement, &pointer))
+        pointer.value = 0;
     follow_pointer(&pointer, memory->displacement, ret);
     if (memory->segment != SEGMENT_NONE)
         ret->root = memory->segment == SEGMENT_FS && ret->root == CODE_ADDRESS && !ret->links

@@ -41,8 +41,9 @@ struct code_path {
     uint64_t code;                        /* an instruction of it that used the word of the stack */
     struct code_sighting seen[CODE_SIGHTINGS]; /* the object, in `function` or its callees */
     uint32_t seen_count;
-    bool
-        is_element; /* of an array: any number of elements is to be added to the address, or to the last offset */
+    /* of arrays: any number of elements is to be added to the address (bit 0), or to offsets[k - 1]
+     * (bit k) */
+    uint32_t elements;
     uint32_t links;
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes;
@@ -67,8 +68,8 @@ static inline bool code_path_is_local(const struct code_path *path)
     return path->root == CODE_STACK || path->root == CODE_OBJECT;
 }
 
-/* Whether both name the same, whatever the size. Never for what is unknown. What the program mapped at two places of its code counts as the
- * same. */
+/* Whether both name the same, whatever the size, and whichever elements. Never for what is unknown.
+ * What the program mapped at two places of its code counts as the same. */
 bool code_path_is_same(const struct code_path *a, const struct code_path *b);
 
 /* Whether both count from the same pointer. `*ret`: how far `path` lies behind `other`. */

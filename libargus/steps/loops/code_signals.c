@@ -125,7 +125,7 @@ static uint64_t stored_handler(const struct search *search, const struct code_pa
     if (at->is_move && !at->reads && at->has_immediate) /* of a program that is not relocated */
         return (uint64_t)at->immediate;
     bool is_address = code_path_find_stored(search->budget, search->scope, store, &value) &&
-                      value.root == CODE_ADDRESS && value.links == 0;
+                      value.root == CODE_ADDRESS && value.links == 0 && !value.elements;
     return is_address ? value.address : 0;
 }
 
@@ -137,7 +137,9 @@ static uint64_t handler_at(const struct search *search, uint32_t node, enum inst
     find_argument(search, node, 1, &handler);
     if (kind == INSTALLS_STRUCTURE)
         return stored_handler(search, &handler, node);
-    return handler.root == CODE_ADDRESS && handler.links == 0 ? handler.address : 0;
+    return handler.root == CODE_ADDRESS && handler.links == 0 && !handler.elements
+               ? handler.address
+               : 0;
 }
 
 static void look_at(const struct search *search, uint32_t node)
@@ -147,7 +149,7 @@ static void look_at(const struct search *search, uint32_t node)
     if (kind == INSTALLS_NOTHING)
         return;
     find_argument(search, node, 0, &number); /* a constant looks like an address */
-    if (number.root != CODE_ADDRESS || number.links || !number.address ||
+    if (number.root != CODE_ADDRESS || number.links || number.elements || !number.address ||
         number.address > MOST_SIGNAL)
         return;
     uint64_t handler = handler_at(search, node, kind);

@@ -280,7 +280,7 @@ bool code_similar_find(const struct loop_flag *flag, uint64_t code, const uint64
 {
     struct instruction_decoder *decoder;
     *ret = (struct code_writers){0};
-    if (flag->is_element || flag->is_mapped || (!flag->links && !flag->local.is_local))
+    if (flag->elements || flag->is_mapped || (!flag->links && !flag->local.is_local))
         return false;
     struct argus_error *error =
         instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);

@@ -40,8 +40,10 @@ static void add_source(struct code_slice *slice, const struct code_path *path)
         return;
     slice->found = true;
     for (uint32_t i = 0; i < slice->source_count; i++)
-        if (code_path_is_same(&slice->sources[i], path))
+        if (code_path_is_same(&slice->sources[i], path)) {
+            slice->sources[i].elements |= path->elements;
             return;
+        }
     if (slice->source_count == CODE_SOURCES_MAX)
         slice->is_unknown = true;
     else
@@ -91,11 +93,13 @@ static void follow_slot(struct code_slice *slice, const struct code_scope *scope
                         const struct code_path *path)
 {
     struct code_reach stores;
-    if (path->function == scope->function && code_slot_has_time(slice->budget, scope, path->slot)) {
+    if (path->function == scope->function && !path->elements &&
+        code_slot_has_time(slice->budget, scope, path->slot)) {
         slice->timed = true;
         return;
     }
-    if (path->function != scope->function || code_slot_is_shared(scope->function, path->slot)) {
+    if (path->function != scope->function || path->elements ||
+        code_slot_is_shared(scope->function, path->slot)) {
         follow_local(slice, scope, path);
         return;
     }
@@ -203,8 +207,9 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
         slice->is_unknown = true;
     else if (code_path_is_local(&path))
         follow_local(slice, scope, &path);
-    else if (path.is_element && loop_of(scope) &&
-             code_is_given(slice->budget, loop_of(scope), &path))
+    else if (path.elements &&
+             (is_constant(&path) || /* the index decides */
+              (loop_of(scope) && code_is_given(slice->budget, loop_of(scope), &path))))
         slice->is_unknown = true;
     else if (!follow_own_stores(slice, scope, &path))
         add_source(slice, &path);

@@ -24,7 +24,7 @@ static bool word_of(const struct code_path *pointed, struct code_path *ret)
 }
 
 /* `*ret_function`: where the pointer leads, if the code says so itself; its root is else
- * CODE_UNKNOWN. */
+ * CODE_UNKNOWN. False: the code does not tell, or only that it is one word of an array. */
 static bool find_word(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
                       struct code_path *ret, struct code_path *ret_function)
 {
@@ -33,12 +33,14 @@ static bool find_word(struct code_budget *budget, const struct code_scope *scope
     *ret_function = (struct code_path){.root = CODE_UNKNOWN};
     if (at->memory_count && at->memory[0].reads) {
         code_path_find(budget, scope, node, 0, ret);
-        return ret->root != CODE_UNKNOWN;
+        return ret->root != CODE_UNKNOWN && !ret->elements;
     }
     uint8_t reg = called_register(scope, at);
     if (reg == REGISTER_NONE)
         return false;
     code_path_find_pointed(budget, scope, node, reg, &pointed);
+    if (pointed.elements)
+        return false;
     if (pointed.root == CODE_ADDRESS && pointed.links == 0)
         *ret_function = pointed;
     return ret_function->root == CODE_ADDRESS || word_of(&pointed, ret);

@@ -155,7 +155,7 @@ static void add_pointer(struct search *search, const struct code_scope *scope, u
         return;
     if (!is_constant && ((!code_path_find_stored(&search->budget, scope, node, &path) &&
                           !find_half(search, scope, node, distance, &path)) ||
-                         path.root != CODE_ADDRESS || path.links)) {
+                         path.root != CODE_ADDRESS || path.links || path.elements)) {
         found->is_cut = true;
         return;
     }
@@ -177,10 +177,12 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     if (!overlaps(&stored, &search->flag, &distance))
         return;
     if (search->pointers) {
+        search->pointers->is_cut |= stored.elements != 0;
         add_pointer(search, scope, node, distance);
         return;
     }
     struct code_writer writer = writer_at(search, node);
+    writer.is_possible |= stored.elements || search->flag.elements;
     writer.has_value = distance == 0 && stores_constant(search, scope, node, &writer.value);
     if (writer.has_value && stored.size_bytes < search->flag.size_bytes)
         writer.has_value = false; /* a part of it */
@@ -300,7 +302,8 @@ static void look_at_functions(struct search *search, const struct code_scope *sc
         .scope = scope, .node = node, .variable = leading, .is_thread = begins_thread(target)};
     unsigned most = handing.is_thread || target->is_here ? 1 : CODE_ARGUMENTS;
     for (unsigned i = 0; i < CODE_ARGUMENTS; i++)
-        if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0)
+        if (i != leading && pointed[i].root == CODE_ADDRESS && pointed[i].links == 0 &&
+            !pointed[i].elements)
             look_at_function_argument(search, handing, pointed[i].address, most);
 }
 
@@ -489,7 +492,7 @@ static struct code_path path_of(const struct loop_flag *flag, struct code_librar
         .size_bytes = flag->size_bytes,
     };
     memcpy(path.offsets, flag->offsets, sizeof(path.offsets));
-    path.is_element = flag->is_element;
+    path.elements = flag->elements;
     if (flag->local.is_local) {
         path.root = flag->local.is_object ? CODE_OBJECT : CODE_STACK;
         path.slot = flag->local.slot;

@@ -20,7 +20,8 @@ struct code_writer {
     int64_t value;         /* … that it writes, if has_value */
     bool has_value;
     uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
-    /* it gives the variable's address to a function of another file, or is a callback that may get it */
+    /* it gives the variable's address to a function of another file, is a callback that may get it,
+     * writes an element of an array where the loop looks at one, or is only alike (code_similar.h) */
     bool is_possible;
 };
 

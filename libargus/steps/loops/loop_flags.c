@@ -58,7 +58,7 @@ static bool searches(const struct code_slice *slice)
 {
     for (uint32_t i = 0; i < slice->source_count; i++) {
         const struct code_path *path = &slice->sources[i];
-        if (path->is_element || (path->root == CODE_STACK && path->links))
+        if (path->elements || (path->root == CODE_STACK && path->links))
             return true;
     }
     return false;
@@ -150,7 +150,7 @@ static struct loop_flag flag_of(const struct code_path *path)
         .address = path->address,
         .links = path->links,
         .size_bytes = path->size_bytes,
-        .is_element = path->is_element,
+        .elements = path->elements,
         .local = local_of(path),
     };
     /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two

@@ -46,7 +46,7 @@ struct loop_flag {
     uint32_t links;       /* the pointers that lead on from there */
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes; /* that are looked at */
-    bool is_element;     /* of an array; the address or the last offset is that of some element */
+    uint32_t elements;   /* as struct code_path has it; 0: of no array */
     struct loop_local local;
     struct loop_tests tests;
 };
@@ -74,7 +74,12 @@ bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool 
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
 
 /* "window->document->state", by debug information; `code` is an address of the loop, in the file
- * that has it. False: it names no member. */
+ * that has it. False: it names no member, or not which array of several has the element. */
 bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret);
+
+/* Part of the above: "jobs[0].is_done" is "jobs[i].is_done", because which element it is, is not known.
+ * `is_last`: the array is behind the last pointer, else before the first one. False: the text names no
+ * array there, or several. */
+bool loop_member_put_index(struct elf_member *member, bool is_last);
 
 #endif

@@ -101,22 +101,32 @@ static char *function_name(struct elf_file *file, uint64_t start)
     return readable ? readable : strdup(symbol && offset == 0 ? symbol : address);
 }
 
+/* Counts from 1. */
+static unsigned argument_of(const struct loop_flag *flag)
+{
+    const struct loop_local *local = &flag->local;
+    struct code_function machine = {.is_arm64 = is_arm64(flag->file)};
+    unsigned argument = 0;
+    if (machine.is_arm64)
+        return local->slot.reg + 1u;
+    machine.is_go = elf_file_go_code(flag->file, local->function) == ELF_GO_REGISTERS;
+    while (argument + 1 < CODE_ARGUMENTS && code_argument(&machine, argument) != local->slot.reg)
+        argument++;
+    return argument + 1;
+}
+
 void loop_local_text(const struct loop_flag *flag, char *buffer, size_t bytes)
 {
     const struct loop_local *local = &flag->local;
     char *function = function_name(flag->file, local->function);
     const char *of = function ? function : "";
     int64_t displacement = local->slot.displacement;
-    unsigned argument = 0;
-    struct code_function machine = {.is_arm64 = is_arm64(flag->file)};
-    while (argument + 1 < CODE_ARGUMENTS && code_argument(&machine, argument) != local->slot.reg)
-        argument++;
     if (!local->is_object)
         snprintf(buffer, bytes, "stack of %s%s0x%" PRIx64, of, displacement < 0 ? "-" : "+",
                  (uint64_t)(displacement < 0 ? -displacement : displacement));
     else if (local->slot.reg == REGISTER_NONE)
         snprintf(buffer, bytes, "object of %s", of);
     else
-        snprintf(buffer, bytes, "argument %u of %s", argument + 1, of);
+        snprintf(buffer, bytes, "argument %u of %s", argument_of(flag), of);
     free(function);
 }

@@ -9,8 +9,8 @@
 bool loop_local_member(struct elf_file *file, const struct loop_local *local,
                        const struct elf_reach *reach, struct elf_member *ret);
 
-/* Without debug information: "calloc() in main", "argument 1 of wait_for", "stack of main". The
- * links are appended by the caller. */
+/* Without debug information: "object of main", "argument 1 of wait_for", "stack of main+0x10".
+ * Links and elements are appended by the caller. */
 void loop_local_text(const struct loop_flag *flag, char *buffer, size_t bytes);
 
 #endif

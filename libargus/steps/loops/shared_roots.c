@@ -42,11 +42,11 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
 {
     struct code_path stored, pointer;
     if (!code_path_find_stored(&search->budget, scope, node, &stored) ||
-        stored.root != CODE_MAPPED || stored.links)
+        stored.root != CODE_MAPPED || stored.links || stored.elements)
         return;
     code_path_find(&search->budget, scope, node, 0, &pointer);
     if ((pointer.root == CODE_ADDRESS || pointer.root == CODE_FOREIGN) &&
-        pointer.links < CODE_PATH_LINKS)
+        pointer.links < CODE_PATH_LINKS && !pointer.elements)
         add_root(search, &pointer, stored.address);
 }
 
@@ -92,6 +92,8 @@ bool shared_roots_place(const struct shared_roots *roots, const struct loop_flag
 {
     struct loop_flag pointer = *flag;
     *ret = flag->address;
+    if (flag->elements)
+        return false;
     if (flag->is_mapped)
         return flag->links == 0;
     if (!flag->links || flag->is_thread_local)
