@@ -147,9 +147,10 @@ static void sort_variables(struct argus_code_loop *loop)
         }
 }
 
-static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *stack,
+static struct argus_error *tell(struct diagnoser *d, struct loop_stack *stack,
                                 const struct loop_flags *flags, struct argus_code_loop *ret)
 {
+    struct similar_starts similar = {.file = NULL};
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
     bool is_exact = flags->frame == 0 && stack->is_sample;
     uint64_t bias = stack->addresses[flags->frame] - stack->frames[flags->frame].address;
@@ -157,6 +158,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
                                  flags->head + bias);
     ret->is_whole = flags->is_whole;
     ret->variables = calloc(flags->count, sizeof(*ret->variables));
+    stack->similar = &similar;
     bool good = ret->place && ret->variables;
     for (uint32_t i = 0; good && i < flags->count; i++) {
         ret->variable_count = i + 1;
@@ -164,6 +166,7 @@ static struct argus_error *tell(struct diagnoser *d, const struct loop_stack *st
                              &ret->variables[i]) &&
                flag_writers_find(d, stack, &flags->all[i], flags->head, &ret->variables[i]);
     }
+    stack->similar = NULL;
     sort_variables(ret);
     if (good)
         return NULL;

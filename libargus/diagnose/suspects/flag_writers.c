@@ -10,7 +10,6 @@
 #include "diagnose/suspects/code_place.h"
 #include "diagnose/suspects/code_ranges.h"
 #include "diagnose/suspects/shared_writers.h"
-#include "diagnose/suspects/similar_writers.h"
 
 /* --- writers --- */
 
@@ -90,7 +89,7 @@ static void find_written(struct diagnoser *d, const struct loop_stack *stack,
     if (ret->count || !ret->uses.count)
         return;
     similar_writers_find(d, &d->view.vertices[stack->vertex], flag, ret->uses.all[0].bias, code,
-                         &ret->writers[0]);
+                         stack->similar, &ret->writers[0]);
     keep_enders(stack, flag, ret_resets, ret);
 }
 

@@ -4,6 +4,7 @@
 #define ARGUS_DIAGNOSE_FLAG_WRITERS_H
 
 #include "diagnose/diagnoser.h"
+#include "diagnose/suspects/similar_writers.h"
 #include "steps/loops/code_writers.h"
 
 #define LOOP_STACK_FRAMES 16
@@ -16,10 +17,11 @@ struct loop_stack {
     struct loop_frame frames[LOOP_STACK_FRAMES];
     uint64_t addresses[LOOP_STACK_FRAMES]; /* the same, in the memory of the process */
     uint32_t count;
+    struct similar_starts *similar; /* borrowed; kept between the variables of a loop */
 };
 
-/* Puts writers and threads into `ret`; `code` is an instruction of the loop, in the flag's file. None, if the code does not tell. False: no memory; `ret` is
- * then to be freed as usual. */
+/* Puts writers and threads into `ret`; `code` is an instruction of the loop, in the flag's file. None,
+ * if the code does not tell. False: no memory; `ret` is then to be freed as usual. */
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
                        const struct loop_flag *flag, uint64_t code,
                        struct argus_loop_variable *ret);

@@ -4,31 +4,30 @@
 
 #include "steps/loops/code_similar.h"
 
-enum {
-    MOST_FUNCTIONS = 256,
-    KNOWN = 1024, /* stacks that are remembered */
-};
+enum { KNOWN = 1024 }; /* stacks that are remembered */
 
 struct collecting {
     struct view view;
     const struct argus_sample *samples;
     struct elf_file *file; /* borrowed */
     uint64_t bias;
-    uint64_t starts[MOST_FUNCTIONS]; /* addresses of the file */
-    uint32_t count;
+    struct similar_starts *starts;
     uint32_t known[KNOWN]; /* by the stack's index; ARGUS_NONE: none */
 };
 
-static void add_frame(struct collecting *collecting, uint64_t address)
+static void add_frame(const struct collecting *collecting, uint64_t address)
 {
     uint64_t start, bytes;
+    struct similar_starts *starts = collecting->starts;
     if (!elf_file_function_range(collecting->file, address - collecting->bias, &start, &bytes))
         return;
-    for (uint32_t i = 0; i < collecting->count; i++)
-        if (collecting->starts[i] == start)
+    for (uint32_t i = 0; i < starts->count; i++)
+        if (starts->all[i] == start)
             return;
-    if (collecting->count < MOST_FUNCTIONS)
-        collecting->starts[collecting->count++] = start;
+    if (starts->count < SIMILAR_STARTS_MAX)
+        starts->all[starts->count++] = start;
+    else
+        starts->is_cut = true;
 }
 
 static void add_stack(struct collecting *collecting, uint32_t index)
@@ -43,7 +42,7 @@ static void add_stack(struct collecting *collecting, uint32_t index)
 
 static void add_thread(struct collecting *collecting, const struct argus_thread *thread)
 {
-    for (uint32_t i = 0; i < thread->vertex_count; i++) {
+    for (uint32_t i = 0; i < thread->vertex_count && !collecting->starts->is_cut; i++) {
         const struct argus_vertex *v = &collecting->view.vertices[thread->first_vertex + i];
         add_stack(collecting, v->wait.user_stack);
         for (uint32_t k = 0; k < v->sample_count; k++)
@@ -51,18 +50,27 @@ static void add_thread(struct collecting *collecting, const struct argus_thread 
     }
 }
 
-void similar_writers_find(struct diagnoser *d, const struct argus_vertex *waiter,
-                          const struct loop_flag *flag, uint64_t bias, uint64_t code,
-                          struct code_writers *ret)
+static void collect(struct diagnoser *d, const struct argus_vertex *waiter, struct elf_file *file,
+                    uint64_t bias, struct similar_starts *ret)
 {
-    struct collecting collecting = {.view = d->view, .file = flag->file, .bias = bias};
-    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    struct collecting collecting = {.view = d->view, .file = file, .bias = bias, .starts = ret};
     uint32_t process = d->view.threads[waiter->thread].process;
+    *ret = (struct similar_starts){.file = file};
     argus_graph_samples(d->view.graph, &collecting.samples);
     memset(collecting.known, 0xff, sizeof(collecting.known)); /* ARGUS_NONE */
-    for (uint32_t i = 0; i < d->view.thread_count; i++)
+    for (uint32_t i = 0; i < d->view.thread_count && !ret->is_cut; i++)
         if (i != waiter->thread && d->view.threads[i].process == process)
             add_thread(&collecting, &d->view.threads[i]);
-    (void)code_similar_find(flag, code, collecting.starts, collecting.count,
+}
+
+void similar_writers_find(struct diagnoser *d, const struct argus_vertex *waiter,
+                          const struct loop_flag *flag, uint64_t bias, uint64_t code,
+                          struct similar_starts *starts, struct code_writers *ret)
+{
+    const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    if (starts->file != flag->file)
+        collect(d, waiter, flag->file, bias, starts);
+    (void)code_similar_find(flag, code, starts->all, starts->count,
                             header->arch == ARGUS_ARCH_AARCH64, ret);
+    ret->is_cut |= starts->is_cut;
 }

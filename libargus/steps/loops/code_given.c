@@ -3,10 +3,7 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
 
-enum {
-    MOST_CALLS = 4,        /* that are followed, one inside the other */
-    LARGEST_OBJECT = 4096, /* bytes */
-};
+enum { MOST_CALLS = 4 }; /* that are followed, one inside the other */
 
 static bool looks_into(struct code_budget *budget, const struct code_scope *scope,
                        const struct code_path *flag, unsigned depth);
@@ -14,7 +11,7 @@ static bool looks_into(struct code_budget *budget, const struct code_scope *scop
 /* A pointer to another object of the same stack, before the flag's, does not lead to it. */
 static bool leads_to(const struct code_path *pointed, const struct code_path *flag)
 {
-    if (!code_path_leads_to(pointed, flag, LARGEST_OBJECT))
+    if (!code_path_leads_to(pointed, flag, CODE_OBJECT_BYTES))
         return false;
     return pointed->links || pointed->root != CODE_STACK ||
            code_slot_object(flag->function, flag->slot) <= pointed->slot.displacement;

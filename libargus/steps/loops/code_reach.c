@@ -233,8 +233,7 @@ static bool keeps_register(const struct code_function *function, struct code_slo
 
 bool code_slot_escapes(const struct code_function *function, struct code_slot slot)
 {
-    enum { LARGEST = 4096 }; /* bytes */
     int64_t object = code_slot_object(function, slot);
-    return object != INT64_MIN && slot.displacement - object < LARGEST &&
+    return object != INT64_MIN && slot.displacement - object < CODE_OBJECT_BYTES &&
            (object == slot.displacement || !keeps_register(function, slot));
 }

@@ -66,11 +66,14 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
 /* Whether the function makes a pointer to the slot: then others can write it. */
 bool code_slot_is_shared(const struct code_function *function, struct code_slot slot);
 
-/* The displacement of the nearest pointer that the function makes at or before the slot: there the object begins in which it probably
- * lies. INT64_MIN: none. */
+#define CODE_OBJECT_BYTES 4096 /* a pointer to an object of the stack leads to what is less far in it */
+
+/* Where the object probably begins in which the slot lies: the displacement of the nearest pointer that
+ * the function makes at or before the slot. INT64_MIN: none. */
 int64_t code_slot_object(const struct code_function *function, struct code_slot slot);
-/* Whether others may have a pointer to the slot, or to the object around it. A register that is only kept in the slot is told by what is
- * stored there: such an object's words get constants, or are filled at once. */
+/* Whether others may have a pointer to the slot, or to the object around it. If the function only makes
+ * a pointer to what is before the slot, and stores a register of eight bytes in it, then the slot
+ * is taken for a local variable of its own, which that pointer does not lead to. */
 bool code_slot_escapes(const struct code_function *function, struct code_slot slot);
 
 #endif

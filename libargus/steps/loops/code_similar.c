@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/names/demangle.h"
+#include "base/idmap.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_constants.h"
 #include "steps/loops/code_slice.h"
 #include "steps/loops/loop_local_text.h"
 
@@ -12,13 +13,10 @@ enum {
     MOST_WORK = 6000000, /* instructions that are looked at, over all searches: some 50 ms */
     MOST_NAMES = 64,     /* stores whose member debug information is asked for */
     DECODED = 16,        /* what an instruction of a function that is looked into counts */
+    LOOKED_UP = 64,      /* what a call counts, */
+    NOT_DECODED = 4096,  /* and one of a function that cannot be decoded */
     MOST_CALLS = 3,      /* that are followed, one inside the other */
     MOST_VISITS = 8,     /* of one function, by different calls */
-};
-
-struct visited {
-    const struct code_function *function;
-    uint32_t count;
 };
 
 struct search {
@@ -26,15 +24,14 @@ struct search {
     struct code_budget budget;
     const struct code_image *image;
     const struct loop_flag *flag;
-    struct elf_member member;   /* of the flag; without text: not known */
-    VEC(struct visited) visits; /* from the outer function */
-    const uint64_t *starts;
-    uint32_t start_count;
+    struct elf_member member; /* of the flag; without text: not known */
+    struct idmap visits;      /* functions by where they begin → how often, from the outer function */
+    struct idmap starts;      /* those that are looked at by themselves */
     const struct code_function *outer;
     uint32_t outer_node; /* the call of `outer` that is followed; CODE_NONE: none */
     struct code_writers *found;
     /* by writer: debug information names the member, or the function is a closure of the waiter's */
-    bool is_sure[CODE_WRITERS_MAX];
+    bool is_likely[CODE_WRITERS_MAX];
     unsigned names_left;
     char *closures; /* owned: how their names begin; NULL: not known */
 };
@@ -89,8 +86,12 @@ static bool is_named(struct search *search, const struct code_path *path, struct
     struct elf_reach reach = {
         .links = path->links, .offsets = path->offsets, .size_bytes = path->size_bytes};
     memcpy(local.seen, path->seen, sizeof(local.seen));
-    if (!code_path_is_local(path) || search->names_left == 0)
+    if (!code_path_is_local(path))
         return false;
+    if (search->names_left == 0) {
+        search->found->is_cut = true;
+        return false;
+    }
     search->names_left--;
     if (!loop_local_member(search->image->file, &local, &reach, member))
         return false;
@@ -98,19 +99,12 @@ static bool is_named(struct search *search, const struct code_path *path, struct
     return **ret != '\0';
 }
 
-static char *name_of(struct elf_file *file, uint64_t start)
-{
-    uint64_t offset;
-    const char *symbol = elf_file_function(file, start, &offset);
-    char *readable = symbol && offset == 0 ? demangle(symbol) : NULL;
-    return readable || !symbol || offset ? readable : strdup(symbol);
-}
-
-/* A function inside of the one that has the variable, from which it gets it: in Rust "wait::{{closure}}", in C++ "wait()::{lambda()#1}",
- * in Go "main.wait.func1". */
+/* A function inside of the one that has the variable, from which it may get it: in Rust
+ * "wait::{{closure}}", in C++ "wait()::{lambda()#1}", in Go "main.wait.func1". */
 static bool is_closure(const struct search *search, const struct code_function *function)
 {
-    char *name = search->closures ? name_of(search->image->file, function->start) : NULL;
+    char *name = search->closures ? loop_function_name(search->image->file, function->start)
+                                   : NULL;
     size_t length = search->closures ? strlen(search->closures) : 0;
     bool is_inside =
         name && strncmp(name, search->closures, length) == 0 &&
@@ -119,32 +113,39 @@ static bool is_closure(const struct search *search, const struct code_function *
     return is_inside;
 }
 
-static void add(struct search *search, uint32_t node, bool names_member)
+/* A function is told once; with a value, if it stores no other one. */
+static void add(struct search *search, uint32_t node, bool names_member, bool has_value, int64_t value)
 {
     const struct code_function *function = search->outer;
     struct code_writers *found = search->found;
     uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
     for (uint32_t i = 0; i < found->count; i++)
         if (found->all[i].start == function->start) {
-            search->is_sure[i] |= names_member;
+            search->is_likely[i] |= names_member;
+            found->all[i].has_value &= has_value && found->all[i].value == value;
             return;
         }
-    search->is_sure[found->count % CODE_WRITERS_MAX] = names_member || is_closure(search, function);
-    if (found->count == CODE_WRITERS_MAX)
+    if (found->count == CODE_WRITERS_MAX) {
         found->is_cut = true;
-    else
-        found->all[found->count++] =
-            (struct code_writer){.address = function->nodes.data[at].address,
-                                 .start = function->start,
-                                 .bytes = function->bytes,
-                                 .is_possible = true};
+        return;
+    }
+    search->is_likely[found->count] = names_member || is_closure(search, function);
+    found->all[found->count++] =
+        (struct code_writer){.address = function->nodes.data[at].address,
+                             .start = function->start,
+                             .bytes = function->bytes,
+                             .value = value,
+                             .has_value = has_value,
+                             .is_possible = true};
 }
 
-/* mov byte ptr [x], 0: the loop goes on. */
-static bool continues(const struct search *search, const struct instruction *at)
+/* Words of the stack are reached by nobody else. */
+static bool is_candidate(const struct search *search, const struct code_function *function,
+                         const struct instruction_memory *memory)
 {
-    bool is_constant = at->is_move && at->has_immediate && !at->reads;
-    return is_constant && loop_tests_decide(&search->flag->tests, at->immediate) == LOOP_CONTINUES;
+    return memory->writes && !memory->is_implicit &&
+           memory->size_bytes == search->flag->size_bytes &&
+           memory->base != code_stack_pointer(function->is_arm64);
 }
 
 static void look_at_store(struct search *search, const struct code_scope *scope, uint32_t node,
@@ -153,55 +154,65 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     struct code_path path;
     struct elf_member member;
     const char *name = "", *wanted = last_member(search->member.text);
-    const struct instruction *at = &scope->function->nodes.data[node];
-    const struct instruction_memory *memory = &at->memory[operand];
-    if (!memory->writes || memory->is_implicit || memory->size_bytes != search->flag->size_bytes ||
-        memory->base == code_stack_pointer(scope->function->is_arm64) ||
-        (!scope->function->is_arm64 && continues(search, at)))
+    int64_t value;
+    if (!is_candidate(search, scope->function, &scope->function->nodes.data[node].memory[operand]))
         return;
     code_path_find(&search->budget, scope, node, operand, &path);
-    if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO || !path.links ||
+    if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO || !path.links || path.elements ||
         !is_offset(search->flag, path.offsets[path.links - 1]))
+        return;
+    bool has_value = code_constant_stored(&search->budget, scope, node,
+                                          search->flag->size_bytes, &value);
+    if (has_value && loop_tests_decide(&search->flag->tests, value) == LOOP_CONTINUES)
         return;
     bool is_known = is_named(search, &path, &member, &name);
     if (is_known && *wanted && !is_member_alike(name, wanted))
         return;
-    add(search, node, is_known && *wanted);
+    add(search, node, is_known && *wanted, has_value, has_value ? value : 0);
 }
 
 /* --- functions --- */
 
-static bool is_visited(struct search *search, const struct code_function *function)
+static void charge(struct search *search, uint64_t cost)
 {
-    for (size_t i = 0; i < search->visits.length; i++)
-        if (search->visits.data[i].function == function)
-            return search->visits.data[i].count++ >= MOST_VISITS;
-    return !vec_push(&search->visits, ((struct visited){function, 1}));
+    search->budget.left -= search->budget.left > cost ? cost : search->budget.left;
 }
 
-/* It is looked at by itself. */
-static bool is_start(const struct search *search, const struct code_function *function)
+/* Without memory also true. */
+static bool is_visited(struct search *search, const struct code_function *function)
 {
-    for (uint32_t i = 0; i < search->start_count; i++)
-        if (search->starts[i] == function->start)
-            return true;
-    return false;
+    uint32_t known = idmap_get(&search->visits, function->start);
+    uint32_t count = known == IDMAP_NONE ? 0 : known;
+    return count >= MOST_VISITS || !idmap_put(&search->visits, function->start, count + 1);
+}
+
+/* The function that the call leads to, if it is to be looked into; NULL. */
+static const struct code_function *called_function(struct search *search,
+                                                   const struct code_scope *scope, uint32_t node)
+{
+    struct code_target target;
+    charge(search, LOOKED_UP);
+    if (scope->depth == MOST_CALLS || !code_call_target(scope->function, node, &target) ||
+        !target.is_here)
+        return NULL;
+    const struct code_function *called =
+        code_library_function(search->library, search->image, target.address);
+    if (!called)
+        charge(search, NOT_DECODED);
+    for (const struct code_scope *at = scope; called && at; at = at->caller)
+        if (at->function == called)
+            return NULL;
+    bool is_start = called && idmap_get(&search->starts, called->start) != IDMAP_NONE;
+    return called && !is_start && !is_visited(search, called) ? called : NULL;
 }
 
 static void look_into(struct search *search, const struct code_scope *scope);
 
 static void look_at_call(struct search *search, const struct code_scope *scope, uint32_t node)
 {
-    struct code_target target;
     bool is_outer = search->outer_node == CODE_NONE;
-    const struct code_function *called = NULL;
-    if (scope->depth < MOST_CALLS && code_call_target(scope->function, node, &target) &&
-        target.is_here)
-        called = code_library_function(search->library, search->image, target.address);
-    for (const struct code_scope *at = scope; called && at; at = at->caller)
-        if (at->function == called)
-            return;
-    if (!called || is_start(search, called) || is_visited(search, called))
+    const struct code_function *called = called_function(search, scope, node);
+    if (!called)
         return;
     struct code_scope inner = {.function = called,
                                .head = CODE_NONE,
@@ -219,8 +230,7 @@ static void look_into(struct search *search, const struct code_scope *scope)
 {
     const struct code_function *function = scope->function;
     uint32_t count = (uint32_t)function->nodes.length;
-    uint64_t cost = (uint64_t)count * DECODED;
-    search->budget.left -= search->budget.left > cost ? cost : search->budget.left;
+    charge(search, (uint64_t)count * DECODED);
     for (uint32_t node = 0; node < count && search->budget.left > count; node++) {
         const struct instruction *at = &function->nodes.data[node];
         for (unsigned i = 0; i < at->memory_count; i++)
@@ -228,6 +238,7 @@ static void look_into(struct search *search, const struct code_scope *scope)
         if ((code_is_call(at) || at->flow == FLOW_JUMP) && !code_fails(function, at))
             look_at_call(search, scope, node);
     }
+    search->found->is_cut |= search->budget.left <= count; /* not all was looked at */
 }
 
 /* Go's scheduler and collector, which every thread of a program in Go executes. */
@@ -247,32 +258,34 @@ static void look_at_function(struct search *search, uint64_t start)
     struct code_scope scope = {.function = function, .head = CODE_NONE};
     search->outer = function;
     search->outer_node = CODE_NONE;
-    search->visits.length = 0;
+    idmap_clear(&search->visits);
     if (function && !is_of_runtime(search, function))
         look_into(search, &scope);
 }
 
-/* If some are sure, the others are not believed. */
-static void keep_sure(struct search *search)
+/* If some are likely, the others are not believed. */
+static void keep_likely(struct search *search)
 {
     struct code_writers *found = search->found;
-    uint32_t named = 0;
+    uint32_t likely = 0;
     for (uint32_t i = 0; i < found->count; i++)
-        if (search->is_sure[i])
-            found->all[named++] = found->all[i];
-    if (named)
-        found->count = named;
-    if (named == 1)
-        found->all[0].is_possible = false;
+        if (search->is_likely[i])
+            found->all[likely++] = found->all[i];
+    if (likely)
+        found->count = likely;
 }
 
-static void find(struct search *search)
+static void find(struct search *search, const uint64_t *starts, uint32_t count)
 {
-    for (uint32_t i = 0; search->image && search->budget.left && i < search->start_count; i++)
-        look_at_function(search, search->starts[i]);
-    keep_sure(search);
+    for (uint32_t i = 0; i < count; i++)
+        search->found->is_cut |= !idmap_put(&search->starts, starts[i], 1);
+    for (uint32_t i = 0; search->budget.left && i < count; i++)
+        look_at_function(search, starts[i]);
+    search->found->is_cut |= !search->budget.left;
+    keep_likely(search);
     if (search->found->count > CODE_SIMILAR_MAX)
         search->found->count = 0;
+    code_writers_sort(search->found);
 }
 
 bool code_similar_find(const struct loop_flag *flag, uint64_t code, const uint64_t *starts,
@@ -292,17 +305,17 @@ bool code_similar_find(const struct loop_flag *flag, uint64_t code, const uint64
                             .budget = {.left = MOST_WORK},
                             .flag = flag,
                             .names_left = MOST_NAMES,
-                            .starts = starts,
-                            .start_count = count,
                             .found = ret};
     search.budget.library = search.library;
     search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
     if (!loop_flag_member(flag, code, &search.member))
         search.member.text[0] = '\0';
     if (flag->local.is_local)
-        search.closures = name_of(flag->file, flag->local.function);
-    find(&search);
-    vec_deinit(&search.visits);
+        search.closures = loop_function_name(flag->file, flag->local.function);
+    if (search.image)
+        find(&search, starts, count);
+    idmap_deinit(&search.visits);
+    idmap_deinit(&search.starts);
     free(search.closures);
     code_library_destroy(search.library);
     instruction_decoder_destroy(decoder);

@@ -5,6 +5,7 @@
 
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_constants.h"
 #include "steps/loops/code_halves.h"
 #include "steps/loops/code_references.h"
 #include "steps/loops/code_signals.h"
@@ -46,50 +47,6 @@ static bool leads_on(const struct search *search, const struct code_path *pointe
     bool is_of_file = !pointed->links && !code_path_is_local(pointed);
     return code_path_leads_to(pointed, &search->flag, LARGEST_OBJECT) &&
            (!is_of_file || pointed->address >= search->variable);
-}
-
-/* --- values --- */
-
-/* mov eax, 1; xor eax, eax (of which the decoder says that it reads nothing). */
-static bool gives_constant(const struct instruction *at, int64_t *ret)
-{
-    bool clears = !at->has_immediate && !at->is_sum && !at->is_move && at->length == 2;
-    *ret = at->has_immediate ? at->immediate : 0;
-    return !at->reads && !at->memory_count && at->flow == FLOW_NEXT &&
-           ((at->is_move && at->has_immediate) || clears);
-}
-
-/* mov [x], eax, and xchg [x], eax, which atomic stores are; it leaves the flags alone. */
-static bool is_plain_store(const struct instruction *at)
-{
-    const struct instruction_memory *memory = &at->memory[0];
-    bool exchanges = memory->reads && !at->has_immediate && at->reads == at->writes &&
-                     !(at->writes & REGISTER_BIT(REGISTER_FLAGS));
-    return at->memory_count == 1 && (exchanges || (at->is_move && !memory->reads));
-}
-
-static bool stores_constant(struct search *search, const struct code_scope *scope, uint32_t node,
-                            int64_t *ret)
-{
-    const struct instruction *at = &scope->function->nodes.data[node];
-    uint8_t reg = register_lone_general(at->reads);
-    *ret = at->immediate;
-    if (!is_plain_store(at))
-        return false;
-    if (scope->function->is_arm64) /* the immediate moves the pointer; wzr is read by nobody */
-        *ret = 0;
-    if (!at->reads && (at->has_immediate || scope->function->is_arm64))
-        return true;
-    if (reg == REGISTER_NONE)
-        return false;
-    uint32_t given = code_reach_only(&search->budget, scope, true, node, reg);
-    return given != CODE_NONE && gives_constant(&scope->function->nodes.data[given], ret);
-}
-
-static int64_t cut_value(int64_t value, uint32_t bytes)
-{
-    unsigned unused = bytes < 8 ? 64 - 8 * bytes : 0;
-    return (int64_t)((uint64_t)value << unused) >> unused;
 }
 
 /* --- writers --- */
@@ -183,11 +140,9 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     }
     struct code_writer writer = writer_at(search, node);
     writer.is_possible |= stored.elements || search->flag.elements;
-    writer.has_value = distance == 0 && stores_constant(search, scope, node, &writer.value);
-    if (writer.has_value && stored.size_bytes < search->flag.size_bytes)
-        writer.has_value = false; /* a part of it */
-    if (writer.has_value)
-        writer.value = cut_value(writer.value, search->flag.size_bytes);
+    bool is_whole = distance == 0 && stored.size_bytes >= search->flag.size_bytes;
+    writer.has_value = is_whole && code_constant_stored(&search->budget, scope, node,
+                                                        search->flag.size_bytes, &writer.value);
     add_writer(search, &writer);
 }
 
@@ -527,6 +482,11 @@ static int by_address(const void *left, const void *right)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
+void code_writers_sort(struct code_writers *writers)
+{
+    qsort(writers->all, writers->count, sizeof(writers->all[0]), by_address);
+}
+
 static void find_signals(struct search *search, struct code_writers *writers)
 {
     uint64_t starts[CODE_WRITERS_MAX], signals[CODE_WRITERS_MAX];
@@ -560,6 +520,6 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     }
     code_library_destroy(search.library);
     instruction_decoder_destroy(decoder);
-    qsort(ret->all, ret->count, sizeof(ret->all[0]), by_address);
+    code_writers_sort(ret);
     return ret->count > 0;
 }

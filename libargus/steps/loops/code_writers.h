@@ -35,6 +35,9 @@ struct code_writers {
  * may call it, a file at a time. */
 bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret);
 
+/* By address. */
+void code_writers_sort(struct code_writers *writers);
+
 #define CODE_POINTERS_MAX 4
 
 struct code_pointers {

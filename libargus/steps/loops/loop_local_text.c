@@ -91,14 +91,14 @@ bool loop_local_member(struct elf_file *file, const struct loop_local *local,
 
 /* --- by symbols --- */
 
-static char *function_name(struct elf_file *file, uint64_t start)
+char *loop_function_name(struct elf_file *file, uint64_t start)
 {
     uint64_t offset;
-    char address[32];
     const char *symbol = elf_file_function(file, start, &offset);
-    char *readable = symbol && offset == 0 ? demangle(symbol) : NULL;
-    snprintf(address, sizeof(address), "0x%" PRIx64, start);
-    return readable ? readable : strdup(symbol && offset == 0 ? symbol : address);
+    if (!symbol || offset != 0)
+        return NULL;
+    char *readable = demangle(symbol);
+    return readable ? readable : strdup(symbol);
 }
 
 /* Counts from 1. */
@@ -118,8 +118,9 @@ static unsigned argument_of(const struct loop_flag *flag)
 void loop_local_text(const struct loop_flag *flag, char *buffer, size_t bytes)
 {
     const struct loop_local *local = &flag->local;
-    char *function = function_name(flag->file, local->function);
-    const char *of = function ? function : "";
+    char address[32], *function = loop_function_name(flag->file, local->function);
+    const char *of = function ? function : address;
+    snprintf(address, sizeof(address), "0x%" PRIx64, local->function);
     int64_t displacement = local->slot.displacement;
     if (!local->is_object)
         snprintf(buffer, bytes, "stack of %s%s0x%" PRIx64, of, displacement < 0 ? "-" : "+",
