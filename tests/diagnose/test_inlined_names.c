@@ -12,7 +12,19 @@
 #include "argus/symbols.h"
 #include "diagnose/suspects/code_place.h"
 
-enum { CODE = 0x10000, CALL = 0x100, HEAD = 0x140, OUTSIDE = 0x180, AGAIN = 0x1c0, ALIEN = 0x200 };
+enum {
+    CODE = 0x10000,
+    CALL = 0x100,
+    HEAD = 0x140,
+    OUTSIDE = 0x180,
+    AGAIN = 0x1c0,
+    ALIEN = 0x200,
+    STORE = 0x240,
+    SWAP = 0x280,
+    HELPER = 0x2c0,
+    FOLDER = 0x300,
+    RUST = 0x340,
+};
 
 static char path[] = "/tmp/argus-inlined-names-XXXXXX";
 
@@ -34,7 +46,8 @@ static struct argus_name_entry name(uint64_t place, uint32_t level, const char *
 /* The covering function's row has the innermost line, the others have that of their call. */
 static void write_trace(void)
 {
-    const char *source = "/src/app/main.c";
+    const char *source = "/src/app/main.c", *folder = "/home/me/rustc/main.c";
+    const char *rust = "/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/sync/atomic.rs";
     struct argus_trace_header header = {.version_major = 1,
                                         .os = ARGUS_OS_LINUX,
                                         .arch = ARGUS_ARCH_X86_64,
@@ -51,11 +64,21 @@ static void write_trace(void)
         name(OUTSIDE, 0, "run", source, 49),
         name(AGAIN, 0, "run", source, 21),
         name(ALIEN, 0, "run", "/usr/include/list.h", 3),
+        name(STORE, 0, "finish_work", source, 80),
+        name(SWAP, 0, "finish_work", source, 80),
+        name(HELPER, 0, "finish_work", source, 80),
+        name(FOLDER, 0, "finish_work", folder, 80),
+        name(RUST, 0, "finish_work", rust, 80),
     };
     struct argus_name_entry inlined[] = {
         name(CALL, 1, "look_once", source, 20),  name(CALL, 2, "wait_ready", source, 50),
         name(HEAD, 1, "wait_ready", source, 50), name(AGAIN, 1, "wait_ready", source, 60),
         name(ALIEN, 1, "list_next", source, 70),
+        name(STORE, 1, "std::atomic<bool>::store(bool, std::memory_order)", source, 90),
+        name(SWAP, 1, "bool core::sync::atomic::atomic_swap<u8>(u8)", source, 90),
+        name(HELPER, 1, "__help", source, 90),
+        name(FOLDER, 1, "help", folder, 90),
+        name(RUST, 1, "store", rust, 90),
     };
     struct argus_writer *writer;
     int fd = open(path, O_RDWR | O_TRUNC | O_CREAT, 0600);
@@ -99,6 +122,14 @@ static int unload(void **state)
     return unlink(path);
 }
 
+static void assert_code_place(const struct loaded *loaded, uint64_t place, const char *expected)
+{
+    struct diagnoser d = {.view = view_of(loaded->graph), .symbols = loaded->symbols};
+    char *text = text_code_place(&d, &d.view.vertices[0], CODE + place, false);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
 static void assert_place(const struct loaded *loaded, uint64_t head, const char *expected)
 {
     struct diagnoser d = {.view = view_of(loaded->graph), .symbols = loaded->symbols};
@@ -111,6 +142,16 @@ static void assert_place(const struct loaded *loaded, uint64_t head, const char 
 static void a_place_is_in_the_innermost_function(void **state)
 {
     assert_place(*state, 0, "look_once (main.c:31)");
+}
+
+/* The program's own may have such a name, or be in a folder of that name. */
+static void functions_of_the_compiler_are_passed_over(void **state)
+{
+    assert_code_place(*state, STORE, "finish_work (main.c:90)");
+    assert_code_place(*state, SWAP, "finish_work (main.c:90)");
+    assert_code_place(*state, RUST, "finish_work (atomic.rs:90)");
+    assert_code_place(*state, HELPER, "__help (main.c:80)");
+    assert_code_place(*state, FOLDER, "help (main.c:80)");
 }
 
 /* The address is in a function that was inlined into the loop. */
@@ -162,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_is_in_the_innermost_function),
+        cmocka_unit_test(functions_of_the_compiler_are_passed_over),
         cmocka_unit_test(a_loop_is_in_the_function_that_loops),
         cmocka_unit_test(another_instance_is_another_function),
         cmocka_unit_test(functions_of_other_trees_are_left_out),

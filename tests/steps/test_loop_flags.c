@@ -9,10 +9,9 @@
 
 #include <cmocka.h>
 
+#include "loop_code.h"
 #include "loop_flags_text.h"
-#include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
-#include "steps/loops/code_writers.h"
 #include "steps/loops/loop_flags.h"
 #include "steps/loops/shared_roots.h"
 
@@ -135,60 +134,6 @@ static const struct {
     {"either", 1, 0, false},         {"checked", 1, 0, true},
 };
 
-static bool find_symbol(struct elf_file *file, const char *name, uint64_t *ret)
-{
-    uint64_t first;
-    size_t bytes;
-    assert_non_null(elf_file_code(file, 0, &first, &bytes));
-    for (uint64_t at = first; at < first + bytes; at++) {
-        uint64_t offset;
-        const char *found = elf_file_function(file, at, &offset);
-        if (found && offset == 0 && strcmp(found, name) == 0) {
-            *ret = at;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_wait(const char *name)
-{
-    return name && (strcmp(name, "usleep") == 0 || strstr(name, "nanosleep") ||
-                    strcmp(name, "sched_yield") == 0);
-}
-
-/* The last call in function `of` of `called` (0: of a function that waits), or a jump to it as a
- * tail call. */
-static uint64_t call_in(struct code_library *library, struct elf_file *file, const char *of,
-                        uint64_t called)
-{
-    uint64_t start, found = 0;
-    assert_true(find_symbol(file, of, &start));
-    const struct code_function *function =
-        code_library_function(library, code_library_image(library, file), start);
-    assert_non_null(function);
-    for (uint32_t i = 0; i < function->nodes.length; i++) {
-        struct code_target target;
-        if (code_is_call(&function->nodes.data[i]) && code_call_target(function, i, &target) &&
-            (called ? target.is_here && target.address == called : is_wait(target.name)))
-            found = function->nodes.data[i].address + function->nodes.data[i].length - 1;
-    }
-    return found;
-}
-
-static struct elf_file *open_file(const char *path)
-{
-    bool stale;
-    struct elf_file *file = elf_file_open(path, &(struct elf_identity){0}, &stale);
-    assert_non_null(file);
-    return file;
-}
-
-static bool is_arm64(const struct elf_file *file)
-{
-    return elf_file_machine(file) == ELF_MACHINE_AARCH64;
-}
-
 /* Jumps through tables are read only on x86-64, of optimized code; two words that are stored at once
  * only on x86-64; pointers to arrays not if they are added from memory (add rax, [table]). */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
@@ -198,14 +143,14 @@ static bool is_judged(struct elf_file *file, const struct shape *shape)
     bool is_plain = strstr(program_path, "_O0") != NULL;
     if (strcmp(shape->name, "row") == 0 && strstr(program_path, "_O1"))
         return false;
-    return !(has_table && is_plain) && !(is_arm64(file) && (has_table || has_pair));
+    return !(has_table && is_plain) && !(loop_code_is_arm64(file) && (has_table || has_pair));
 }
 
 /* On arm64 only the program's own thread-local variables are read. */
 static const char *expected_of(struct elf_file *file, const struct shape *shape)
 {
     bool is_thread_local = strstr(shape->name, "_thread") != NULL;
-    bool is_read = !is_arm64(file) || elf_file_is_program(file);
+    bool is_read = !loop_code_is_arm64(file) || elf_file_is_program(file);
     return is_thread_local && !is_read ? NULL : shape->expected;
 }
 
@@ -213,24 +158,7 @@ static const char *expected_of(struct elf_file *file, const struct shape *shape)
 static uint32_t take_frames(struct elf_file *names, struct elf_file *code,
                             const struct shape *shape, struct loop_frame *ret)
 {
-    char wait[64], go[64];
-    uint64_t start;
-    uint32_t count = 1;
-    struct instruction_decoder *decoder;
-    assert_null(instruction_decoder_create(is_arm64(names) ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64,
-                                           &decoder));
-    struct code_library *library = code_library_create(decoder);
-    snprintf(wait, sizeof(wait), "wait_%s", shape->name);
-    snprintf(go, sizeof(go), "go_%s", shape->name);
-    ret[0] = (struct loop_frame){.file = code, .address = call_in(library, names, wait, 0)};
-    if (shape->has_caller) {
-        assert_true(find_symbol(names, wait, &start));
-        ret[count++] =
-            (struct loop_frame){.file = code, .address = call_in(library, names, go, start)};
-    }
-    code_library_destroy(library);
-    instruction_decoder_destroy(decoder);
-    return count;
+    return loop_code_frames(names, code, shape->name, shape->has_caller, ret);
 }
 
 static bool is_same(const char *found, const char *expected)
@@ -260,7 +188,7 @@ static void test_members(void **state)
         {"row", "table->rows[i].done"},
     };
     (void)state;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     for (size_t i = 0; elf_file_has_lines(file) && i < sizeof(all) / sizeof(all[0]); i++) {
         struct shape shape = {all[i].name, false, NULL};
         struct elf_member member;
@@ -269,7 +197,7 @@ static void test_members(void **state)
         uint32_t count = take_frames(file, file, &shape, frames);
         if (!is_judged(file, &shape))
             continue;
-        assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+        assert_true(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags));
         assert_true(loop_flag_member(&flags.all[0], flags.head, &member));
         assert_string_equal(member.text, all[i].member);
     }
@@ -280,13 +208,13 @@ static void test_shapes(void **state)
 {
     (void)state;
     unsigned wrong = 0;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         char text[512] = "nothing";
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, &shapes[i], frames);
-        bool found = loop_flags_find(frames, count, is_arm64(file), NULL, &flags);
+        bool found = loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags);
         if (found)
             loop_flags_describe(&flags, text, sizeof(text));
         const char *expected = expected_of(file, &shapes[i]);
@@ -305,15 +233,15 @@ static void test_shapes(void **state)
 static void test_stripped(void **state)
 {
     (void)state;
-    struct elf_file *file = open_file(program_path), *stripped = open_file(stripped_path);
+    struct elf_file *file = loop_code_open(program_path), *stripped = loop_code_open(stripped_path);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         struct loop_frame frames[2];
         struct loop_flags flags, named;
         char text[128];
         uint32_t count = take_frames(file, file, &shapes[i], frames);
-        bool found = loop_flags_find(frames, count, is_arm64(file), NULL, &named);
+        bool found = loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &named);
         take_frames(file, stripped, &shapes[i], frames);
-        assert_int_equal(loop_flags_find(frames, count, is_arm64(file), NULL, &flags), found);
+        assert_int_equal(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags), found);
         assert_int_equal(flags.count, named.count);
         for (uint32_t k = 0; k < flags.count; k++) {
             assert_int_equal(flags.all[k].address, named.all[k].address);
@@ -340,40 +268,6 @@ static const struct shape *shape_of(const char *name)
     return &shapes[i];
 }
 
-/* `names` has the symbols. */
-static void describe_writer(struct elf_file *names, const struct code_writer *writer, char *buffer,
-                            size_t bytes)
-{
-    uint64_t offset;
-    const char *name = elf_file_function(names, writer->start, &offset);
-    snprintf(buffer, bytes, "%s%s", name ? name : "-", writer->is_possible ? "?" : "");
-    size_t length = strlen(buffer);
-    if (writer->signals)
-        snprintf(buffer + length, bytes - length, "@%llx", (unsigned long long)writer->signals);
-    length = strlen(buffer);
-    if (writer->has_value)
-        snprintf(buffer + length, bytes - length, "=%lld", (long long)writer->value);
-}
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(left, right);
-}
-
-static void describe_writers(struct elf_file *names, const struct code_writers *writers,
-                             char *buffer, size_t bytes)
-{
-    char all[CODE_WRITERS_MAX][64];
-    for (uint32_t i = 0; i < writers->count; i++)
-        describe_writer(names, &writers->all[i], all[i], sizeof(all[i]));
-    qsort(all, writers->count, sizeof(all[0]), by_text);
-    buffer[0] = '\0';
-    for (uint32_t i = 0; i < writers->count; i++) {
-        size_t length = strlen(buffer);
-        snprintf(buffer + length, bytes - length, "%s%s", i ? " " : "", all[i]);
-    }
-}
-
 static unsigned check_writers(struct elf_file *names, struct elf_file *code)
 {
     unsigned wrong = 0;
@@ -386,10 +280,10 @@ static unsigned check_writers(struct elf_file *names, struct elf_file *code)
         uint32_t count = take_frames(names, code, shape, frames);
         if (!is_judged(names, shape))
             continue;
-        assert_true(loop_flags_find(frames, count, is_arm64(names), NULL, &flags));
-        bool found = code_writers_find(&flags.all[0], is_arm64(names), &writers);
+        assert_true(loop_flags_find(frames, count, loop_code_is_arm64(names), NULL, &flags));
+        bool found = code_writers_find(&flags.all[0], loop_code_is_arm64(names), &writers);
         assert_int_equal(found, writers.count > 0);
-        describe_writers(names, &writers, text, sizeof(text));
+        loop_code_describe_writers(names, &writers, text, sizeof(text));
         const char *other = all_writers[i].alternative;
         if (strcmp(text, all_writers[i].expected) == 0 || (other && strcmp(text, other) == 0))
             continue;
@@ -403,7 +297,7 @@ static unsigned check_writers(struct elf_file *names, struct elf_file *code)
 static void test_writers(void **state)
 {
     (void)state;
-    struct elf_file *file = open_file(program_path), *stripped = open_file(stripped_path);
+    struct elf_file *file = loop_code_open(program_path), *stripped = loop_code_open(stripped_path);
     assert_int_equal(check_writers(file, file), 0);
     assert_int_equal(check_writers(file, stripped), 0);
     elf_file_close(stripped);
@@ -422,8 +316,8 @@ static void test_ends(void **state)
 {
     (void)state;
     unsigned wrong = 0, told = 0;
-    struct elf_file *file = open_file(program_path);
-    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !is_arm64(file); i++) {
+    struct elf_file *file = loop_code_open(program_path);
+    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !loop_code_is_arm64(file); i++) {
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, shape_of(all_ends[i].shape), frames);
@@ -449,13 +343,13 @@ static bool has_caller(const struct code_caller *callers, uint32_t count, uint64
 static void test_callers(void **state)
 {
     (void)state;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     struct code_caller callers[CODE_CALLERS_MAX];
     uint64_t set, once, twice, other;
-    assert_true(find_symbol(file, "set_global", &set));
-    assert_true(find_symbol(file, "go_set_global", &once));
-    assert_true(find_symbol(file, "go_go_set_global", &twice));
-    assert_true(find_symbol(file, "set_by_argument", &other));
+    assert_true(loop_code_find(file, "set_global", &set));
+    assert_true(loop_code_find(file, "go_set_global", &once));
+    assert_true(loop_code_find(file, "go_go_set_global", &twice));
+    assert_true(loop_code_find(file, "set_by_argument", &other));
     uint32_t count = code_callers_find(file, &set, 1, callers);
     assert_int_equal(count, 2);
     assert_true(has_caller(callers, count, once));
@@ -468,17 +362,17 @@ static void test_callers(void **state)
 static void test_nonsense(void **state)
 {
     (void)state;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     struct loop_flags flags;
     for (uint64_t address = 0; address < 0x8000; address += 7) {
         struct loop_frame frames[] = {{.file = NULL},
                                       {.file = file, .address = address},
                                       {.file = file, .address = UINT64_MAX - address}};
-        loop_flags_find(frames, 3, is_arm64(file), NULL, &flags);
+        loop_flags_find(frames, 3, loop_code_is_arm64(file), NULL, &flags);
     }
     struct loop_frame wrong = {.file = file, .address = 0x1200};
-    assert_false(loop_flags_find(&wrong, 1, !is_arm64(file), NULL, &flags));
-    assert_false(loop_flags_find(NULL, 0, is_arm64(file), NULL, &flags));
+    assert_false(loop_flags_find(&wrong, 1, !loop_code_is_arm64(file), NULL, &flags));
+    assert_false(loop_flags_find(NULL, 0, loop_code_is_arm64(file), NULL, &flags));
     elf_file_close(file);
 }
 
@@ -492,11 +386,11 @@ static void describe_shared(struct elf_file *file, const struct shared_roots *ro
     struct code_writers all = {.count = 0}, writers;
     struct loop_flag use;
     for (uint32_t i = 0; shared_roots_flag(roots, i, file, flag, place, &use); i++) {
-        (void)code_writers_find(&use, is_arm64(file), &writers);
+        (void)code_writers_find(&use, loop_code_is_arm64(file), &writers);
         for (uint32_t k = 0; k < writers.count; k++)
             all.all[all.count++] = writers.all[k];
     }
-    describe_writers(file, &all, buffer, bytes);
+    loop_code_describe_writers(file, &all, buffer, bytes);
 }
 
 /* Another process may have other pointers to the same memory. */
@@ -504,9 +398,9 @@ static void test_shared(void **state)
 {
     static const char *const waits[] = {"board", "mapped"};
     (void)state;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     struct shared_roots roots;
-    shared_roots_find(file, is_arm64(file), &roots);
+    shared_roots_find(file, loop_code_is_arm64(file), &roots);
     assert_int_equal(roots.count, 2);
     for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
         char text[256];
@@ -514,7 +408,7 @@ static void test_shared(void **state)
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, shape_of(waits[i]), frames);
-        assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+        assert_true(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags));
         assert_true(shared_roots_place(&roots, &flags.all[0], &place));
         assert_int_equal(place, 8);
         describe_shared(file, &roots, &flags.all[0], place, text, sizeof(text));
@@ -525,7 +419,7 @@ static void test_shared(void **state)
     struct loop_frame frames[2];
     struct loop_flags flags;
     uint32_t count = take_frames(file, file, shape_of("pointer"), frames);
-    assert_true(loop_flags_find(frames, count, is_arm64(file), NULL, &flags));
+    assert_true(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags));
     assert_false(shared_roots_place(&roots, &flags.all[0], &(uint64_t){0}));
     elf_file_close(file);
 }
@@ -539,12 +433,12 @@ static void test_tables(void **state)
         size_t ways;
     } all[] = {{"jump_checked", 4}, {"jump_unchecked", 0}, {"jump_past_check", 0}};
     struct instruction_decoder *decoder;
-    struct elf_file *file = open_file(program_path);
+    struct elf_file *file = loop_code_open(program_path);
     assert_null(instruction_decoder_create(INSTRUCTION_X86_64, &decoder));
     struct code_library *library = code_library_create(decoder);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !is_arm64(file); i++) {
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !loop_code_is_arm64(file); i++) {
         uint64_t start;
-        assert_true(find_symbol(file, all[i].name, &start));
+        assert_true(loop_code_find(file, all[i].name, &start));
         const struct code_function *function =
             code_library_function(library, code_library_image(library, file), start);
         assert_non_null(function);

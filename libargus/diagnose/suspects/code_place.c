@@ -24,7 +24,7 @@ static char *text_place(const struct argus_symbol *symbol, uint64_t address)
  * type, as in "void std::store<int>(…)", or in "<…>". To add one: a row. */
 static bool is_of_compiler(const char *function)
 {
-    static const char *const spaces[] = {"std::", "core::", "alloc::", "__"};
+    static const char *const spaces[] = {"std::", "core::", "alloc::", "__gnu_cxx::"};
     function += function[0] == '<';
     size_t end = strcspn(function, "(<{");
     size_t start = end;
@@ -36,15 +36,49 @@ static bool is_of_compiler(const char *function)
     return false;
 }
 
+/* "12/atomic", of libc++ "v1/atomic". */
+static bool is_version(const char *folder)
+{
+    folder += *folder == 'v';
+    size_t digits = strspn(folder, "0123456789.");
+    return digits && folder[digits] == '/';
+}
+
+/* "90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/sync/atomic.rs" */
+static bool is_commit(const char *folder)
+{
+    enum { DIGITS = 40 };
+    return strspn(folder, "0123456789abcdef") == DIGITS && folder[DIGITS] == '/';
+}
+
+static bool is_library(const char *folder)
+{
+    return strncmp(folder, "rust/", 5) == 0 || strncmp(folder, "library/", 8) == 0;
+}
+
 /* Inlined functions often have no name space in debug information: then the source tells. To add a
- * folder: a row. */
+ * folder: a row, with what must follow. */
 static bool is_compiler_source(const char *path)
 {
-    static const char *const folders[] = {"/include/c++/", "/rustc/", "/rustlib/src/"};
-    for (size_t i = 0; path && i < sizeof(folders) / sizeof(folders[0]); i++)
-        if (strstr(path, folders[i]))
+    static const struct {
+        const char *folder;
+        bool (*is_own)(const char *rest);
+    } rows[] = {{"/include/c++/", is_version}, {"/rustc/", is_commit}, {"/rustlib/src/", is_library}};
+    for (size_t i = 0; path && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *found = strstr(path, rows[i].folder);
+        if (found && rows[i].is_own(found + strlen(rows[i].folder)))
             return true;
+    }
     return false;
+}
+
+/* Names that begin with "__" are the library's, but programs have them, too: a source decides. */
+static bool is_own(const struct argus_symbol *symbol)
+{
+    if (!symbol->function || is_of_compiler(symbol->function))
+        return false;
+    return symbol->file ? !is_compiler_source(symbol->file)
+                        : strncmp(symbol->function, "__", 2) != 0;
 }
 
 /* Of functions inlined into each other, the innermost one that is the program's own; else the
@@ -53,8 +87,7 @@ static const struct argus_symbol *own_symbol(const struct argus_functions *funct
 {
     for (uint32_t i = 0; i < functions->count; i++) {
         const struct argus_symbol *symbol = &functions->symbols[i];
-        if (symbol->function && !is_of_compiler(symbol->function) &&
-            !is_compiler_source(symbol->file))
+        if (is_own(symbol))
             return symbol;
     }
     return &functions->symbols[functions->count - 1];

@@ -38,7 +38,7 @@ struct search {
 
 /* --- is it such a variable? --- */
 
-/* "is_done" of "app->job->is_done", and of "job.is_done". */
+/* "is_done" of "app->job->is_done", and of "job.is_done"; "" of "job->0x8". */
 static const char *last_member(const char *text)
 {
     const char *last = NULL;
@@ -46,7 +46,7 @@ static const char *last_member(const char *text)
         last = at + 2;
     if (!last && (last = strchr(text, '.')))
         last++;
-    return last ? last : "";
+    return last && *last != '-' && !(*last >= '0' && *last <= '9') ? last : "";
 }
 
 static bool ends_with(const char *text, const char *end)
