@@ -47,7 +47,8 @@ static struct argus_name_entry name(uint64_t place, uint32_t level, const char *
 static void write_trace(void)
 {
     const char *source = "/src/app/main.c", *folder = "/home/me/rustc/main.c";
-    const char *rust = "/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/sync/atomic.rs";
+    const char *rust =
+        "/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/sync/atomic.rs";
     struct argus_trace_header header = {.version_major = 1,
                                         .os = ARGUS_OS_LINUX,
                                         .arch = ARGUS_ARCH_X86_64,
@@ -71,8 +72,10 @@ static void write_trace(void)
         name(RUST, 0, "finish_work", rust, 80),
     };
     struct argus_name_entry inlined[] = {
-        name(CALL, 1, "look_once", source, 20),  name(CALL, 2, "wait_ready", source, 50),
-        name(HEAD, 1, "wait_ready", source, 50), name(AGAIN, 1, "wait_ready", source, 60),
+        name(CALL, 1, "look_once", source, 20),
+        name(CALL, 2, "wait_ready", source, 50),
+        name(HEAD, 1, "wait_ready", source, 50),
+        name(AGAIN, 1, "wait_ready", source, 60),
         name(ALIEN, 1, "list_next", source, 70),
         name(STORE, 1, "std::atomic<bool>::store(bool, std::memory_order)", source, 90),
         name(SWAP, 1, "bool core::sync::atomic::atomic_swap<u8>(u8)", source, 90),

@@ -1,5 +1,5 @@
-/* What the tests of loops share: functions of a program by name, the stack in a loop, and writers as a
- * text. To be included behind cmocka.h. */
+/* What the tests of loops share: functions of a program by name, the stack in a loop, and writers
+ * as a text. To be included behind cmocka.h. */
 #ifndef ARGUS_TESTS_LOOP_CODE_H
 #define ARGUS_TESTS_LOOP_CODE_H
 
@@ -37,7 +37,7 @@ static inline bool is_wait(const char *name)
 /* The last call in function `of` of `called` (0: of a function that waits), or a jump to it as a
  * tail call. */
 static inline uint64_t call_in(struct code_library *library, struct elf_file *file, const char *of,
-                        uint64_t called)
+                               uint64_t called)
 {
     uint64_t start, found = 0;
     assert_true(loop_code_find(file, of, &start));
@@ -66,8 +66,8 @@ static inline bool loop_code_is_arm64(const struct elf_file *file)
     return elf_file_machine(file) == ELF_MACHINE_AARCH64;
 }
 
-/* Of the wait in wait_NAME(), and of its call in go_NAME() if `has_caller`; returns how many. `names` has
- * the symbols, `code` the code. */
+/* Of the wait in wait_NAME(), and of its call in go_NAME() if `has_caller`; returns how many.
+ * `names` has the symbols, `code` the code. */
 static inline uint32_t loop_code_frames(struct elf_file *names, struct elf_file *code,
                                         const char *name, bool has_caller, struct loop_frame *ret)
 {
@@ -92,8 +92,8 @@ static inline uint32_t loop_code_frames(struct elf_file *names, struct elf_file 
 }
 
 /* `names` has the symbols. */
-static inline void describe_writer(struct elf_file *names, const struct code_writer *writer, char *buffer,
-                            size_t bytes)
+static inline void describe_writer(struct elf_file *names, const struct code_writer *writer,
+                                   char *buffer, size_t bytes)
 {
     uint64_t offset;
     const char *name = elf_file_function(names, writer->start, &offset);
@@ -111,8 +111,9 @@ static inline int by_text(const void *left, const void *right)
     return strcmp(left, right);
 }
 
-static inline void loop_code_describe_writers(struct elf_file *names, const struct code_writers *writers,
-                             char *buffer, size_t bytes)
+static inline void loop_code_describe_writers(struct elf_file *names,
+                                              const struct code_writers *writers, char *buffer,
+                                              size_t bytes)
 {
     char all[CODE_WRITERS_MAX][64];
     for (uint32_t i = 0; i < writers->count; i++)

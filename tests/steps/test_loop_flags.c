@@ -241,7 +241,8 @@ static void test_stripped(void **state)
         uint32_t count = take_frames(file, file, &shapes[i], frames);
         bool found = loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &named);
         take_frames(file, stripped, &shapes[i], frames);
-        assert_int_equal(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags), found);
+        assert_int_equal(loop_flags_find(frames, count, loop_code_is_arm64(file), NULL, &flags),
+                         found);
         assert_int_equal(flags.count, named.count);
         for (uint32_t k = 0; k < flags.count; k++) {
             assert_int_equal(flags.all[k].address, named.all[k].address);
@@ -317,7 +318,8 @@ static void test_ends(void **state)
     (void)state;
     unsigned wrong = 0, told = 0;
     struct elf_file *file = loop_code_open(program_path);
-    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !loop_code_is_arm64(file); i++) {
+    for (size_t i = 0; i < sizeof(all_ends) / sizeof(all_ends[0]) && !loop_code_is_arm64(file);
+         i++) {
         struct loop_frame frames[2];
         struct loop_flags flags;
         uint32_t count = take_frames(file, file, shape_of(all_ends[i].shape), frames);

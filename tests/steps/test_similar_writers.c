@@ -1,5 +1,5 @@
-/* Functions that store to the same member of some object, and the names of elements and of what only
- * the stack leads to. test_similar_writers PROGRAM: similar_shapes.c. */
+/* Functions that store to the same member of some object, and the names of elements and of what
+ * only the stack leads to. test_similar_writers PROGRAM: similar_shapes.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,11 +109,10 @@ static void a_reset_is_known(void **state)
     struct elf_file *file = open_program(&flags);
     bool is_told = loop_tests_decide(&flags.all[0].tests, 0) == LOOP_CONTINUES;
     assert_int_equal(find_starts(file, "clear_done", &start), 1);
-    assert_int_equal(code_similar_find(&flags.all[0], flags.head, &start, 1,
-                                       loop_code_is_arm64(file), &writers),
-                     !is_told);
-    assert_true(is_told || is_plain() ||
-                (writers.all[0].has_value && writers.all[0].value == 0));
+    assert_int_equal(
+        code_similar_find(&flags.all[0], flags.head, &start, 1, loop_code_is_arm64(file), &writers),
+        !is_told);
+    assert_true(is_told || is_plain() || (writers.all[0].has_value && writers.all[0].value == 0));
     elf_file_close(file);
 }
 
@@ -199,10 +198,8 @@ int main(int argc, char **argv)
         return 2;
     program_path = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_may_write),
-        cmocka_unit_test(a_reset_is_known),
-        cmocka_unit_test(a_local_variable_has_a_member),
-        cmocka_unit_test(an_element_has_an_index),
+        cmocka_unit_test(functions_may_write),           cmocka_unit_test(a_reset_is_known),
+        cmocka_unit_test(a_local_variable_has_a_member), cmocka_unit_test(an_element_has_an_index),
         cmocka_unit_test(a_long_name_is_not_exceeded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,8 @@ static bool is_compiler_source(const char *path)
     static const struct {
         const char *folder;
         bool (*is_own)(const char *rest);
-    } rows[] = {{"/include/c++/", is_version}, {"/rustc/", is_commit}, {"/rustlib/src/", is_library}};
+    } rows[] = {
+        {"/include/c++/", is_version}, {"/rustc/", is_commit}, {"/rustlib/src/", is_library}};
     for (size_t i = 0; path && i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *found = strstr(path, rows[i].folder);
         if (found && rows[i].is_own(found + strlen(rows[i].folder)))

@@ -20,8 +20,8 @@ struct loop_stack {
     struct similar_starts *similar; /* borrowed; kept between the variables of a loop */
 };
 
-/* Puts writers and threads into `ret`; `code` is an instruction of the loop, in the flag's file. None,
- * if the code does not tell. False: no memory; `ret` is then to be freed as usual. */
+/* Puts writers and threads into `ret`; `code` is an instruction of the loop, in the flag's file.
+ * None, if the code does not tell. False: no memory; `ret` is then to be freed as usual. */
 bool flag_writers_find(struct diagnoser *d, const struct loop_stack *stack,
                        const struct loop_flag *flag, uint64_t code,
                        struct argus_loop_variable *ret);

@@ -20,10 +20,11 @@ const char *elf_go_function(const struct elf_go *go, uint64_t address, uint64_t 
 /* The function that covers `address`, up to the next one. False: none. */
 bool elf_go_range(const struct elf_go *go, uint64_t address, uint64_t *ret_start,
                   uint64_t *ret_bytes);
-/* Whether its functions surely get arguments in registers. Go 1.17 does on x86-64, but has the table of Go 1.16. */
+/* Whether its functions surely get arguments in registers. Go 1.17 does on x86-64, but has the
+ * table of Go 1.16. */
 bool elf_go_has_registers(const struct elf_go *go);
-/* How far the stack pointer is below the function's return address when the instruction at `address` runs. False:
- * unknown. */
+/* How far the stack pointer is below the function's return address when the instruction at
+ * `address` runs. False: unknown. */
 bool elf_go_stack_bytes(const struct elf_go *go, uint64_t address, uint32_t *ret);
 /* The source file and line of `address`; NULL: unknown. */
 const char *elf_go_line(const struct elf_go *go, uint64_t address, uint32_t *ret_line);

@@ -97,8 +97,8 @@ struct argus_flag_writer {
     bool has_value;   /* else the value is computed */
     uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
     /* it gives the variable's address to a function of another file, is a callback that may get it,
-     * writes an element of an array where the loop looks at one, or is only alike: it writes the same
-     * member of some object */
+     * writes an element of an array where the loop looks at one, or is only alike: it writes the
+     * same member of some object */
     bool is_possible;
 };
 

@@ -35,27 +35,32 @@ struct code_function {
     struct instruction_decoder *decoder; /* borrowed */
 };
 
-/* Decodes the function of `image` that covers `address`. False: its file does not tell where it begins and ends, it is too large,
- * has bytes that are no instructions, or its calling convention is not known (Go before 1.18). Without memory also false. */
+/* Decodes the function of `image` that covers `address`. False: its file does not tell where it
+ * begins and ends, it is too large, has bytes that are no instructions, or its calling convention
+ * is not known (Go before 1.18). Without memory also false. */
 bool code_function_init(struct code_function *function, const struct code_image *image,
                         struct instruction_decoder *decoder, uint64_t address);
 void code_function_deinit(struct code_function *function);
 
-/* The k-th way on from `node`, for the instructions that have two or more, or else one. False: there is no such way. */
+/* The k-th way on from `node`, for the instructions that have two or more, or else one. False:
+ * there is no such way. */
 bool code_function_way(const struct code_function *function, uint32_t node, uint32_t k,
                        struct code_way *ret);
-/* Whether it is a jump through a table whose ways are not known, or a jump to another function through a pointer. */
+/* Whether it is a jump through a table whose ways are not known, or a jump to another function
+ * through a pointer. */
 bool code_function_is_open(const struct code_function *function, uint32_t node);
 
-/* Whether the instruction only adds up two registers or more: add rax, rbx; lea rax, [rbx + 8*rcx + 16]. By the encoding: Intel SDM
- * volume 2, ADD and LEA; Arm ARM, C6.2, ADD. */
+/* Whether the instruction only adds up two registers or more: add rax, rbx;
+ * lea rax, [rbx + 8*rcx + 16]. By the encoding: Intel SDM volume 2, ADD and LEA; Arm ARM, C6.2,
+ * ADD. */
 bool code_adds(const struct code_function *function, const struct instruction *at);
 
 /* The instruction that covers `address`; CODE_NONE: none. */
 uint32_t code_function_node(const struct code_function *function, uint64_t address);
 
-/* The registers that a called function may change, and the one that has its result. By the System V and Arm procedure call standards, and
- * "Go internal ABI specification" (cmd/compile/abi-internal.md). */
+/* The registers that a called function may change, and the one that has its result. By the System V
+ * and Arm procedure call standards, and "Go internal ABI specification"
+ * (cmd/compile/abi-internal.md). */
 uint64_t code_clobbered(const struct code_function *function);
 /* Registers that have a value when a function begins: arguments, and what belongs to the caller. */
 bool code_is_kept(const struct code_function *function, uint8_t reg);

@@ -4,8 +4,10 @@
 
 #include "steps/loops/code_paths.h"
 
-/* Whether a function that the scope's region calls gets a pointer to `flag`, or to the object around it, and stores there, or is not
- * known; also whether the region itself stores to the word of the stack where `flag` begins. Functions that only wait, and those that take a lock, do not count. */
+/* Whether a function that the scope's region calls gets a pointer to `flag`, or to the object
+ * around it, and stores there, or is not known; also whether the region itself stores to the word
+ * of the stack where `flag` begins. Functions that only wait, and those that take a lock, do not
+ * count. */
 bool code_is_given(struct code_budget *budget, const struct code_scope *scope,
                    const struct code_path *flag);
 

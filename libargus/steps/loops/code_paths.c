@@ -135,8 +135,8 @@ static const struct code_function *called_function(const struct finder *finder,
 static void take_result(struct finder *finder, const struct code_scope *scope, uint32_t node,
                         struct pointer *ret);
 
-/* Whether the pointer leads to the stack of `function`, or counts from a word there, or from what one of
- * its calls returned. That says nothing when the function has ended. */
+/* Whether the pointer leads to the stack of `function`, or counts from a word there, or from what
+ * one of its calls returned. That says nothing when the function has ended. */
 static bool is_of_function(const struct pointer *pointer, const struct code_function *function)
 {
     bool is_local = pointer->kind == POINTER_STACK || pointer->kind == POINTER_OBJECT;

@@ -43,8 +43,9 @@ void code_pointer_find(struct finder *finder, const struct code_scope *scope, ui
 void code_pointer_find_element(struct finder *finder, const struct code_scope *scope, uint32_t node,
                                uint64_t registers, struct pointer *ret);
 
-/* A program of a fixed address names its arrays in the instruction: [rdi + elements]. If `added`, which
- * was added to `pointer`, is the address of such data, that becomes a pointer to an element there. */
+/* A program of a fixed address names its arrays in the instruction: [rdi + elements]. If `added`,
+ * which was added to `pointer`, is the address of such data, that becomes a pointer to an element
+ * there. */
 bool code_pointer_take_array(const struct code_image *image, int64_t added,
                              struct pointer *pointer);
 

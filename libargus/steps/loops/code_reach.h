@@ -1,4 +1,5 @@
-/* Which instructions may have given a register, or a word of the stack, the value that it has before an instruction. */
+/* Which instructions may have given a register, or a word of the stack, the value that it has
+ * before an instruction. */
 #ifndef ARGUS_STEPS_CODE_REACH_H
 #define ARGUS_STEPS_CODE_REACH_H
 
@@ -43,14 +44,15 @@ struct code_budget {
     struct code_library *library;
 };
 
-/* Of general register `reg`, or REGISTER_FLAGS. In the whole function if `everywhere`, else in the scope's region. */
+/* Of general register `reg`, or REGISTER_FLAGS. In the whole function if `everywhere`, else in the
+ * scope's region. */
 void code_reach_register(struct code_budget *budget, const struct code_scope *scope,
                          bool everywhere, uint32_t node, uint8_t reg, struct code_reach *ret);
 void code_reach_slot(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                      uint32_t node, struct code_slot slot, struct code_reach *ret);
 
-/* The only instruction that gives the register its value at `node`; CODE_NONE: there is none, there are others, or
- * the value may be that at the beginning. */
+/* The only instruction that gives the register its value at `node`; CODE_NONE: there is none, there
+ * are others, or the value may be that at the beginning. */
 uint32_t code_reach_only(struct code_budget *budget, const struct code_scope *scope,
                          bool everywhere, uint32_t node, uint8_t reg);
 
@@ -58,22 +60,23 @@ uint32_t code_reach_only(struct code_budget *budget, const struct code_scope *sc
 void code_reach_marked(struct code_budget *budget, const struct code_scope *scope, bool everywhere,
                        uint32_t node, const bool *marked, struct code_reach *ret);
 
-/* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without going through `without`.
- * CODE_TURN_END: to where another turn begins, or the scope is left. */
+/* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without
+ * going through `without`. CODE_TURN_END: to where another turn begins, or the scope is left. */
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
                    uint32_t to, uint32_t without);
 
 /* Whether the function makes a pointer to the slot: then others can write it. */
 bool code_slot_is_shared(const struct code_function *function, struct code_slot slot);
 
-#define CODE_OBJECT_BYTES 4096 /* a pointer to an object of the stack leads to what is less far in it */
+#define CODE_OBJECT_BYTES                                                                          \
+    4096 /* a pointer to an object of the stack leads to what is less far in it */
 
-/* Where the object probably begins in which the slot lies: the displacement of the nearest pointer that
- * the function makes at or before the slot. INT64_MIN: none. */
+/* Where the object probably begins in which the slot lies: the displacement of the nearest pointer
+ * that the function makes at or before the slot. INT64_MIN: none. */
 int64_t code_slot_object(const struct code_function *function, struct code_slot slot);
-/* Whether others may have a pointer to the slot, or to the object around it. If the function only makes
- * a pointer to what is before the slot, and stores a register of eight bytes in it, then the slot
- * is taken for a local variable of its own, which that pointer does not lead to. */
+/* Whether others may have a pointer to the slot, or to the object around it. If the function only
+ * makes a pointer to what is before the slot, and stores a register of eight bytes in it, then the
+ * slot is taken for a local variable of its own, which that pointer does not lead to. */
 bool code_slot_escapes(const struct code_function *function, struct code_slot slot);
 
 #endif

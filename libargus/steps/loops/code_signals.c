@@ -137,9 +137,8 @@ static uint64_t handler_at(const struct search *search, uint32_t node, enum inst
     find_argument(search, node, 1, &handler);
     if (kind == INSTALLS_STRUCTURE)
         return stored_handler(search, &handler, node);
-    return handler.root == CODE_ADDRESS && handler.links == 0 && !handler.elements
-               ? handler.address
-               : 0;
+    return handler.root == CODE_ADDRESS && handler.links == 0 && !handler.elements ? handler.address
+                                                                                   : 0;
 }
 
 static void look_at(const struct search *search, uint32_t node)

@@ -25,12 +25,12 @@ struct search {
     const struct code_image *image;
     const struct loop_flag *flag;
     struct elf_member member; /* of the flag; without text: not known */
-    struct idmap visits;      /* functions by where they begin → how often, from the outer function */
-    struct idmap starts;      /* those that are looked at by themselves */
+    struct idmap visits; /* functions by where they begin → how often, from the outer function */
+    struct idmap starts; /* those that are looked at by themselves */
     const struct code_function *outer;
     uint32_t outer_node; /* the call of `outer` that is followed; CODE_NONE: none */
     struct code_writers *found;
-    /* by writer: debug information names the member, or the function is a closure of the waiter's */
+    /* by writer: debug information names the member, or it is a closure of the waiter's */
     bool is_likely[CODE_WRITERS_MAX];
     unsigned names_left;
     char *closures; /* owned: how their names begin; NULL: not known */
@@ -103,8 +103,7 @@ static bool is_named(struct search *search, const struct code_path *path, struct
  * "wait::{{closure}}", in C++ "wait()::{lambda()#1}", in Go "main.wait.func1". */
 static bool is_closure(const struct search *search, const struct code_function *function)
 {
-    char *name = search->closures ? loop_function_name(search->image->file, function->start)
-                                   : NULL;
+    char *name = search->closures ? loop_function_name(search->image->file, function->start) : NULL;
     size_t length = search->closures ? strlen(search->closures) : 0;
     bool is_inside =
         name && strncmp(name, search->closures, length) == 0 &&
@@ -114,7 +113,8 @@ static bool is_closure(const struct search *search, const struct code_function *
 }
 
 /* A function is told once; with a value, if it stores no other one. */
-static void add(struct search *search, uint32_t node, bool names_member, bool has_value, int64_t value)
+static void add(struct search *search, uint32_t node, bool names_member, bool has_value,
+                int64_t value)
 {
     const struct code_function *function = search->outer;
     struct code_writers *found = search->found;
@@ -130,13 +130,12 @@ static void add(struct search *search, uint32_t node, bool names_member, bool ha
         return;
     }
     search->is_likely[found->count] = names_member || is_closure(search, function);
-    found->all[found->count++] =
-        (struct code_writer){.address = function->nodes.data[at].address,
-                             .start = function->start,
-                             .bytes = function->bytes,
-                             .value = value,
-                             .has_value = has_value,
-                             .is_possible = true};
+    found->all[found->count++] = (struct code_writer){.address = function->nodes.data[at].address,
+                                                      .start = function->start,
+                                                      .bytes = function->bytes,
+                                                      .value = value,
+                                                      .has_value = has_value,
+                                                      .is_possible = true};
 }
 
 /* Words of the stack are reached by nobody else. */
@@ -161,8 +160,8 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO || !path.links || path.elements ||
         !is_offset(search->flag, path.offsets[path.links - 1]))
         return;
-    bool has_value = code_constant_stored(&search->budget, scope, node,
-                                          search->flag->size_bytes, &value);
+    bool has_value =
+        code_constant_stored(&search->budget, scope, node, search->flag->size_bytes, &value);
     if (has_value && loop_tests_decide(&search->flag->tests, value) == LOOP_CONTINUES)
         return;
     bool is_known = is_named(search, &path, &member, &name);

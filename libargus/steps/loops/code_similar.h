@@ -1,9 +1,9 @@
-/* Functions that may write a variable of an object, but have the pointer to it from where code does not
- * tell: a thread got it when it began, from a list, in a closure.
+/* Functions that may write a variable of an object, but have the pointer to it from where code does
+ * not tell: a thread got it when it began, from a list, in a closure.
  *
- * A store counts if it has the flag's size and lies as far behind a pointer as the flag does, and if
- * debug information names no other member. That is no proof; so only functions that other threads
- * are known to execute are looked at, and those that they call, and all are is_possible.
+ * A store counts if it has the flag's size and lies as far behind a pointer as the flag does, and
+ * if debug information names no other member. That is no proof; so only functions that other
+ * threads are known to execute are looked at, and those that they call, and all are is_possible.
  */
 #ifndef ARGUS_STEPS_CODE_SIMILAR_H
 #define ARGUS_STEPS_CODE_SIMILAR_H

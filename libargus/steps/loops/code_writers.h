@@ -21,7 +21,7 @@ struct code_writer {
     bool has_value;
     uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
     /* it gives the variable's address to a function of another file, is a callback that may get it,
-     * writes an element of an array where the loop looks at one, or is only alike (code_similar.h) */
+     * writes an element of an array where the loop looks at one, or is alike (code_similar.h) */
     bool is_possible;
 };
 

@@ -113,8 +113,8 @@ static bool put_behind_pointer(struct elf_member *member, char *part)
 {
     char rest[sizeof(member->text)];
     size_t room = sizeof(member->text) - (size_t)(part - 2 - member->text);
-    bool is_pointer = part > member->text + member->name_bytes && *part != '-' &&
-                      !(*part >= '0' && *part <= '9');
+    bool is_pointer =
+        part > member->text + member->name_bytes && *part != '-' && !(*part >= '0' && *part <= '9');
     if (!is_pointer || strlen(part) + sizeof("[i].") > room)
         return false;
     snprintf(rest, sizeof(rest), "%s", part);

@@ -77,9 +77,9 @@ bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
  * that has it. False: it names no member, or not which array of several has the element. */
 bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret);
 
-/* Part of the above: "jobs[0].is_done" is "jobs[i].is_done", because which element it is, is not known.
- * `is_last`: the array is behind the last pointer, else before the first one. False: the text names no
- * array there, or several. */
+/* Part of the above: "jobs[0].is_done" is "jobs[i].is_done", because which element it is, is not
+ * known. `is_last`: the array is behind the last pointer, else before the first one. False: the
+ * text names no array there, or several. */
 bool loop_member_put_index(struct elf_member *member, bool is_last);
 
 #endif

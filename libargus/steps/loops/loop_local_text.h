@@ -9,8 +9,8 @@
 bool loop_local_member(struct elf_file *file, const struct loop_local *local,
                        const struct elf_reach *reach, struct elf_member *ret);
 
-/* The readable name of the function that begins at `start`; the caller frees it. NULL: it has none, or
- * no memory. */
+/* The readable name of the function that begins at `start`; the caller frees it. NULL: it has none,
+ * or no memory. */
 char *loop_function_name(struct elf_file *file, uint64_t start);
 
 /* Without debug information: "object of main", "argument 1 of wait_for", "stack of main+0x10".

@@ -9,7 +9,7 @@ static volatile char done_bytes[8];
 static struct {
     long unused;
     struct element rows[4];
-} *table;
+} * table;
 
 APART void wait_element(int at)
 {
