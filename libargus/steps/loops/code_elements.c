@@ -58,20 +58,21 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
     code_pointer_take_array(scope->function->image, scope->function->nodes.data[node].addend, ret);
 }
 
-/* Behind the first code, where programs have data. */
-static bool is_data_address(const struct elf_file *file, uint64_t address)
+/* Whether it is an address of a program that is not relocated, which no offset into an object looks
+ * like. */
+static bool is_fixed_address(const struct elf_file *file, uint64_t address)
 {
+    enum { LEAST = 0x10000 };
     uint64_t first;
-    size_t bytes;
-    return elf_words_are_final(file) && elf_file_code(file, 0, &first, &bytes) &&
-           address >= first && address - first >= bytes && address < elf_file_end(file);
+    return address >= LEAST && elf_words_are_final(file) && elf_file_address(file, 0, &first) &&
+           address >= first && address < elf_file_end(file);
 }
 
 bool code_pointer_take_array(const struct code_image *image, int64_t added, struct pointer *pointer)
 {
     bool may_be = pointer->kind == POINTER_UNKNOWN || pointer->kind == POINTER_OBJECT ||
                   pointer->kind == POINTER_LOADED;
-    if (!may_be || added <= 0 || !is_data_address(image->file, (uint64_t)added))
+    if (!may_be || added <= 0 || !is_fixed_address(image->file, (uint64_t)added))
         return false;
     *pointer = (struct pointer){
         .kind = POINTER_ADDRESS, .value = added, .image = image, .is_element = true};
