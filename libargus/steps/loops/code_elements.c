@@ -36,9 +36,9 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
     int64_t added = scope->function->nodes.data[node].addend, part, own_part = 0;
     struct pointer pointer;
     *ret = (struct pointer){0};
-    for (uint8_t reg = 0; reg < REGISTER_FLAGS; reg++) {
-        if (!(registers & REGISTER_BIT(reg)))
-            continue;
+    registers &= REGISTER_BIT(REGISTER_FLAGS) - 1;
+    for (; registers; registers &= registers - 1) {
+        uint8_t reg = (uint8_t)__builtin_ctzll(registers);
         code_pointer_find(finder, scope, node, reg, &pointer);
         unsigned rank = array_rank(&pointer);
         part = rank < 2 ? constant_part(finder, scope, node, reg) : 0;
