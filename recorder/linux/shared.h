@@ -133,12 +133,15 @@ struct bpf_poller {
     uint64_t served;      /* how many of them found something ready */
     uint64_t adopted;     /* the same, since the loop last called a poll that may wait */
     uint64_t may_wait;    /* 1: its loop's poll is one that may wait; 0: it has only looked */
+    uint64_t looks;       /* looks of its loop since then … */
+    uint64_t look_fds;    /* … and their descriptors, as poll_set_fds() */
+    uint64_t foreign;     /* 1: its last poll inside a handler shares none of them */
     uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
     uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
     uint64_t first_ns;    /* CLOCK_MONOTONIC: when its first poll returned */
     uint64_t terminal;    /* key of the terminal from which it last read; 0: none */
     struct bpf_poll_set loop_set;    /* what its loop polls */
-    struct bpf_poll_set handler_set; /* what its last poll inside a handler waited for */
+    struct bpf_poll_set handler_set; /* what its last poll waited for, inside a handler or not */
 };
 
 #define BPF_TERMINALS 1024

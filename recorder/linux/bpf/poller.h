@@ -23,6 +23,10 @@
  * where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait. A
  * program is responsive while it looks, so a look is a return, but it is not the loop's own poll unless
  * the thread does nothing else.
+ *
+ * The loop of a game or an emulator only looks. Once a thread has looked often without a wait of its
+ * loop in between, a wait that shares no descriptor with those looks is in a handler, however deep it
+ * is: it cannot take the loop's input. Replies to such waits count only until the next look.
  */
 #ifndef ARGUS_BPF_POLLER_H
 #define ARGUS_BPF_POLLER_H
@@ -30,7 +34,7 @@
 #include "ready.h"
 #include "ring.h"
 
-#define POLLER_ADOPTS 16        /* inner polls that found something */
+#define POLLER_ADOPTS 16        /* inner polls that found something; looks that are the loop */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
 
 #define POLLER_ASKS_NS 250000000u /* the longest time between two checks */
@@ -77,14 +81,19 @@ struct poll_call {
      : is_select(number) ? arch_argument4(regs)                                                    \
                          : arch_argument3(regs))
 
+/* Whether the time-out is in the caller's memory. */
+static __always_inline bool has_timespec(uint64_t number)
+{
+    return is_select(number) || number == ARCH_PPOLL || number == ARCH_EPOLL_PWAIT2;
+}
+
 /* Whether the call only looks for input, and does not wait. */
 static __always_inline bool is_look(const struct poll_call *call)
 {
     uint64_t number = call->number, time[2];
     if (call->timeout == POLL_WAITS)
         return false;
-    bool is_pointer = is_select(number) || number == ARCH_PPOLL || number == ARCH_EPOLL_PWAIT2;
-    if (!is_pointer)
+    if (!has_timespec(number))
         return (uint32_t)call->timeout == 0;
     return call->timeout && bpf_probe_read_user(time, sizeof(time), (void *)call->timeout) == 0 &&
            time[0] == 0 && time[1] == 0;
@@ -109,16 +118,58 @@ static __always_inline void copy_poll_set(struct bpf_poll_set *set, const struct
     }
 }
 
-static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same)
+/* The descriptors of a set, each modulo 64, so that two sets without a common bit share none. All
+ * bits: unknown. Without branches, whose paths the verifier would have to follow. */
+static __always_inline uint64_t poll_set_fds(const struct bpf_poll_set *set,
+                                             const struct poll_call *call)
 {
-    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
+    uint64_t fds = 0, count = set->count;
+    if (is_select(call->number) && !call->second)
+        return 0;
+    if (is_select(call->number) && count && call->first <= 128)
+        return call->first <= 64 ? set->words[0] : set->words[0] | set->words[1];
+    if (!is_poll(call->number) || count != call->second)
+        return ~0ull;
+#pragma unroll
+    for (uint64_t i = 0; i < BPF_POLL_WORDS - 1; i++) {
+        uint64_t is_beyond = (count - 1 - i) >> 63, is_ignored = set->words[i] >> 31 & 1;
+        fds |= (1 ^ (is_beyond | is_ignored)) << (set->words[i] & 63);
+    }
+    return fds;
+}
+
+/* Whether a wait takes nothing for which a loop that only looks has looked. */
+static __always_inline bool is_foreign(const struct bpf_poller *poller, uint64_t fds)
+{
+    return poller->looks >= POLLER_ADOPTS && !(fds & poller->look_fds) &&
            poller->adopted < POLLER_ADOPTS;
 }
 
-/* Whether the loop's poll is another one than this: a look beside a poll that may wait. */
-static __always_inline bool is_beside_loop(const struct bpf_poller *poller, bool looks)
+/* Whether so many inner polls found something that the next one is the loop's. */
+static __always_inline bool is_adopted(const struct bpf_poller *poller, bool looks)
 {
-    return looks && poller->may_wait;
+    return poller->adopted >= POLLER_ADOPTS && !(looks && poller->foreign);
+}
+
+static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same,
+                                          bool looks)
+{
+    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
+           !is_adopted(poller, looks);
+}
+
+/* Notes a look of the loop, not of a handler. True: the loop's poll is another one, which may
+ * wait. */
+static __always_inline bool looks_beside_loop(struct bpf_poller *poller, uint64_t fds)
+{
+    poller->looks++;
+    poller->look_fds |= fds;
+    if (poller->foreign)
+        poller->adopted = 0;
+    bool beside = poller->may_wait && poller->adopted < POLLER_ADOPTS;
+    if (beside && poller->looks >= POLLER_ADOPTS)
+        poller->loop_set = poller->handler_set;
+    return beside;
 }
 
 static __always_inline void poller_goes_on(uint32_t tid)
@@ -174,20 +225,26 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     bool same = poller->loop_set.number == number && poller->loop_set.object == call.first &&
                 !is_select(number);
     bool looks = is_look(&call), waits_first = !looks && !poller->may_wait;
-    if ((!waits_first && is_in_handler(poller, sp, same)) || is_asking(poller, now->time_ns)) {
+    copy_poll_set(&poller->handler_set, &call);
+    uint64_t fds = poll_set_fds(&poller->handler_set, &call);
+    bool foreign = !looks && is_foreign(poller, fds);
+    if (foreign || (!waits_first && is_in_handler(poller, sp, same, looks)) ||
+        is_asking(poller, now->time_ns)) {
         poller->place = BPF_POLLER_IN_HANDLER;
         poller->inner++;
-        copy_poll_set(&poller->handler_set, &call);
+        poller->foreign = foreign;
         return;
     }
     poller->place = BPF_POLLER_IN_LOOP;
-    if (is_beside_loop(poller, looks))
+    if (looks && looks_beside_loop(poller, fds))
         return;
+    if (!looks)
+        poller->looks = poller->look_fds = 0;
     poller->may_wait = !looks;
-    poller->adopted = 0;
+    poller->adopted = poller->foreign = 0;
     if (!same || waits_first || sp > poller->sp)
         poller->sp = sp;
-    copy_poll_set(&poller->loop_set, &call);
+    poller->loop_set = poller->handler_set;
 }
 
 /* The facts about a call for poller_returns(). */

@@ -148,6 +148,15 @@ static __always_inline void loop_polls(const struct moment *now, uint64_t number
         turn_polls(now, sp, object);
 }
 
+/* The time-out of a 32-bit program's poll. The form of one in memory differs from call to call, so
+ * such a call is taken for one that waits. */
+static __always_inline uint64_t compat_timeout(const struct call *call)
+{
+    if (has_timespec(call->number))
+        return POLL_WAITS;
+    return is_poll(call->number) ? call->arguments[2] : call->arguments[3];
+}
+
 /* The begin of such a call. */
 SEC("raw_tp/compat_enter")
 int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
@@ -159,7 +168,7 @@ int on_compat_enter(struct bpf_raw_tracepoint_args *ctx)
     uint64_t number = call.number;
     struct pt_regs *regs = (void *)bpf_task_pt_regs(now.task);
     poller_enters(&now, (struct poll_call){number, call.arguments[0], call.arguments[1],
-                                           arch_stack_pointer(regs), POLL_WAITS});
+                                           arch_stack_pointer(regs), compat_timeout(&call)});
     loop_polls(&now, number, arch_stack_pointer(regs), call.arguments[0]);
     emit(&now, ARGUS_ID_SYSCALL(number & 0x3fff) | ARGUS_FUNC_START, call.arguments[0],
          call.arguments[1], call.arguments[2], call.arguments[3]);
