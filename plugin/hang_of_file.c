@@ -91,6 +91,7 @@ struct argus_error *hang_of_file_is_listed(const struct argus_graph *graph,
     *ret = false;
     if (!trace || !argus_kept_hang_get(trace, &kept))
         return NULL;
+    drop_part_before(trace, &kept);
     if (kept.duration_ns / 2 < ARGUS_HANG_THRESHOLD_NS)
         options.threshold_ns = kept.duration_ns / 2;
     struct argus_error *error = argus_hangs_find(graph, &options, &hangs);

@@ -3,10 +3,11 @@ import fcntl
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diagnose"))
-from harness import expect, expect_equal, expect_in, freezes, main  # noqa: E402
+from harness import exchange, expect, expect_equal, expect_in, freezes, main  # noqa: E402
 from schema import misfits  # noqa: E402
 
 
@@ -55,6 +56,28 @@ def test_a_short_hang_is_explained_too(setup):
     trace = setup.trace("short", freezes(700) + kept("editor0", 100, 350, 700))
     found = json.loads(setup.run("diagnose", "--json", trace, code=0).stdout)
     expect(0.6e9 < found["hang"]["duration_ns"] < 0.8e9, found["hang"])
+
+
+def is_listed(setup, path):
+    return subprocess.run([setup.build / "tests/plugin/kept_listed", path], capture_output=True, text=True, check=True).stdout == "listed\n"
+
+
+def test_the_part_of_a_hang_that_the_ring_holds_is_explained(setup):
+    """A hang of 3 s, with a moment after 2.6 s, in a trace that begins just before that moment. What it holds is less than a quarter of the hang."""
+    tables = [line for line in freezes(1).splitlines() if not line[0].isdigit()]
+    lines, at_ms = [], 1
+    for busy_ms in [1] * 30 + [2590, 400] + [1] * 5:
+        at_ms = exchange(lines, 100, 101, 102, 0, at_ms, busy_ms)
+    whole = "\n".join([*tables, *lines]) + "\n"
+    late = [line for line in lines if int(line.split()[0]) >= 2.9e9]
+    part = "\n".join([*tables, "2900000000 cpu1 t0 switch state=R next=101", *late]) + "\n"
+    for name, text in ("whole", whole), ("part", part):
+        trace = setup.trace(name, text + kept("editor0", 100, 350, 3000))
+        expect(is_listed(setup, trace), f"{name}: the hang is not listed, so its file would be removed if it were doubtful")
+        found = json.loads(setup.run("diagnose", "--json", trace, code=0).stdout)
+        expect_equal(f"{name}: process", found["hang"]["process"], "editor0")
+    other = setup.trace("other", part + kept("editor0", 101, 350, 3000))
+    expect(not is_listed(setup, other), "a hang of another thread is listed")
 
 
 def test_what_the_files_say_is_listed(setup):
