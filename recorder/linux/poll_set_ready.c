@@ -1,6 +1,7 @@
 /* Checks whether descriptors of another process have pending input: each is polled without waiting,
  * which reads nothing. */
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
@@ -25,9 +26,16 @@ bool poll_set_is_ready(const struct poll_set *set, uint32_t pid)
     return process_fd_any_is(set, pid, is_readable);
 }
 
+/* Only the master of a pseudo-terminal has that number: what it reads is a program's output. */
+static bool is_master(int fd)
+{
+    int number;
+    return ioctl(fd, TIOCGPTN, &number) == 0;
+}
+
 static bool takes_keys(int fd)
 {
-    return isatty(fd) && !takes_lines(fd);
+    return isatty(fd) && !takes_lines(fd) && !is_master(fd);
 }
 
 bool poll_set_has_terminal(const struct poll_set *set, uint32_t pid)

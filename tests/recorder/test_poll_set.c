@@ -74,6 +74,8 @@ static void a_line_typed_ahead_is_not_ready(void **state)
     assert_int_equal(tcsetattr(terminal, TCSANOW, &mode), 0);
     assert_true(poll_set_is_ready(&set, (uint32_t)getpid()));
     assert_true(poll_set_has_terminal(&set, (uint32_t)getpid()));
+    set.words[0] = (uint64_t)master | 1ull << 32; /* as of ssh, whose output a program reads */
+    assert_false(poll_set_has_terminal(&set, (uint32_t)getpid()));
     close(terminal);
     close(master);
 }
