@@ -52,7 +52,9 @@ static const char *take_clock(const char *text, struct written *ret)
 {
     int used = 0;
     if (sscanf(text, "%2d:%2d%n", &ret->tm.tm_hour, &ret->tm.tm_min, &used) != 2 || !used ||
-        ret->tm.tm_hour < 0 || ret->tm.tm_hour > 23 || ret->tm.tm_min < 0 || ret->tm.tm_min > 59)
+        ret->tm.tm_hour > 23 || ret->tm.tm_min > 59)
+        return NULL;
+    if (strspn(text, "0123456789:") < (size_t)used) /* sscanf() also takes blanks and signs */
         return NULL;
     if (text[used] == ':')
         return take_seconds(text + used + 1, ret);
@@ -129,11 +131,4 @@ struct argus_error *time_point_range(const struct argus_trace *trace, const char
     if (until_ns < 0 || (next_day && *ret_from_ns > end_ns))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "%s is outside the trace", text);
     return NULL;
-}
-
-struct argus_error *time_point_parse(const struct argus_trace *trace, const char *text,
-                                     uint64_t *ret)
-{
-    uint64_t until_ns;
-    return time_point_range(trace, text, ret, &until_ns);
 }

@@ -18,8 +18,4 @@
 struct argus_error *time_point_range(const struct argus_trace *trace, const char *text,
                                      uint64_t *ret_from_ns, uint64_t *ret_until_ns);
 
-/* Returns only the beginning of that range. */
-struct argus_error *time_point_parse(const struct argus_trace *trace, const char *text,
-                                     uint64_t *ret);
-
 #endif

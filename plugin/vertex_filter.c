@@ -100,29 +100,40 @@ struct argus_error *vertex_filter_search(struct analysis *analysis,
     return NULL;
 }
 
-static struct argus_error *moment_get(const struct analysis *analysis, const char *option,
-                                      uint64_t *ret)
+/* Sets `*ret_from_ns` and `*ret_to_ns` (NULL: not wanted) to the time that the option means. If that
+ * is a minute or a second, all of it is meant. */
+static struct argus_error *range_get(const struct analysis *analysis, const char *option,
+                                     uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
     const char *word = arguments_option(analysis->arguments, option);
-    return word ? time_point_parse(analysis->trace->trace, word, ret) : NULL;
+    uint64_t from_ns, until_ns;
+    struct argus_error *error =
+        word ? time_point_range(analysis->trace->trace, word, &from_ns, &until_ns) : NULL;
+    if (!word || error)
+        return error;
+    if (ret_from_ns)
+        *ret_from_ns = from_ns;
+    if (ret_to_ns)
+        *ret_to_ns = until_ns > from_ns ? until_ns + 1 : until_ns;
+    return NULL;
 }
 
-/* --time sets both the begin and the end of the range. A vertex that starts at that moment covers
- * it. */
 static struct argus_error *times_get(const struct analysis *analysis, struct vertex_filter *ret)
 {
-    struct argus_error *error = moment_get(analysis, "from", &ret->from_ns);
+    struct argus_error *error = range_get(analysis, "from", &ret->from_ns, NULL);
     if (!error)
-        error = moment_get(analysis, "to", &ret->to_ns);
+        error = range_get(analysis, "to", NULL, &ret->to_ns);
     if (!error && ret->from_ns > ret->to_ns)
         error = argus_error_create(ARGUS_ERROR_USAGE, "--from is later than --to");
     if (error || !arguments_has(analysis->arguments, "time"))
         return error;
     if (arguments_has(analysis->arguments, "from") || arguments_has(analysis->arguments, "to"))
         return argus_error_create(
-            ARGUS_ERROR_USAGE, "--time is a single moment: do not combine it with --from or --to");
-    error = moment_get(analysis, "time", &ret->from_ns);
-    ret->to_ns = ret->from_ns + 1;
+            ARGUS_ERROR_USAGE,
+            "--time sets both ends of the range: do not combine it with --from or --to");
+    error = range_get(analysis, "time", &ret->from_ns, &ret->to_ns);
+    if (ret->to_ns == ret->from_ns) /* a vertex that starts at a single moment covers it */
+        ret->to_ns++;
     return error;
 }
 

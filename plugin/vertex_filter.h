@@ -11,9 +11,9 @@
         {"pid", 0, "PID", "only vertices of this process"},                                        \
         {"thread", 0, "NAME|TID", "only vertices of the threads of this name, or of this thread"}, \
         {"time", 0, "TIME",                                                                        \
-         "only at this moment: 14:32:10.5 (local) or +1.5s after the beginning"},                  \
+         "only at this time: 14:32, 14:32:10.5 (local) or +1.5s from the start"},                  \
         {"from", 0, "TIME", "only those that end, with their wait, at this moment or later"},      \
-        {"to", 0, "TIME", "only those that start before this moment"},                             \
+        {"to", 0, "TIME", "only those that start before this time ends"},                          \
         {"event", 'e', "KIND",                                                                     \
          "only those that handle such a UI event, e.g. button_press, key_press"},                  \
     {                                                                                              \

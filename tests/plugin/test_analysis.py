@@ -61,7 +61,7 @@ def test_graph_find_stretch(setup):
     expect_equal("before", [v for v in everything if v["start_ns"] < start + 10**9], early)
     known = {v["id"] for v in everything if end_of(v)}  # the end of the other vertices is unknown
     expect_equal("ends behind it", [v for v in everything if end_of(v) > start + 10**9], [v for v in late if v["id"] in known])
-    expect_in("--time is a single moment", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
+    expect_in("--time sets both ends of the range", setup.run("graph", "find", "--time=+1s", "--to=+2s", path, code=2).stderr)
 
 
 def end_of(vertex):

@@ -50,11 +50,26 @@ def test_what_is_printed_is_understood(setup):
             expect_equal(f"hangs at {text} in {zone}", hang(setup, path, f"--time={text}", TZ=zone), [first])
 
 
+def test_all_of_a_minute_and_of_a_second(setup):
+    """The trace begins at 15:13:24 and ends in the same minute. A second of it is a part."""
+    path = setup.trace("late", "wall 1795446804000000000\n" + freezes(3000))
+
+    def found(*words):
+        return [v["id"] for v in json.loads(setup.run("graph", "find", "--json", *words, path, code=0, TZ="UTC").stdout)["vertices"]]
+
+    everything = found()
+    for option in "time", "from", "to":
+        expect_equal(f"--{option} of a minute", found(f"--{option}=15:13"), everything)
+    expect_equal("--time of a second", found("--time=15:13:24"), found("--to=+1s"))
+    expect(0 < len(found("--time=15:13:24")) < len(everything), "not all of it is in the first second")
+    expect_equal("--to of a second", found("--to=15:13:24"), found("--time=15:13:24"))
+
+
 def test_outside_and_nonsense(setup):
     path = setup.trace("one", freezes(3000))
     for text in ("1960-01-01 00:00:00", "1999-01-01 00:00:00", "2100-01-01T00:00:00Z"):
         expect_in("outside the trace", setup.run("hangs", f"--time={text}", path, code=1).stderr)
-    for text in ("noon", "25:00:00", "00:61:00", "00:61", "1:2:", "12:3x", "00:00:00 +1", "2026-11-23", "00:00:01 Zulu", "00:00:01Z5"):
+    for text in ("noon", "25:00:00", "00:61:00", "00:61", "+1:20", "1:+2", "-1:20", " 1:20", "1:2:", "12:3x", "00:00:00 +1", "2026-11-23", "00:00:01 Zulu", "00:00:01Z5"):
         expect_in("is not a time such as", setup.run("hangs", f"--time={text}", path, code=2).stderr)
 
 
