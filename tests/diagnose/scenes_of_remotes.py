@@ -3,6 +3,7 @@ from scene import Scene
 from scenes import scene
 
 NAME_SERVER = "address=0x0200630a port=53 own_port=40000 protocol=17 version=4"  # 10.99.0.2
+STATISTICS = "address=0x0100007f port=8125 own_port=40002 protocol=17 version=4"  # 127.0.0.1
 DATABASE = "address=0x0200630a port=5432 own_port=40001 protocol=6 version=4"
 
 
@@ -31,6 +32,21 @@ def packet_comes(s):
     s._comes_back(10, 1)
 
 
+def waits_for_a_hanging_partner(s, remote, partner=90):
+    """After a packet that nobody answers, a poll for a thread that had woken the editor several times and waits itself."""
+    for _ in range(4):
+        s.wait(10, "read", inode=400, mode="fifo")
+        s.for_ms(2)
+        s.wake(partner, 10)
+        s.for_ms(1)
+    asks(s, 70, remote, "udp")
+    s.wait(10, "poll", timeout=True)
+    s.wait(partner, "read", inode=500, mode="fifo")
+    s.for_ms(3000)
+    s.timer(10)
+    s.sleep(10, 10)
+
+
 @scene
 def silent_name_server():
     """A resolver asks and polls, in vain. An earlier request of it went elsewhere."""
@@ -49,19 +65,34 @@ def silent_name_server():
 def silent_name_server_beside_a_partner():
     """A thread that had woken the editor several times before waits for something meanwhile, too."""
     s = editor()
-    for _ in range(4):
-        s.wait(10, "read", inode=400, mode="fifo")
-        s.for_ms(2)
-        s.wake(90, 10)
-        s.for_ms(1)
+    waits_for_a_hanging_partner(s, NAME_SERVER)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "10.99.0.2:53 (UDP) did not answer", "remote": ("10.99.0.2", 53, "UDP", False)}
+
+
+@scene
+def packet_to_this_machine_before_a_wait():
+    """Statistics of which nobody expects an answer, to a process of this machine."""
+    s = editor()
+    s.thread(20, "partner")
+    waits_for_a_hanging_partner(s, STATISTICS, 20)
+    return s, "editor", {"type": "LongWait", "root": ("partner", "LongWait"), "remote": None}
+
+
+@scene
+def packet_before_a_wait_for_a_child():
+    """Statistics go to another machine; then the output of a child that was just started is polled, and the child hangs."""
+    s = editor()
+    s.raw(10, "new_thread thread=20 pid=20 new_process=1 parent=10")
+    s.raw(10, 'name_new name="child"')
+    s.thread(20, "child", parent=10)
     asks(s, 70, NAME_SERVER, "udp")
     s.wait(10, "poll", timeout=True)
-    s.wait(90, "read", inode=500, mode="fifo")
+    s.wait(20, "read", inode=500, mode="fifo")
     s.for_ms(3000)
     s.timer(10)
     s.sleep(10, 10)
-    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
-                         "why": "10.99.0.2:53 (UDP) did not answer", "remote": ("10.99.0.2", 53, "UDP", False)}
+    return s, "editor", {"type": "LongWait", "root": ("child", "LongWait"), "remote": None}
 
 
 @scene

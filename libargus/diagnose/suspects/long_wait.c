@@ -122,10 +122,13 @@ static struct argus_error *blame_waits(struct diagnoser *d, struct window part, 
         return error;
     if (wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT)
         return blame_disk_wait(d, part, wait_ns, why);
-    error =
-        wait->by_device ? diagnoser_blame_remote(d, why.vertex, part, wait_ns, false, &done) : NULL;
-    if (error || done)
+    struct awaited_remote awaited = {.remote = ARGUS_NONE};
+    if (wait->by_device)
+        error = awaited_remote_find(&d->view, why.vertex, false, &awaited);
+    if (error)
         return error;
+    if (awaited.remote != ARGUS_NONE)
+        return diagnoser_blame_remote(d, why.vertex, part, wait_ns, &awaited);
     return diagnoser_add_culprit(d, why.vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
 }
 

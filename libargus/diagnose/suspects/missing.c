@@ -28,6 +28,7 @@ struct search {
     struct suspect client; /* on the path: gives work for which the searched wait is */
     bool decided;
     uint32_t holder; /* of the lock on a file for which the thread waits; ARGUS_NONE */
+    struct awaited_remote awaited; /* for which the searched wait is, or may be */
 };
 
 static struct argus_error *note_guess(struct diagnoser *d, uint32_t waiter,
@@ -466,7 +467,7 @@ static struct argus_error *blame_nobody(struct search *search)
 {
     struct diagnoser *d = search->shared.d;
     struct walk_position *position = search->position;
-    bool is_slept = slept(d, position->vertex), done;
+    bool is_slept = slept(d, position->vertex);
     position->ended = true;
     if (d->stopped)
         return blame_position(search, ARGUS_REASON_ANSWER_STOPPED, ARGUS_NONE);
@@ -479,10 +480,9 @@ static struct argus_error *blame_nobody(struct search *search)
         return blame_worker(search);
     if (search->idle != ARGUS_NONE && !is_slept)
         return blame_position(search, ARGUS_REASON_IDLE_SUSPECT, search->idle);
-    struct argus_error *error = diagnoser_blame_remote(
-        d, position->vertex, position->window, window_ns(position->window), !is_slept, &done);
-    if (error || done)
-        return error;
+    if (search->awaited.remote != ARGUS_NONE)
+        return diagnoser_blame_remote(d, position->vertex, position->window,
+                                      window_ns(position->window), &search->awaited);
     if (is_slept)
         return blame_position(search, ARGUS_REASON_OWN_TIMEOUT, ARGUS_NONE);
     return blame_position(
@@ -520,41 +520,46 @@ static struct argus_error *note_silence(struct search *search)
     return note_guess(d, search->position->vertex, passed);
 }
 
-static struct argus_error *end_search(struct search *search)
+/* `error`: of the search. */
+static struct argus_error *end_search(struct search *search, struct argus_error *error)
 {
     struct diagnoser *d = search->shared.d;
-    struct argus_error *error = NULL;
     uint32_t silent = find_silent(search);
-    if (!search->decided && !d->stopped && silent != ARGUS_NONE) {
+    if (!error && !search->decided && !d->stopped && silent != ARGUS_NONE) {
         error = note_silence(search);
         error = error ? error : blame_silent(d, silent, search->position);
-    } else if (!search->decided) {
+    } else if (!error && !search->decided) {
         error = blame_nobody(search);
     }
     vec_deinit(&search->suspects);
     return error;
 }
 
+static struct argus_error *begin_search(struct diagnoser *d, struct walk_position *position,
+                                        struct search *ret)
+{
+    uint32_t vertex = position->vertex;
+    *ret = (struct search){.shared = {.d = d, .vertex = vertex, .list = &ret->suspects},
+                           .position = position,
+                           .idle = ARGUS_NONE,
+                           .silent = ARGUS_NONE,
+                           .holder = ARGUS_NONE,
+                           .client.thread = ARGUS_NONE};
+    return awaited_remote_find(&d->view, vertex, !slept(d, vertex), &ret->awaited);
+}
+
 struct argus_error *diagnoser_explain_missing_from(struct diagnoser *d,
                                                    struct walk_position *position, uint32_t thread,
                                                    enum argus_reason_kind why)
 {
-    struct search search = {.position = position,
-                            .idle = ARGUS_NONE,
-                            .silent = ARGUS_NONE,
-                            .holder = ARGUS_NONE,
-                            .client.thread = ARGUS_NONE};
-    search.shared = (struct suspect_search){.d = d,
-                                            .vertex = position->vertex,
-                                            .list = &search.suspects,
-                                            .polls = position->requester == position->vertex};
-    struct argus_error *error = suspect_search_add(&search.shared, thread, why)
-                                    ? try_suspects(&search, NULL)
-                                    : argus_error_memory();
+    struct search search;
+    struct argus_error *error = begin_search(d, position, &search);
+    search.shared.polls = position->requester == position->vertex;
+    if (!error && !suspect_search_add(&search.shared, thread, why))
+        error = argus_error_memory();
     if (!error)
-        return end_search(&search);
-    vec_deinit(&search.suspects);
-    return error;
+        error = try_suspects(&search, NULL);
+    return end_search(&search, error);
 }
 
 static bool applies(const struct search *search, const struct evidence *row)
@@ -568,29 +573,24 @@ static bool applies(const struct search *search, const struct evidence *row)
     return !(row->flags & EVIDENCE_COULD_ONLY) || !slept(d, vertex);
 }
 
+/* Whether enough is known without vague evidence. The address that the thread asked last is a
+ * better guess than a thread with which it had to do before; a wait for a child is for no address. */
+static bool is_known(const struct search *search)
+{
+    return search->awaited.remote != ARGUS_NONE || find_silent(search) != ARGUS_NONE ||
+           search->client.thread != ARGUS_NONE;
+}
+
 struct argus_error *diagnoser_explain_missing(struct diagnoser *d, struct walk_position *position)
 {
-    struct search search = {.position = position,
-                            .idle = ARGUS_NONE,
-                            .silent = ARGUS_NONE,
-                            .holder = ARGUS_NONE,
-                            .client.thread = ARGUS_NONE};
-    bool may_guess = !slept(d, position->vertex), for_remote;
-    struct argus_error *error =
-        remote_is_awaited(&d->view, position->vertex, may_guess, &for_remote);
+    struct search search;
+    struct argus_error *error = begin_search(d, position, &search);
     search.holder = file_lock_find_holder(&d->view, position->vertex);
-    search.shared =
-        (struct suspect_search){.d = d, .vertex = position->vertex, .list = &search.suspects};
     for (size_t i = 0; !error && !search.decided && !d->stopped && i < all_evidence_count; i++) {
-        bool is_known =
-            for_remote || find_silent(&search) != ARGUS_NONE || search.client.thread != ARGUS_NONE;
-        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && is_known) || is_enough(&search))
+        if (((all_evidence[i].flags & EVIDENCE_VAGUE) && is_known(&search)) || is_enough(&search))
             break;
         if (applies(&search, &all_evidence[i]))
             error = look_at_row(&search, &all_evidence[i]);
     }
-    if (!error)
-        return end_search(&search);
-    vec_deinit(&search.suspects);
-    return error;
+    return end_search(&search, error);
 }

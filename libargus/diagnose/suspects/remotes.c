@@ -10,6 +10,8 @@
  */
 #include "diagnose/suspects/remotes.h"
 
+#include <string.h>
+
 #include "diagnose/suspects/sent.h"
 #include "graph/text/object_name.h"
 #include "graph/text/object_text.h"
@@ -33,6 +35,14 @@ static const struct argus_remote *remote_ready(const struct view *view, uint32_t
     return NULL;
 }
 
+/* Another process of this machine is at such an address, and has a thread to examine. */
+static bool is_loopback(const struct argus_remote *remote)
+{
+    static const uint8_t loopback_of_6[16] = {[15] = 1};
+    return remote->version == 4 ? remote->address[0] == 127
+                                : memcmp(remote->address, loopback_of_6, 16) == 0;
+}
+
 /* The last one that the thread connected to in `vertex`. */
 static const struct argus_remote *remote_connected(const struct view *view, uint32_t vertex)
 {
@@ -40,8 +50,9 @@ static const struct argus_remote *remote_connected(const struct view *view, uint
     const struct argus_remote *remotes, *found = NULL;
     size_t count = argus_graph_remotes(view->graph, &remotes);
     for (size_t i = 0; i < count; i++)
-        if (remotes[i].thread == v->thread && remotes[i].time_ns >= v->start_ns &&
-            remotes[i].time_ns <= v->end_ns && (!found || remotes[i].time_ns > found->time_ns))
+        if (remotes[i].thread == v->thread && !is_loopback(&remotes[i]) &&
+            remotes[i].time_ns >= v->start_ns && remotes[i].time_ns <= v->end_ns &&
+            (!found || remotes[i].time_ns > found->time_ns))
             found = &remotes[i];
     return found;
 }
@@ -59,7 +70,7 @@ static struct argus_error *find_remote_asked(const struct view *view, uint32_t v
             remote_of(view->graph, sent.items[i].other, sent.items[i].time_ns);
         bool is_inet =
             sent.items[i].kind == ARGUS_CHANNEL_TCP || sent.items[i].kind == ARGUS_CHANNEL_UDP;
-        if (!is_inet || !remote || sent.items[i].time_ns < time_ns)
+        if (!is_inet || !remote || is_loopback(remote) || sent.items[i].time_ns < time_ns)
             continue;
         if (*ret && (*ret)->time_ns > sent.items[i].time_ns)
             continue;
@@ -69,7 +80,8 @@ static struct argus_error *find_remote_asked(const struct view *view, uint32_t v
     return error;
 }
 
-struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex,
+/* The other end for which `vertex` waits. */
+static struct argus_error *find_awaited(const struct view *view, uint32_t vertex,
                                         struct awaited_remote *ret)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
@@ -89,12 +101,12 @@ struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex
     return error;
 }
 
-struct argus_error *remote_is_awaited(const struct view *view, uint32_t vertex, bool may_guess,
-                                      bool *ret)
+struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex, bool may_guess,
+                                        struct awaited_remote *ret)
 {
-    struct awaited_remote awaited;
-    struct argus_error *error = awaited_remote_find(view, vertex, &awaited);
-    *ret = !error && awaited.remote != ARGUS_NONE && (may_guess || !awaited.guess);
+    struct argus_error *error = find_awaited(view, vertex, ret);
+    if (ret->guess && !may_guess)
+        ret->remote = ARGUS_NONE;
     return error;
 }
 
@@ -106,25 +118,21 @@ static struct argus_error *note_guess(struct diagnoser *d, const struct awaited_
 }
 
 struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
-                                           uint64_t wait_ns, bool may_guess, bool *ret_done)
+                                           uint64_t wait_ns, const struct awaited_remote *awaited)
 {
-    struct awaited_remote awaited;
-    struct argus_error *error = awaited_remote_find(&d->view, vertex, &awaited);
-    *ret_done = !error && awaited.remote != ARGUS_NONE && (may_guess || !awaited.guess);
-    if (!*ret_done)
-        return error;
     size_t before = d->culprits.length;
     struct argus_reason why = {
         .kind = ARGUS_REASON_WAITED,
-        .because = awaited.answered ? ARGUS_REASON_REMOTE_LATE : ARGUS_REASON_REMOTE_SILENT,
+        .because = awaited->answered ? ARGUS_REASON_REMOTE_LATE : ARGUS_REASON_REMOTE_SILENT,
         .vertex = vertex,
-        .remote = awaited.remote,
+        .remote = awaited->remote,
         .ns = wait_ns,
         .many = argus_vertex_wait_ns(&d->view.vertices[vertex]) < wait_ns / 2};
-    error = diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
+    struct argus_error *error =
+        diagnoser_add_culprit(d, vertex, ARGUS_TYPE_LONG_WAIT, part, wait_ns, &why);
     if (!error && d->culprits.length > before) {
-        d->culprits.data[before].remote = awaited.remote;
-        d->culprits.data[before].answered = awaited.answered;
+        d->culprits.data[before].remote = awaited->remote;
+        d->culprits.data[before].answered = awaited->answered;
     }
-    return !error && awaited.guess ? note_guess(d, &awaited) : error;
+    return !error && awaited->guess ? note_guess(d, awaited) : error;
 }

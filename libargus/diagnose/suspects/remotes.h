@@ -11,18 +11,12 @@ struct awaited_remote {
     bool guess;      /* it is the one that the thread had asked last */
 };
 
-/* Errors: memory. */
-struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex,
+/* `may_guess`: also if that is a guess. Errors: memory. */
+struct argus_error *awaited_remote_find(const struct view *view, uint32_t vertex, bool may_guess,
                                         struct awaited_remote *ret);
 
-/* Whether the wait is for another machine, so that there is no reason to guess at threads.
- * `may_guess` as below. */
-struct argus_error *remote_is_awaited(const struct view *view, uint32_t vertex, bool may_guess,
-                                      bool *ret);
-
-/* Blames the wait of `vertex` if it was for another machine; `*ret_done`: it was. `may_guess`: also
- * if that is a guess. */
+/* Blames the wait of `vertex`, which was for `awaited`, a known one. */
 struct argus_error *diagnoser_blame_remote(struct diagnoser *d, uint32_t vertex, struct window part,
-                                           uint64_t wait_ns, bool may_guess, bool *ret_done);
+                                           uint64_t wait_ns, const struct awaited_remote *awaited);
 
 #endif
