@@ -70,11 +70,14 @@ static void sentence_add_cpu_lack(struct sentence *sentence, const struct view *
                                : "probably the cpu quota of its control group was used up");
 }
 
-/* "waited for a cpu for 76 % of the time, and ": the larger share comes first. */
+/* "waited for a cpu for 76 % of the time, and ": the larger share comes first. The hang's time is
+ * meant, of which the thread may have been blocked for a part. */
 static void sentence_add_cpu_wait(struct sentence *sentence, const struct argus_culprit *root)
 {
     char text[80];
-    uint64_t wanted_ns = root->why.wanted_ns, all_ns = wanted_ns + root->why.run_ns;
+    uint64_t wanted_ns = root->why.wanted_ns, all_ns = root->why.whole_ns;
+    if (all_ns < wanted_ns + root->why.run_ns)
+        all_ns = wanted_ns + root->why.run_ns;
     snprintf(text, sizeof(text), "waited for a cpu for %.0f %% of the time, and ",
              all_ns ? 100.0 * (double)wanted_ns / (double)all_ns : 0);
     sentence_add(sentence, text);
