@@ -115,14 +115,18 @@ def judge_culprit(verdict, argus, trace, truth, which):
     verdict.headline, verdict.type = answer["summary"] or "", answer["hang"]["type"]
 
 
-def judge(argus, trace, truth):
+def judge(argus, trace, truth, listed=None):
+    """Adds the invented hangs to `listed` by thread and beginning: two files of one freeze show different lengths of the same hang."""
     verdict = Verdict()
     answer, said = ask(argus, "hangs", "--json", trace)
     if answer is None:
         verdict.note = f"hangs: {said}"
         return verdict
     ours = [(number, hang) for number, hang in enumerate(answer["hangs"], 1) if hang["pid"] in truth.ours]
-    verdict.invented = [f"{short(h)} {h['duration_ns'] / 1e9:.1f} s" for _, h in ours if is_invented(h, truth)]
+    invented = {(h["tid"], h["start_ns"]): f"{short(h)} {h['duration_ns'] / 1e9:.1f} s" for _, h in ours if is_invented(h, truth)}
+    verdict.invented = list(invented.values())
+    if listed is not None:
+        listed.update(invented)
     for rank, (number, hang) in enumerate(ours, 1):
         if is_the_freeze(hang, truth):
             verdict.found, verdict.rank = True, rank
@@ -138,14 +142,13 @@ def pid_of(trace):
 
 def judge_folder(argus, folder, truth):
     """The files of --on-hang: the best verdict on the freeze. Files about hangs of other processes of this desktop are false alarms."""
-    best, invented = Verdict(note="no file"), []
+    best, listed, files = Verdict(note="no file"), {}, []
     for trace in sorted(folder.glob("*.argus")):
         pid = pid_of(trace)
         if pid == truth.pid:
-            verdict = judge(argus, trace, truth)
-            invented += verdict.invented  # hangs that the file lists beside the freeze
+            verdict = judge(argus, trace, truth, listed)  # with hangs that the file lists beside the freeze
             best = verdict if verdict.found and not best.culprit else best
         elif pid in truth.ours - truth.culprits - truth.victims - truth.allowed:
-            invented.append(trace.name)
-    best.invented = sorted(set(invented))
+            files.append(trace.name)
+    best.invented = sorted([*listed.values(), *files])
     return best

@@ -112,6 +112,8 @@ class Use:
         self.chance = random.Random(options.seed)
         self.open = []  # of (process, program, when to close it)
         self.waiting = [program for program in PROGRAMS if shutil.which(program.command[0]) and is_meant(program, options.cases)]
+        if not self.waiting:
+            raise SystemExit("run: no program to use: " + (" ".join(options.cases) + " names none that is installed" if options.cases else "none is installed"))
         self.chance.shuffle(self.waiting)
         self.sleepers = Sleepers()
         self.outcome = Outcome(options.ordinary)
