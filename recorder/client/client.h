@@ -142,7 +142,8 @@ struct argus_error *recorder_start(struct recorder_client *client,
 /* `fd` -1: memory mode writes nothing; a stream finishes its file. */
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret);
-/* Asks again for about `patience_ms` while the recorder is writing another file; then it is BUSY. */
+/* Asks again for about `patience_ms` while the recorder handles another request, such as a snapshot;
+ * then the error is ARGUS_ERROR_BUSY. */
 #define SNAPSHOT_PATIENCE_MS 3000
 struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
                                       struct recorder_status *ret);

@@ -236,9 +236,9 @@ static struct argus_error *refuse_when_busy(const struct server *server,
     if (!server->busy || is_quick(request->verb))
         return NULL;
     return argus_error_create(ARGUS_ERROR_BUSY,
-                              "the recorder (pid %d) has not finished writing another file: the "
-                              "machine is busy, or it is waiting for the file system of that file. "
-                              "Try again in ten seconds",
+                              "the recorder (pid %d) has not finished another request, such as a "
+                              "snapshot: the machine is busy, or the recorder is waiting for the "
+                              "file system of a file; try again in ten seconds",
                               (int)getpid());
 }
 

@@ -23,7 +23,7 @@ enum argus_error_code {
     ARGUS_ERROR_NOT_FOUND,   /* no such vertex, process, hang … in this trace */
     ARGUS_ERROR_PERMISSION,  /* root or a capability is missing */
     ARGUS_ERROR_UNSUPPORTED, /* this kernel or platform lacks a required feature */
-    ARGUS_ERROR_BUSY,        /* another recording is in progress */
+    ARGUS_ERROR_BUSY,        /* in use by another recording, request or debugger; may end */
     ARGUS_ERROR_INTERRUPTED, /* Ctrl-C */
     ARGUS_ERROR_QUESTION,    /* a question could not be answered: exit code 3 */
 };
