@@ -36,7 +36,7 @@ static struct hang_start *add(struct hang_starts *starts, const struct hang_syst
     return vec_push(&starts->list, new) ? &starts->list.data[starts->list.length - 1] : NULL;
 }
 
-bool hang_takes_input(const struct hang_system *system, const struct backend_poller *poller)
+bool hang_may_take_input(const struct hang_system *system, const struct backend_poller *poller)
 {
     const struct poll_set *set = poller->polling ? &poller->loop_set : &poller->handler_set;
     return (poller->polling || poller->polling_in_handler) &&
@@ -44,11 +44,11 @@ bool hang_takes_input(const struct hang_system *system, const struct backend_pol
             system->has_terminal(set, poller->pid));
 }
 
-bool hang_any_takes_input(const struct hang_system *system, const struct backend_poller *pollers,
-                          size_t count, uint32_t pid)
+bool hang_any_may_take_input(const struct hang_system *system, const struct backend_poller *pollers,
+                             size_t count, uint32_t pid)
 {
     for (size_t i = 0; i < count; i++)
-        if (pollers[i].pid == pid && hang_takes_input(system, &pollers[i]))
+        if (pollers[i].pid == pid && hang_may_take_input(system, &pollers[i]))
             return true;
     return false;
 }
@@ -73,7 +73,7 @@ struct start_look {
 static bool rests(const struct start_look *look, const struct backend_poller *poller)
 {
     return poller->polling && poller->seen_ns && look->now_ns > poller->seen_ns + HANG_RESTING_NS &&
-           hang_any_takes_input(look->system, look->pollers, look->count, poller->pid);
+           hang_any_may_take_input(look->system, look->pollers, look->count, poller->pid);
 }
 
 /* The same for a loop that never rests, because it draws an animation or has a quick timer: whether
@@ -91,7 +91,7 @@ static bool turns(struct hang_start *start, const struct start_look *look,
     }
     start->turning_ns = start->turning_ns ? start->turning_ns : look->now_ns;
     start->took_input |=
-        hang_any_takes_input(look->system, look->pollers, look->count, poller->pid);
+        hang_any_may_take_input(look->system, look->pollers, look->count, poller->pid);
     return start->took_input && look->now_ns >= start->turning_ns + TURNING_NS;
 }
 

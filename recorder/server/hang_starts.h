@@ -28,11 +28,12 @@ struct hang_start {
     bool done; /* nothing is to be reported any more */
 };
 
-/* Whether a thread waits in a poll that may take input: from a display server or a terminal. */
-bool hang_takes_input(const struct hang_system *system, const struct backend_poller *poller);
+/* Whether a thread waits in a poll that may take input: from a display server or a terminal, or its
+ * descriptors are not known. */
+bool hang_may_take_input(const struct hang_system *system, const struct backend_poller *poller);
 /* The same, for any thread of the process. */
-bool hang_any_takes_input(const struct hang_system *system, const struct backend_poller *pollers,
-                          size_t count, uint32_t pid);
+bool hang_any_may_take_input(const struct hang_system *system, const struct backend_poller *pollers,
+                             size_t count, uint32_t pid);
 
 struct hang_starts {
     uint64_t began_ns; /* the first look; earlier programs are ignored */

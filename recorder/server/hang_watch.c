@@ -173,16 +173,22 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
     if (!poller->polling || poller->tid != poller->pid || !poller->seen_ns ||
         poller->rested_ns >= HANG_RESTING_NS)
         return false;
-    return !hang_any_takes_input(watch->system, pollers, count, poller->pid) &&
+    return !hang_any_may_take_input(watch->system, pollers, count, poller->pid) &&
            watch->system->has_window(poller->pid);
 }
 
-/* Whether a handler's poll takes all that the loop's does, or the keys that are typed. */
+/* Whether a handler's poll takes all that the loop's does, or the keys that are typed, or the input
+ * from a display that the loop's does not take: then that is hardly the loop's. */
 static bool takes_input(const struct hang_watch *watch, const struct backend_poller *poller)
 {
-    return poller->polling_in_handler &&
-           (poll_set_covers(&poller->handler_set, &poller->loop_set) ||
-            watch->system->has_terminal(&poller->handler_set, poller->pid));
+    const struct hang_system *system = watch->system;
+    const struct poll_set *inner = &poller->handler_set, *loop = &poller->loop_set;
+    if (!poller->polling_in_handler)
+        return false;
+    if (poll_set_covers(inner, loop) || system->has_terminal(inner, poller->pid))
+        return true;
+    return poll_set_is_listed(loop) && !system->has_display(loop, poller->pid) &&
+           system->has_display(inner, poller->pid);
 }
 
 /* Whether a thread that has polled inside a handler may be working normally. */

@@ -265,6 +265,33 @@ static void a_poll_that_takes_keys_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
+/* With the terminal it polls a socket, whose peer has not read the request. */
+static void a_call_that_takes_keys_meanwhile_is_away(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.inner = 1;
+    loop.handler_set.object = TERMINAL;
+    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.returned_ns = 5000 * MS;
+    untaken = true;
+    look_between(*state, &loop, 1, 5200 * MS, 7200 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
+/* What seems to be the loop only looks at something else, now and then. */
+static void a_poll_that_takes_the_display_is_none(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.handler_set.object = DISPLAY;
+    ready = true;
+    look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.loop_set.object = DISPLAY; /* the handler only waits for a reply of the server */
+    look_between(*state, &loop, 1, 60200 * MS, 63000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
 /* It had polls in a handler that found input, like a nested loop, and then does not poll any more.
  * */
 static void a_nested_loop_that_stays_away_is_one(void **state)
@@ -491,6 +518,8 @@ int main(void)
         WATCH_TEST(a_handler_that_polls_is_away),
         WATCH_TEST(a_nested_loop_is_none),
         WATCH_TEST(a_poll_that_takes_keys_is_none),
+        WATCH_TEST(a_call_that_takes_keys_meanwhile_is_away),
+        WATCH_TEST(a_poll_that_takes_the_display_is_none),
         WATCH_TEST(a_nested_loop_that_stays_away_is_one),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),
