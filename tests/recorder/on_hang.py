@@ -62,6 +62,32 @@ wait.poll()
 """
 
 
+# A loop that only looks for input, and leaves it unread. Its handler asks a server, which answers twenty times and is silent then.
+ONLY_LOOKS = """
+import ctypes, os, select, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+unread, server, silent = os.pipe(), os.pipe(), os.pipe()
+os.write(unread[1], b"x")
+os.write(server[1], b"x")
+look, answer, nothing = select.poll(), select.poll(), select.poll()
+look.register(unread[0], select.POLLIN)
+answer.register(server[0], select.POLLIN)
+nothing.register(silent[0], select.POLLIN)
+def turn(times=1):
+    for i in range(times):
+        look.poll(0)
+        time.sleep(0.02)
+turn(30)
+for i in range(20):
+    sorted([2000], key=answer.poll)
+    turn()
+sorted([900], key=nothing.poll)
+turn(50)
+print("done")
+turn(1000)
+"""
+
+
 class HangLoops(Live):
     """Looks for hangs of 500 ms, and starts programs that hang."""
 
@@ -97,14 +123,17 @@ class HangLoops(Live):
 class OnHang(HangLoops):
     def test_loop_run_while_a_child_is_waited_for(self):
         self.start("--process", "argusasks")
+        looks = self.loop("argusasks", code=ONLY_LOOKS)
+        self.assertEqual(looks.stdout.readline(), "done\n")
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
         program = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2), status())
         self.assertEqual(argus("stop").returncode, 0)
-        self.assert_lengths([1.1])
+        self.assert_lengths([0.9, 1.1])
 
     def test_each_hang_is_kept_once(self):
         watcher = self.start("--process", "argusloop1")

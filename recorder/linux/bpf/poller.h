@@ -154,8 +154,7 @@ static __always_inline bool is_adopted(const struct bpf_poller *poller, bool loo
 static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same,
                                           bool looks)
 {
-    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
-           !is_adopted(poller, looks);
+    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same && !is_adopted(poller, looks);
 }
 
 /* Notes a look of the loop, not of a handler. True: the loop's poll is another one, which may
