@@ -24,9 +24,9 @@
  * program is responsive while it looks, so a look is a return, but it is not the loop's own poll unless
  * the thread does nothing else.
  *
- * The loop of a game or an emulator only looks. Once a thread has looked often without a wait of its
- * loop in between, a wait that shares no descriptor with those looks is in a handler, however deep it
- * is: it cannot take the loop's input. Replies to such waits count only until the next look.
+ * The loop of a game or an emulator only looks. Once a thread has looked often without a wait of
+ * its loop in between, a wait that shares no descriptor with those looks is in a handler, however
+ * deep it is: it cannot take the loop's input. Replies to such waits count only until the next look.
  */
 #ifndef ARGUS_BPF_POLLER_H
 #define ARGUS_BPF_POLLER_H

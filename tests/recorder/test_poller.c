@@ -1,0 +1,257 @@
+/* Which polls bpf/poller.h takes for those of a thread's event loop: its functions, called for a
+ * simulated thread outside the kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <string.h>
+
+#include "linux/shared.h"
+
+/* --- what bpf/ready.h, bpf/ring.h and the helpers of BPF are to it --- */
+
+#define ARGUS_BPF_READY_H
+#define ARGUS_BPF_RING_H
+
+#undef __always_inline
+#define __always_inline inline
+#define SEC(name)
+#define __uint(name, value) int(*name)[value]
+#define __type(name, type)  type *name
+
+#define BPF_MAP_TYPE_ARRAY    2
+#define BPF_MAP_TYPE_LRU_HASH 9
+#define BPF_ANY               0
+
+#define ARCH_POLL         7
+#define ARCH_SELECT       23
+#define ARCH_WAIT4        61
+#define ARCH_RESTART      219
+#define ARCH_PSELECT6     270
+#define ARCH_PPOLL        271
+#define ARCH_EPOLL_PWAIT2 441
+
+struct moment {
+    uint64_t time_ns, tid;
+};
+
+static const struct {
+    bool watch_polls;
+    uint64_t poll_syscalls;
+} settings = {.watch_polls = true};
+
+static struct bpf_poller of_thread, none;
+static bool is_known;
+
+static bool bit_is_set(uint64_t bits, uint64_t number)
+{
+    (void)bits;
+    return number != ARCH_RESTART && number != ARCH_WAIT4;
+}
+
+static uint64_t bounded(uint64_t bytes, uint64_t limit)
+{
+    assert_true(bytes <= limit);
+    return bytes;
+}
+
+static bool is_poll(uint64_t number)
+{
+    return number == ARCH_POLL || number == ARCH_PPOLL;
+}
+
+static bool is_select(uint64_t number)
+{
+    return number == ARCH_SELECT || number == ARCH_PSELECT6;
+}
+
+static int bpf_probe_read_user(void *to, uint64_t bytes, const void *from)
+{
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static void *lookup(bool is_of_thread)
+{
+    return !is_of_thread ? (void *)&none : is_known ? &of_thread : NULL;
+}
+
+#define bpf_map_lookup_elem(map, key)                                                              \
+    ((void)*(key), lookup((const void *)(map) == (const void *)&pollers))
+#define bpf_map_update_elem(map, key, value, flags)                                                \
+    ((void)*(key), of_thread = *(value), is_known = true)
+#define bpf_map_delete_elem(map, key) ((void)*(key), is_known = false)
+
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* for clang, which compiles it for BPF */
+#include "linux/bpf/poller.h"
+
+/* --- the thread --- */
+
+#define SECOND_NS 1000000000ull
+#define TOP       0x7fff0000ull /* the stack pointer in main() */
+#define FOREVER   ((uint64_t)-1 >> 32)
+
+enum { DISPLAY = 3, SERVER = 9, WAKE_UP = 5 };
+
+static struct moment now;
+
+static int set_up(void **state)
+{
+    (void)state;
+    is_known = false;
+    now = (struct moment){.time_ns = SECOND_NS, .tid = 10};
+    return 0;
+}
+
+/* Polls `fd` (-1: nothing) in a function whose stack is `depth` bytes deep, for a second unless it is
+ * a look. Returns where the thread was meanwhile. */
+static uint16_t polls(int fd, uint64_t depth, uint64_t timeout_ms, bool finds)
+{
+    static struct pollfd sets[1024]; /* one for each place on the stack */
+    struct pollfd *set = &sets[depth];
+    *set = (struct pollfd){.fd = fd, .events = POLLIN};
+    uint64_t sp = TOP - depth;
+    poller_enters(&now, (struct poll_call){.number = ARCH_POLL,
+                                           .first = (uint64_t)(uintptr_t)set,
+                                           .second = fd >= 0,
+                                           .sp = sp,
+                                           .timeout = timeout_ms});
+    uint16_t place = of_thread.place;
+    now.time_ns += timeout_ms ? SECOND_NS : 1000;
+    poller_returns(&now, (struct poll_result){ARCH_POLL, sp, finds, 10});
+    return place;
+}
+
+static void looks(int times, int fd, uint64_t depth)
+{
+    for (int i = 0; i < times; i++)
+        polls(fd, depth, 0, false);
+}
+
+static void expect_handler(int fd, uint64_t depth, bool finds)
+{
+    assert_int_equal(polls(fd, depth, FOREVER, finds), BPF_POLLER_IN_HANDLER);
+}
+
+static void expect_loop(int fd, uint64_t depth, bool finds)
+{
+    assert_int_equal(polls(fd, depth, FOREVER, finds), BPF_POLLER_IN_LOOP);
+}
+
+/* --- tests --- */
+
+static void a_loop_waits_and_its_handler_deeper(void **state)
+{
+    (void)state;
+    polls(DISPLAY, 100, FOREVER, true);
+    expect_loop(DISPLAY, 100, true);
+    expect_handler(SERVER, 900, true);
+    expect_loop(DISPLAY, 100, true);
+}
+
+/* Its handler's requests are answered many times, and then not. The handler's stack may be less deep
+ * than that of the looks, as in an interpreter. */
+static void a_loop_that_only_looks(void **state)
+{
+    (void)state;
+    const uint64_t depths[] = {900, 50, 300};
+    for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
+        set_up(NULL);
+        for (int k = 0; k < 50; k++) {
+            looks(k ? 1 : 30, DISPLAY, 300);
+            expect_handler(SERVER, depths[i], true);
+        }
+        assert_true(of_thread.returns > 40);
+        uint64_t back_ns = of_thread.returned_ns;
+        expect_handler(SERVER, depths[i], false);
+        assert_int_equal(of_thread.returned_ns, back_ns);
+        assert_int_equal((uint32_t)of_thread.loop_set.words[0], DISPLAY);
+    }
+}
+
+/* A reply of the display server, or of another one, was waited for when the program started. */
+static void a_loop_that_only_looks_after_a_wait(void **state)
+{
+    (void)state;
+    const struct {
+        int fd;
+        uint64_t depth;
+    } starts[] = {{DISPLAY, 900}, {DISPLAY, 50}, {SERVER, 900}, {SERVER, 50}};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+        set_up(NULL);
+        for (int k = 0; k < 4; k++)
+            polls(starts[i].fd, starts[i].depth, FOREVER, true);
+        for (int k = 0; k < 40; k++)
+            polls(DISPLAY, 300, 0, true);
+        assert_int_equal(of_thread.place, BPF_POLLER_AWAY);
+        expect_handler(SERVER, 800, true);
+        assert_int_equal((uint32_t)of_thread.loop_set.words[0], DISPLAY);
+    }
+}
+
+/* It sleeps by a poll of nothing. */
+static void a_loop_that_only_looks_and_sleeps(void **state)
+{
+    (void)state;
+    looks(30, DISPLAY, 300);
+    for (int i = 0; i < 30; i++) {
+        expect_handler(-1, 200, false);
+        looks(1, DISPLAY, 300);
+    }
+    expect_handler(SERVER, 900, false);
+}
+
+/* Emacs, vim and mc look nearer to main() than where they wait. */
+static void looks_beside_a_wait(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        looks(1 + i % 40, DISPLAY, 100);
+        expect_loop(DISPLAY, 500, true);
+    }
+    expect_handler(DISPLAY, 900, true); /* a prompt */
+    expect_handler(SERVER, 900, false);
+}
+
+/* A program looks for something else when it starts, and then in each turn. */
+static void looks_for_something_else(void **state)
+{
+    (void)state;
+    looks(5, WAKE_UP, 100);
+    for (int i = 0; i < 100; i++) {
+        expect_loop(DISPLAY, 500, i % 2);
+        looks(3, WAKE_UP, 100);
+    }
+}
+
+/* After many looks a loop begins that does not look any more. */
+static void a_loop_that_looks_no_more(void **state)
+{
+    (void)state;
+    looks(50, WAKE_UP, 100);
+    for (int i = 0; i < POLLER_ADOPTS; i++)
+        expect_handler(DISPLAY, 500, true);
+    for (int i = 0; i < 50; i++)
+        expect_loop(DISPLAY, 500, true);
+    expect_handler(SERVER, 900, false);
+}
+
+#define POLLER_TEST(test) cmocka_unit_test_setup(test, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        POLLER_TEST(a_loop_waits_and_its_handler_deeper),
+        POLLER_TEST(a_loop_that_only_looks),
+        POLLER_TEST(a_loop_that_only_looks_after_a_wait),
+        POLLER_TEST(a_loop_that_only_looks_and_sleeps),
+        POLLER_TEST(looks_beside_a_wait),
+        POLLER_TEST(looks_for_something_else),
+        POLLER_TEST(a_loop_that_looks_no_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
