@@ -19,13 +19,14 @@ enum { BUSY_MS = 60000 }; /* how long to wait for another command that writes */
 /* Of a text in a row; what argus writes is much shorter. */
 enum { MOST_TEXT_BYTES = 16 << 20 };
 
-/* What a file of a stranger could have in place of the tables: code that runs when a row is read or
- * written, perhaps without end. */
+/* What a file of a stranger could have beside tables and indexes: code that runs when a row is read
+ * or written, perhaps without end. SQLite takes these types and names in any case. */
+#define SQL_IS_TABLE                                                                               \
+    "lower(m.type) = 'table' AND m.rootpage > 0 AND m.sql NOT LIKE 'create%virtual%table%'"
 static const char with_code[] =
-    "SELECT (SELECT count(*) FROM sqlite_master WHERE type = 'trigger' OR (type <> 'index' AND "
-    "name IN ('meta', 'files', 'packages', 'shares', 'hangs') AND (type <> 'table' OR rootpage = "
-    "0))) + (SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = "
-    "'table' AND m.rootpage > 0 AND c.hidden <> 0)";
+    "SELECT (SELECT count(*) FROM sqlite_master m WHERE NOT coalesce(lower(m.type) = 'index' OR "
+    "(" SQL_IS_TABLE "), 0)) + (SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name) c "
+    "WHERE " SQL_IS_TABLE " AND c.hidden <> 0)";
 
 struct fleet_database {
     sqlite3 *handle;
@@ -92,8 +93,8 @@ static struct argus_error *check_tables(const struct fleet_database *database)
     if (error || !count)
         return error;
     return argus_error_create(ARGUS_ERROR_FORMAT,
-                              "%s is not a hang database: it has views, triggers or computed "
-                              "columns in place of the tables",
+                              "%s is not a hang database: it has views, triggers, virtual "
+                              "tables or computed columns",
                               database->path);
 }
 
@@ -330,7 +331,10 @@ bool fleet_database_package(struct fleet_database *database, const char *build_i
 {
     const char *const texts[] = {build_id, NULL};
     sqlite3_stmt *statement =
-        prepare(database, "SELECT package, version FROM packages WHERE build_id = ?", texts);
+        prepare(database,
+                "SELECT coalesce(package, ''), coalesce(version, '') FROM packages "
+                "WHERE build_id = ?",
+                texts);
     bool found = statement && sqlite3_step(statement) == SQLITE_ROW;
     if (found) {
         snprintf(ret_package, package_bytes, "%s", (const char *)sqlite3_column_text(statement, 0));

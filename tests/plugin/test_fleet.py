@@ -144,9 +144,14 @@ def test_databases_that_contain_code(setup):
         names = [row[1] for row in real.execute("PRAGMA table_info(hangs)")]
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT " + ", ".join(f"x AS {name}" for name in names)
     columns = ", ".join(f"{name} TEXT" + " AS (hex(zeroblob(400000000)))" * (name == "what") for name in names)
+    in_capitals = "PRAGMA writable_schema=ON; UPDATE sqlite_master SET type = upper(type)"
     for number, code in enumerate([f"DROP TABLE hangs; CREATE VIEW hangs AS {endless} FROM n",
                                    f"DROP TABLE hangs; CREATE TABLE hangs ({columns}); INSERT INTO hangs (key) VALUES ('a')",
-                                   "CREATE TRIGGER t AFTER INSERT ON hangs BEGIN DELETE FROM files; END"]):
+                                   "CREATE TRIGGER t AFTER INSERT ON hangs BEGIN DELETE FROM files; END",
+                                   f"DROP TABLE hangs; CREATE VIEW HANGS AS {endless} FROM n",
+                                   "CREATE TRIGGER t AFTER INSERT ON hangs BEGIN DELETE FROM files; END;" + in_capitals,
+                                   f"DROP TABLE hangs; CREATE TABLE hangs ({columns});" + in_capitals,
+                                   "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('table', 't', 't', 2, 'CREATE VIRTUAL TABLE t USING fts5(x)')"]):
         shutil.copy(folder / "real.db", folder / f"{number}.db")
         database = sqlite3.connect(folder / f"{number}.db")
         database.executescript(code)
