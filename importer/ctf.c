@@ -139,18 +139,24 @@ enum { MOST_DEEP = 8, MOST_FILES = 200000 };
 /* nftw() has no argument for its callback. */
 static VEC(char *) folders;
 static uint32_t seen_files;
+static bool is_cut, lacked_memory; /* not all folders were found */
 
 static int add_folder(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status;
-    if (++seen_files > MOST_FILES || place->level > MOST_DEEP)
-        return seen_files > MOST_FILES ? -1 : 0;
+    if (++seen_files > MOST_FILES) {
+        is_cut = true;
+        return -1;
+    }
+    if (place->level > MOST_DEEP)
+        return 0;
     if (kind != FTW_F || strcmp(path + place->base, "metadata") != 0)
         return 0;
     char *folder = strndup(path, place->base > 1 ? (size_t)place->base - 1 : 1);
     if (folder && vec_push(&folders, folder))
         return 0;
     free(folder);
+    lacked_memory = true;
     return -1;
 }
 
@@ -159,6 +165,7 @@ static void find_folders(const char *path)
     while (folders.length)
         free(folders.data[--folders.length]);
     seen_files = 0;
+    is_cut = lacked_memory = false;
     nftw(path, add_folder, 16, FTW_PHYS);
 }
 
@@ -274,6 +281,8 @@ static struct argus_error *read_alone(bt_graph *graph, struct ctf_reading *readi
         ctf_end(&alone.streams[i]);
         reading->strange_count += alone.streams[i].strange_count;
         reading->threadless_count += alone.streams[i].threadless_count;
+        reading->markless_count += alone.streams[i].markless_count;
+        reading->user_lost_count += alone.streams[i].user_lost_count;
         stopped += alone.streams[i].has_stopped;
     }
     if (!error && stopped)
@@ -296,18 +305,34 @@ static void choose_folders(const char *path)
     free(copy);
 }
 
+static void note_user_space(const struct ctf_reading *reading)
+{
+    if (reading->threadless_count)
+        sink_note(reading->sink,
+                  "imported: the thread of %" PRIu64 " events of user space is not known; it is "
+                  "with \"lttng add-context -u -t vtid -t vpid -t procname\"",
+                  reading->threadless_count);
+    if (reading->markless_count)
+        sink_note(reading->sink,
+                  "imported: %" PRIu64 " events of user space were left out, because they have too "
+                  "many names",
+                  reading->markless_count);
+    if (reading->user_lost_count)
+        sink_note(reading->sink, "imported: the tracer lost %" PRIu64 " events of user space",
+                  reading->user_lost_count);
+}
+
 static void note_left_out(const struct ctf_reading *reading)
 {
     if (reading->strange_count)
         sink_note(reading->sink,
                   "%" PRIu64 " events without a time, a CPU or a known thread were left out",
                   reading->strange_count);
-    if (reading->threadless_count)
+    if (is_cut)
         sink_note(reading->sink,
-                  "imported: of %" PRIu64
-                  " events of user space the file does not tell the thread; "
-                  "it does with \"lttng add-context -u -t vtid -t vpid -t procname\"",
-                  reading->threadless_count);
+                  "imported: the folder has more than %d files; traces among the others were not "
+                  "looked for",
+                  MOST_FILES);
 }
 
 static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, struct ctf_reading *),
@@ -325,6 +350,7 @@ static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, str
     ctf_end(&reading);
     if (!error) {
         note_left_out(&reading);
+        note_user_space(&reading);
         kernel_events_note_gaps(reading.events);
     }
     bt_graph_put_ref(graph);
@@ -335,7 +361,8 @@ static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, str
 static struct argus_error *read_folder(const char *path, struct sink *sink)
 {
     choose_folders(path);
-    struct argus_error *error = read_with(read_in_order, sink);
+    struct argus_error *error =
+        lacked_memory ? argus_error_memory() : read_with(read_in_order, sink);
     if (!error || error->code != ARGUS_ERROR_FORMAT)
         return error;
     sink_clear(sink);

@@ -120,19 +120,21 @@ static const struct foreign_fields fields = {number, text, argument};
 
 /* --- time, CPU, machine --- */
 
+static bool packet_cpu(const bt_packet *packet, uint64_t *ret)
+{
+    return field_number(member(bt_packet_borrow_context_field_const(packet), "cpu_id"), ret);
+}
+
 static bool cpu_of(const bt_event *event, uint32_t *ret)
 {
     uint64_t cpu;
-    const bt_packet *packet = bt_stream_class_supports_packets(
-                                  bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)))
-                                  ? bt_event_borrow_packet_const(event)
-                                  : NULL;
-    const bt_field *context = packet ? bt_packet_borrow_context_field_const(packet) : NULL;
-    if (!field_number(member(context, "cpu_id"), &cpu) &&
+    bool has_packet = bt_stream_class_supports_packets(
+        bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)));
+    if (!(has_packet && packet_cpu(bt_event_borrow_packet_const(event), &cpu)) &&
         !field_number(field_of(event, "perf_cpu"), &cpu))
         return false;
     *ret = (uint32_t)cpu;
-    return cpu < 65536;
+    return cpu < SINK_MOST_CPUS;
 }
 
 static bool time_of(const bt_message *message, uint64_t *ret_ns)
@@ -150,17 +152,17 @@ static bool time_of(const bt_message *message, uint64_t *ret_ns)
     return true;
 }
 
-static const char *environment(const bt_event *event, const char *name)
+static const char *environment(const bt_stream *stream, const char *name)
 {
-    const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+    const bt_trace *trace = bt_stream_borrow_trace_const(stream);
     const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
     return value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL;
 }
 
 /* CPUs and threads of two machines have the same numbers. */
-static void check_machine(struct ctf_reading *reading, const bt_event *event)
+static void check_machine(struct ctf_reading *reading, const bt_stream *stream)
 {
-    const char *name = environment(event, "hostname");
+    const char *name = environment(stream, "hostname");
     if (!name || strncmp(reading->machine, name, CTF_MACHINE_BYTES - 1) == 0)
         return;
     if (reading->machine[0])
@@ -172,19 +174,19 @@ static void check_machine(struct ctf_reading *reading, const bt_event *event)
     snprintf(reading->machine, CTF_MACHINE_BYTES, "%s", name);
 }
 
-static void take_environment(struct ctf_reading *reading, const bt_event *event)
+static void take_environment(struct ctf_reading *reading, const bt_stream *stream)
 {
     struct argus_trace_header *header = sink_header(reading->sink);
-    const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+    const bt_trace *trace = bt_stream_borrow_trace_const(stream);
     if (trace == reading->trace)
         return;
     reading->trace = trace;
-    check_machine(reading, event);
+    check_machine(reading, stream);
     if (header->host[0])
         return;
-    const char *release = environment(event, "kernel_release"); /* LTTng */
+    const char *release = environment(stream, "kernel_release"); /* LTTng */
     if (!release)
-        release = environment(event, "release"); /* perf */
+        release = environment(stream, "release"); /* perf */
     if (release)
         snprintf(header->host, sizeof(header->host), "Linux %s", release);
 }
@@ -200,12 +202,20 @@ static uint64_t context_number(const bt_field *context, const char *first, const
     return value;
 }
 
-/* What one context tells about the current thread. IDs with a 'v' are those of its PID namespace. */
+/* IDs with a 'v' are those of the thread's PID namespace: another thread may have this number. They
+ * are believed if the kernel's events agree, or never tell. */
+static bool is_believed(const struct ctf_reading *reading, const struct foreign_event *event,
+                        uint64_t vtid)
+{
+    return event->tid ? event->tid == vtid : reading->is_alone || !reading->knows_thread;
+}
+
+/* What one context tells about the current thread. */
 static void take_context(struct ctf_reading *reading, const bt_field *context,
                          struct foreign_event *event)
 {
     uint64_t tid = context_number(context, "tid", "vtid"), parent = 0;
-    if (!tid || (event->tid && event->tid != tid && !member(context, "tid")))
+    if (!tid || (!member(context, "tid") && !is_believed(reading, event, tid)))
         return;
     event->tid = tid;
     field_number(member(context, "ppid"), &parent);
@@ -231,9 +241,9 @@ static bool take_thread(struct ctf_reading *reading, struct foreign_event *event
 
 /* --- events --- */
 
-static bool is_user_space(const bt_event *event)
+static bool is_user_space(const bt_stream *stream)
 {
-    const char *domain = environment(event, "domain");
+    const char *domain = environment(stream, "domain");
     return domain && strcmp(domain, "ust") == 0;
 }
 
@@ -260,8 +270,10 @@ static void take_mark(struct ctf_reading *reading, const struct foreign_event *e
     uint64_t at = 0, count = 0, mark = 0;
     if (is_own_event(event->name))
         return;
-    if (!(mark = sink_mark(reading->sink, event->name)))
+    if (!(mark = sink_mark(reading->sink, event->name))) {
+        reading->markless_count++;
         return;
+    }
     reading->threadless_count += !event->tid;
     if (payload && bt_field_get_class_type(payload) == BT_FIELD_CLASS_TYPE_STRUCTURE)
         count = bt_field_class_structure_get_member_count(bt_field_borrow_class_const(payload));
@@ -306,6 +318,7 @@ static void take_kernel_event(struct ctf_reading *reading, struct foreign_event 
 static void take_event(struct ctf_reading *reading, const bt_message *message)
 {
     const bt_event *source = bt_message_event_borrow_event_const(message);
+    const bt_stream *stream = bt_event_borrow_stream_const(source);
     struct foreign_event event = {.name =
                                       bt_event_class_get_name(bt_event_borrow_class_const(source)),
                                   .context = ARGUS_CONTEXT_UNKNOWN,
@@ -319,44 +332,92 @@ static void take_event(struct ctf_reading *reading, const bt_message *message)
         return;
     }
     event.tid = *current;
+    reading->cpu = event.cpu;
     sink_lost(reading->sink, event.cpu, event.time_ns, reading->lost_count);
     reading->lost_count = 0;
-    take_environment(reading, source);
+    take_environment(reading, stream);
     bool is_known = take_thread(reading, &event);
-    if (is_user_space(source))
+    if (is_user_space(stream))
         take_mark(reading, &event);
     else
         take_kernel_event(reading, &event, current, is_known);
 }
 
-/* If nothing tells when, or the stream is read alone, it was before the next event. */
-static void take_discarded(struct ctf_reading *reading, const bt_message *message)
+/* --- losses --- */
+
+/* A loss is told between two packets, not in one. */
+static void take_packet(struct ctf_reading *reading, const bt_message *message)
 {
-    uint64_t count = 1;
+    const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(message);
+    uint64_t cpu, stream = (uintptr_t)bt_packet_borrow_stream_const(packet);
+    if (!packet_cpu(packet, &cpu) || cpu >= SINK_MOST_CPUS)
+        return;
+    if (reading->is_alone)
+        reading->cpu = (uint32_t)cpu;
+    else if (!idmap_put(&reading->cpu_of_stream, stream, (uint32_t)cpu))
+        sink_fail(reading->sink, argus_error_memory());
+}
+
+/* Switches may be among what was lost. */
+static void forget_thread(struct ctf_reading *reading, uint32_t cpu)
+{
+    uint64_t *current = reading->is_alone   ? &reading->thread
+                        : cpu == IDMAP_NONE ? NULL
+                                            : kernel_events_current(reading->events, cpu);
+    if (current)
+        *current = 0;
+    if (reading->is_alone)
+        reading->knows_thread = false;
+}
+
+/* If nothing tells when or where, or the stream is read alone, it was before the next event. */
+static void take_kernel_loss(struct ctf_reading *reading, const bt_message *message, uint64_t count)
+{
     int64_t ns = 0;
     const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
-    const bt_stream_class *class = bt_stream_borrow_class_const(stream);
-    bt_message_discarded_events_get_count(message, &count);
-    if (bt_stream_class_discarded_events_have_default_clock_snapshots(class))
+    uint32_t cpu = idmap_get(&reading->cpu_of_stream, (uintptr_t)stream);
+    if (bt_stream_class_discarded_events_have_default_clock_snapshots(
+            bt_stream_borrow_class_const(stream)))
         bt_clock_snapshot_get_ns_from_origin(
             bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
             &ns);
-    if (ns > 0 && !reading->is_alone)
-        sink_lost(reading->sink, 0, (uint64_t)ns, count);
+    forget_thread(reading, cpu);
+    if (ns > 0 && cpu != IDMAP_NONE)
+        sink_lost(reading->sink, cpu, (uint64_t)ns, count);
     else
         reading->lost_count += count;
 }
 
+static void take_discarded(struct ctf_reading *reading, const bt_message *message)
+{
+    uint64_t count = 1;
+    bt_message_discarded_events_get_count(message, &count);
+    if (is_user_space(bt_message_discarded_events_borrow_stream_const(message)))
+        reading->user_lost_count += count;
+    else
+        take_kernel_loss(reading, message, count);
+}
+
 void ctf_end(struct ctf_reading *reading)
 {
-    sink_lost(reading->sink, 0, sink_last_ns(reading->sink), reading->lost_count);
+    sink_lost(reading->sink, reading->cpu, sink_last_ns(reading->sink), reading->lost_count);
     reading->lost_count = 0;
+    idmap_deinit(&reading->cpu_of_stream);
 }
 
 void ctf_take_message(struct ctf_reading *reading, const bt_message *message)
 {
-    if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
+    switch (bt_message_get_type(message)) {
+    case BT_MESSAGE_TYPE_EVENT:
         take_event(reading, message);
-    else if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS)
+        return;
+    case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+        take_packet(reading, message);
+        return;
+    case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
         take_discarded(reading, message);
+        return;
+    default:
+        return;
+    }
 }

@@ -4,6 +4,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "base/idmap.h"
 #include "kernel_events.h"
 
 enum { CTF_MACHINE_BYTES = 256 };
@@ -17,7 +18,13 @@ struct ctf_reading {
     uint64_t strange_count;       /* events without time, CPU or, read alone, thread */
     uint64_t lost_count;          /* since the last event, at a time that is not known */
     uint64_t threadless_count;    /* events of user space whose thread is not known */
-    /* Read alone: the thread that runs on its CPU is known only from its own events. */
+    uint64_t markless_count;      /* events of user space that were left out: too many names */
+    uint64_t user_lost_count;     /* events of user space that the tracer lost */
+    struct idmap
+        cpu_of_stream; /* address of a bt_stream → CPU; not of streams that are read alone */
+    uint32_t cpu;      /* of the event before */
+    /* Read alone: the thread that runs on its CPU is known only from its own events.
+     * `knows_thread`: since a switch; in the order of the whole trace, that there are switches. */
     bool is_alone, knows_thread;
     bool has_stopped; /* a damaged stream that is read alone */
     uint64_t thread;  /* the current one of a stream that is read alone */

@@ -115,11 +115,11 @@ static void add(struct sink *sink, const struct argus_record *record, uint64_t l
     struct kept_record kept = {*record, lost, sink->records.length};
     if (sink->error)
         return;
-    if (record->cpu >= MOST_CPUS) {
+    if (record->cpu >= SINK_MOST_CPUS) {
         sink_fail(sink, argus_error_create(ARGUS_ERROR_FORMAT,
                                            "a record is of CPU %u, and there "
                                            "are at most %u",
-                                           record->cpu, MOST_CPUS));
+                                           record->cpu, SINK_MOST_CPUS));
         return;
     }
     if (record->timestamp > sink->last_ns)
@@ -247,7 +247,7 @@ uint32_t sink_mark(struct sink *sink, const char *name)
     uint32_t known = idmap_get(&sink->mark_of_name, id);
     char *copy;
     if (known != IDMAP_NONE)
-        return FIRST_MARK + known;
+        return ARGUS_PROBE_FIRST_HOOK + known;
     if (sink->error || sink->marks.length == MOST_MARKS)
         return 0;
     known = (uint32_t)sink->marks.length;
@@ -258,7 +258,7 @@ uint32_t sink_mark(struct sink *sink, const char *name)
         return 0;
     }
     keep(sink, idmap_put(&sink->mark_of_name, id, known));
-    return FIRST_MARK + known;
+    return ARGUS_PROBE_FIRST_HOOK + known;
 }
 
 void sink_note(struct sink *sink, const char *format, ...)
@@ -399,15 +399,18 @@ static struct argus_error *write_stacks(struct sink *sink, struct argus_writer *
 
 static struct argus_error *write_marks(const struct sink *sink, struct argus_writer *writer)
 {
-    struct argus_error *error = NULL;
-    for (size_t i = 0; !error && i < sink->marks.length; i++) {
-        const struct argus_probe_entry entry = {.number = FIRST_MARK + (uint32_t)i,
+    size_t count = sink->marks.length;
+    struct argus_probe_entry *entries = calloc(count + 1, sizeof(*entries));
+    if (!entries)
+        return argus_error_memory();
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (struct argus_probe_entry){.number = ARGUS_PROBE_FIRST_HOOK + (uint32_t)i,
                                                 .shape = ARGUS_PROBE_NOTE,
                                                 .library = "",
                                                 .symbol = sink->marks.data[i],
                                                 .label = sink->marks.data[i]};
-        error = argus_writer_probes(writer, &entry, 1);
-    }
+    struct argus_error *error = argus_writer_probes(writer, entries, count);
+    free(entries);
     return error;
 }
 
@@ -426,8 +429,8 @@ static struct argus_error *write_tables(struct sink *sink, struct argus_writer *
         error = argus_writer_images(writer, sink->images.data + i,
                                     rest < TABLE_ROWS ? rest : TABLE_ROWS);
     }
-    for (size_t i = 0; !error && i < sink->code.length; i++)
-        error = argus_writer_code(writer, &sink->code.data[i], 1);
+    if (!error && sink->code.length)
+        error = argus_writer_code(writer, sink->code.data, sink->code.length);
     if (!error)
         error = write_marks(sink, writer);
     return error ? error : write_stacks(sink, writer);

@@ -14,6 +14,8 @@
 
 struct sink;
 
+enum { SINK_MOST_CPUS = 65536 };
+
 /* `unused` of a wake-up's record that is given to a sink. If a trace has both kinds, those at the
  * waker are kept. */
 enum { SINK_WAKE_AT_WAKER = 1, SINK_WAKE_AT_WAKEE = 2 };
@@ -51,12 +53,12 @@ uint64_t sink_snapshot(struct sink *sink, const struct argus_snapshot *snapshot)
 /* An executable mapping; path and build ID are copied. */
 void sink_image(struct sink *sink, const struct argus_image_entry *image);
 
-/* Code whose functions have names, but no file with symbols; name and source are copied, it has no table of
- * lines. */
+/* Code whose functions have names, but no file with symbols; name and source are copied, it has no
+ * table of lines. */
 void sink_code(struct sink *sink, const struct argus_code_entry *code);
 
-/* The number of a mark, an event of a program that means nothing but its name: arg3 of a record "hook". The
- * same name has the same number. 0: not kept, there are too many. */
+/* The number of a mark, an event of a program that means nothing but its name: arg3 of a record
+ * "hook". The same name has the same number. 0: not kept, there are too many. */
 uint32_t sink_mark(struct sink *sink, const char *name);
 
 /* A sentence for the user that the trace will contain (argus-trace(5), NOTE). */

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "import_sink.h"
 
-enum { MOST_CPUS = 65536, FIRST_MARK = 65536, MOST_MARKS = 32768 };
+enum { MOST_MARKS = 32768 };
 
 struct kept_record {
     struct argus_record record;
@@ -31,7 +31,7 @@ struct sink {
     VEC(uint64_t) frames;
     VEC(struct argus_snapshot) snapshots; /* bytes owned */
     VEC(struct argus_code_entry) code;    /* names owned */
-    VEC(char *) marks; /* owned; the number of a mark is FIRST_MARK and its place */
+    VEC(char *) marks; /* owned; the number of a mark is ARGUS_PROBE_FIRST_HOOK and its place */
     struct idmap thread_of_tid, known_stacks, mark_of_name;
 };
 

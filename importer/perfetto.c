@@ -1,10 +1,10 @@
 /* Perfetto's traces: a sequence of packets, each a length and a protobuf message.
  *
- * Only the kernel's events (ftrace), the tables of processes and CPU samples (perfetto_samples.c) are read. An event of the kernel is a
- * field of FtraceEvent with the tracepoint's name, whose message has the tracepoint's fields, so
- * both are found by name in the descriptors that protoc-c makes. Switches and wake-ups may also come
- * in columns (CompactSched), without the previous thread and without the waker: both are the thread
- * to which the CPU switched last.
+ * Only the kernel's events (ftrace), the tables of processes and CPU samples (perfetto_samples.c)
+ * are read. An event of the kernel is a field of FtraceEvent with the tracepoint's name, whose
+ * message has the tracepoint's fields, so both are found by name in the descriptors that protoc-c
+ * makes. Switches and wake-ups may also come in columns (CompactSched), without the previous thread
+ * and without the waker: both are the thread to which the CPU switched last.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -22,11 +22,14 @@
 enum { FUNCTION_BYTES = 16, FRAME_AT = 8, BOOTTIME_CLOCK = 6, BUILTIN_CLOCKS = 64 };
 
 enum { MOST_FUNCTIONS = 1 << 24, STATE_CLEARED = 1 };
+/* A few bytes of a file can ask for very many long names: what is cut, and what all entries of code
+ * may need. */
+enum { MOST_TEXT_BYTES = 4096, MOST_CODE_BYTES = 64 << 20 };
 
 enum kind { FUNCTION_NAME, PATH, MAPPING, FRAME, STACK, GENERATION, CLOCK };
 
 struct function {
-    char *name, *path; /* owned */
+    const char *name, *path; /* in `texts` */
 };
 
 /* Frames of a call stack, innermost first: a part of `frames` below. */
@@ -45,7 +48,10 @@ struct perfetto_samples {
     struct idmap written;     /* process and function */
     int64_t to_boottime[BUILTIN_CLOCKS]; /* to be added */
     bool has_clock[BUILTIN_CLOCKS];
+    uint64_t code_bytes; /* of the entries that were written */
     uint64_t timeless_count, skipped_count;
+    uint64_t placeless_count; /* frames left out, because there are too many functions */
+    uint64_t nameless_count;  /* frames of samples without an entry of code, which are too many */
 };
 
 struct perfetto_samples *perfetto_samples_create(struct sink *sink)
@@ -64,10 +70,6 @@ void perfetto_samples_destroy(struct perfetto_samples *samples)
         return;
     for (size_t i = 0; i < samples->texts.length; i++)
         free(samples->texts.data[i]);
-    for (size_t i = 0; i < samples->functions.length; i++) {
-        free(samples->functions.data[i].name);
-        free(samples->functions.data[i].path);
-    }
     vec_deinit(&samples->texts);
     vec_deinit(&samples->functions);
     vec_deinit(&samples->frames);
@@ -117,18 +119,32 @@ static void forget_all(struct perfetto_samples *samples, uint32_t sequence)
 
 /* --- names --- */
 
+/* Cut at MOST_TEXT_BYTES, between two characters of UTF-8. */
+static char *copy_text(const ProtobufCBinaryData *from)
+{
+    size_t length = from->len;
+    if (length > MOST_TEXT_BYTES)
+        for (length = MOST_TEXT_BYTES; length && (from->data[length] & 0xc0) == 0x80;)
+            length--;
+    return length ? strndup((const char *)from->data, length) : strdup("");
+}
+
+/* Takes `text`; NULL: there was no memory. */
+static const char *keep_text(struct perfetto_samples *samples, char *text)
+{
+    if (text && vec_push(&samples->texts, text))
+        return text; // cppcheck-suppress memleak // the vector has it
+    free(text);
+    keep(samples, false);
+    return NULL;
+}
+
 static void take_texts(struct perfetto_samples *samples, enum kind kind, uint32_t sequence,
                        PerfettoPart__InternedString **list, size_t count)
 {
-    for (size_t i = 0; i < count && !sink_failed(samples->sink); i++) {
-        const ProtobufCBinaryData *from = &list[i]->str;
-        char *text = from->len ? strndup((const char *)from->data, from->len) : strdup("");
-        set(samples, kind, sequence, list[i]->iid, (uint32_t)samples->texts.length);
-        if (text && vec_push(&samples->texts, text))
-            continue;
-        free(text);
-        keep(samples, false);
-    }
+    for (size_t i = 0; i < count && !sink_failed(samples->sink); i++)
+        if (keep_text(samples, copy_text(&list[i]->str)))
+            set(samples, kind, sequence, list[i]->iid, (uint32_t)samples->texts.length - 1);
 }
 
 /* "": not known. */
@@ -153,27 +169,32 @@ static void take_mappings(struct perfetto_samples *samples, uint32_t sequence,
     }
 }
 
+/* The address of a function that is new; 0: not kept. */
 static uint64_t new_function(struct perfetto_samples *samples, const char *name, const char *path)
 {
-    struct function function = {strdup(name), strdup(path)};
-    if (function.name && function.path && samples->functions.length < MOST_FUNCTIONS &&
-        vec_push(&samples->functions, function))
-        return FIRST_ADDRESS + (samples->functions.length - 1) * FUNCTION_BYTES + FRAME_AT;
-    free(function.name);
-    free(function.path);
-    keep(samples, false);
-    return 0;
+    const struct function function = {name, path};
+    if (samples->functions.length == MOST_FUNCTIONS) {
+        samples->placeless_count++;
+        return 0;
+    }
+    keep(samples, vec_push(&samples->functions, function));
+    return sink_failed(samples->sink)
+               ? 0
+               : FIRST_ADDRESS + (samples->functions.length - 1) * FUNCTION_BYTES + FRAME_AT;
 }
 
-/* The address that stands for the function; 0: no memory. */
+/* The address that stands for the function; 0: none. Texts: in `texts`, or `name` is `made`, which
+ * is copied if the function is new. */
 static uint64_t function_address(struct perfetto_samples *samples, const char *name,
-                                 const char *path)
+                                 const char *path, const char *made)
 {
     uint64_t id = hash64(hash64(0, name, strlen(name)), path, strlen(path));
     uint32_t place = idmap_get(&samples->function_of, id);
     if (place != IDMAP_NONE)
         return FIRST_ADDRESS + (uint64_t)place * FUNCTION_BYTES + FRAME_AT;
-    uint64_t address = new_function(samples, name, path);
+    if (name == made && samples->functions.length < MOST_FUNCTIONS)
+        name = keep_text(samples, strdup(made));
+    uint64_t address = name ? new_function(samples, name, path) : 0;
     if (address)
         keep(samples,
              idmap_put(&samples->function_of, id, (uint32_t)samples->functions.length - 1));
@@ -190,7 +211,7 @@ static uint64_t frame_address(struct perfetto_samples *samples, uint32_t sequenc
     char made[300];
     snprintf(made, sizeof(made), "%.200s+0x%" PRIx64,
              *path ? kernel_events_last_part(path) : "unknown", frame->rel_pc);
-    return function_address(samples, *name ? name : made, path);
+    return function_address(samples, *name ? name : made, path, made);
 }
 
 static void take_frames(struct perfetto_samples *samples, uint32_t sequence,
@@ -204,14 +225,14 @@ static void take_frames(struct perfetto_samples *samples, uint32_t sequence,
     }
 }
 
-/* The file has the outermost frame first. */
+/* The file has the outermost frame first. Of a deep stack the innermost ones are kept. */
 static void take_stacks(struct perfetto_samples *samples, uint32_t sequence,
                         const PerfettoPart__InternedData *data)
 {
     for (size_t i = 0; i < data->n_callstacks && !sink_failed(samples->sink); i++) {
         const PerfettoPart__Callstack *from = data->callstacks[i];
-        size_t first = samples->frames.length;
-        for (size_t j = from->n_frame_ids; j-- > 0;) {
+        size_t first = samples->frames.length, last = first + ARGUS_STACK_MAX_FRAMES;
+        for (size_t j = from->n_frame_ids; j-- > 0 && samples->frames.length < last;) {
             uint32_t place = get(samples, FRAME, sequence, from->frame_ids[j]);
             if (place != IDMAP_NONE)
                 keep(samples,
@@ -267,6 +288,7 @@ static bool time_of(const struct perfetto_samples *samples, const PerfettoPart__
 
 /* --- samples --- */
 
+/* Each process has entries of its own for its functions. */
 static void write_code(struct perfetto_samples *samples, uint64_t process, uint64_t address)
 {
     size_t place = (size_t)((address - FIRST_ADDRESS) / FUNCTION_BYTES);
@@ -274,13 +296,19 @@ static void write_code(struct perfetto_samples *samples, uint64_t process, uint6
     uint64_t id = hash64(0, words, sizeof(words));
     if (idmap_get(&samples->written, id) != IDMAP_NONE)
         return;
-    keep(samples, idmap_put(&samples->written, id, 0));
     const struct function *function = &samples->functions.data[place];
     const struct argus_code_entry code = {.pid = process,
                                           .start = FIRST_ADDRESS + place * FUNCTION_BYTES,
                                           .bytes = FUNCTION_BYTES,
                                           .function = function->name,
                                           .source = function->path};
+    if (!samples->nameless_count)
+        samples->code_bytes += sizeof(code) + strlen(function->name) + strlen(function->path);
+    if (samples->code_bytes > MOST_CODE_BYTES) {
+        samples->nameless_count++;
+        return;
+    }
+    keep(samples, idmap_put(&samples->written, id, 0));
     sink_code(samples->sink, &code);
 }
 
@@ -318,8 +346,10 @@ static void take_sample(struct perfetto_samples *samples, struct kernel_events *
                                   .cpu = sample->cpu,
                                   .context = ARGUS_CONTEXT_UNKNOWN,
                                   .fields = &no_fields};
+    bool has_time = time_of(samples, packet, &event.time_ns);
     if (sample->kernel_records_lost)
-        sink_lost(samples->sink, sample->cpu, sink_last_ns(samples->sink),
+        sink_lost(samples->sink, sample->cpu,
+                  has_time ? event.time_ns : sink_last_ns(samples->sink),
                   sample->kernel_records_lost);
     if (sample->has_sample_skipped_reason) {
         samples->skipped_count++;
@@ -327,7 +357,7 @@ static void take_sample(struct perfetto_samples *samples, struct kernel_events *
     }
     if (!sample->tid)
         return; /* only a loss, or the end of the data source */
-    if (!time_of(samples, packet, &event.time_ns)) {
+    if (!has_time) {
         samples->timeless_count++;
         return;
     }
@@ -361,7 +391,16 @@ void perfetto_samples_note(const struct perfetto_samples *samples)
                   samples->timeless_count);
     if (samples->skipped_count)
         sink_note(samples->sink,
-                  "imported: %" PRIu64 " samples have no call stack, because the profiler skipped "
-                  "them",
+                  "imported: %" PRIu64 " samples were left out, because the profiler skipped them",
                   samples->skipped_count);
+    if (samples->placeless_count)
+        sink_note(samples->sink,
+                  "imported: %" PRIu64 " frames of call stacks were left out, because the file has "
+                  "more than %d functions",
+                  samples->placeless_count, MOST_FUNCTIONS);
+    if (samples->nameless_count)
+        sink_note(samples->sink,
+                  "imported: %" PRIu64 " frames of samples have no name, because the names of all "
+                  "processes' functions need more than %d MB",
+                  samples->nameless_count, MOST_CODE_BYTES >> 20);
 }

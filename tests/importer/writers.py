@@ -247,19 +247,34 @@ def perfetto(path, events):
     path.write_bytes(out)
 
 
-def perfetto_samples(path, count):
-    """Samples of thread 201 in rebuild(), called by main(), whose clock (3) is 7 s behind that of the kernel's events."""
+def perfetto_samples(path, count, name="rebuild", depth=1):
+    """Samples of thread 201 in rebuild(), called by main(), whose clock (3) is 7 s behind that of the kernel's events. Then a sample that
+    tells that 5 were lost before, and two that the profiler skipped."""
     clocks = message(1, number(1, 3) + number(2, scene.START - 7 * scene.SECOND)) + message(1, number(1, 6) + number(2, scene.START))
     text = lambda iid, value: number(1, iid) + message(2, value)
-    names = message(5, text(1, "rebuild")) + message(5, text(2, "main")) + message(17, text(1, "/opt/bin/server"))
+    names = message(5, text(1, name)) + message(5, text(2, "main")) + message(17, text(1, "/opt/bin/server"))
     names += message(19, number(1, 1) + number(7, 1))
     names += b"".join(message(6, number(1, iid) + number(2, name) + number(3, 1) + number(4, 64)) for iid, name in ((1, 1), (2, 2), (3, 0)))
-    names += message(7, number(1, 9) + number(2, 3) + number(2, 2) + number(2, 1))
+    names += message(7, number(1, 9) + number(2, 3) + number(2, 2) + number(2, 1) * depth)
     out = message(1, message(6, clocks)) + message(1, number(10, 5) + number(13, 1) + message(12, names) + message(59, number(58, 3)))
+    begin = scene.START - 6 * scene.SECOND
+    packet = lambda time, sample: message(1, number(8, time) + number(10, 5) + message(66, sample))
+    whose = number(1, 1) + number(2, 200) + number(3, scene.SERVER)
     for at in range(count):
-        sample = number(1, 1) + number(2, 200) + number(3, scene.SERVER) + number(4, 9)
-        time = scene.START - 7 * scene.SECOND + scene.SECOND + at * 1000000
-        out += message(1, number(8, time) + number(10, 5) + message(66, sample))
+        out += packet(begin + at * 1000000, whose + number(4, 9))
+    out += packet(begin + 500000, number(1, 1) + number(17, 5)) + packet(begin + 600000, whose + number(18, 2)) * 2
+    with open(path, "ab") as file:
+        file.write(out)
+
+
+def perfetto_many_processes(path, count, name, depth):
+    """A sample of each of many processes, in functions with long names."""
+    text = lambda iid, value: number(1, iid) + message(2, value)
+    names = b"".join(message(5, text(iid, f"{iid}{name}")) + message(6, number(1, iid) + number(2, iid)) for iid in range(1, depth + 1))
+    out = message(1, number(10, 6) + message(12, names + message(7, number(1, 9) + b"".join(number(2, iid) for iid in range(1, depth + 1)))))
+    for at in range(count):
+        sample = number(1, 1) + number(2, 1000 + at) + number(3, 1000 + at) + number(4, 9)
+        out += message(1, number(8, scene.START + at) + number(10, 6) + message(66, sample))
     with open(path, "ab") as file:
         file.write(out)
 
@@ -323,7 +338,7 @@ def text_field(value):
     return value.encode() + b"\0"
 
 
-def ctf_event(event):
+def ctf_event(event, with_context=True):
     time, _, thread, name, values = event
     if name == "sched_switch":
         kind, body = 0, (text_field(values["prev_comm"]) + struct.pack("<qqq", values["prev_pid"], 120, values["prev_state"]) +
@@ -335,7 +350,7 @@ def ctf_event(event):
     else:
         kind, body = 3 + 2 * values["id"], struct.pack("<q", values["ret"])
     context = struct.pack("<qq", thread, scene.PROCESSES.get(thread, 0)) + text_field(scene.NAMES[thread])
-    return struct.pack("<IQ", kind, time) + context + body
+    return struct.pack("<IQ", kind, time) + (context if with_context else b"") + body
 
 
 def ctf(path, events):
@@ -348,6 +363,56 @@ def ctf(path, events):
         size = 8 + 36 + len(content)
         header = struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQI", own[0][0], own[-1][0], size * 8, size * 8, cpu)
         (folder / f"channel0_{cpu}").write_bytes(header + content)
+
+
+def ctf_packet(cpu, lost, first, last, content):
+    """A packet of a stream that counts the events that were lost."""
+    size = 8 + 44 + len(content)
+    return struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQQI", first, last, size * 8, size * 8, lost, cpu) + content
+
+
+def kernel_packets(path, packets):
+    """`packets`: a list of (cpu, events lost so far, events of the scene); the events do not tell their thread."""
+    folder = path / "kernel"
+    folder.mkdir(parents=True)
+    metadata = CTF_METADATA.replace("uint64_t packet_size;", "uint64_t packet_size; uint64_t events_discarded;")
+    context = metadata.index("  event.context")
+    (folder / "metadata").write_text(metadata[:context] + metadata[metadata.index("\n", context) + 1:])
+    for cpu, lost, events in packets:
+        content = b"".join(ctf_event(event, False) for event in events)
+        with open(folder / f"channel0_{cpu}", "ab") as stream:
+            stream.write(ctf_packet(cpu, lost, events[0][0], events[-1][0], content))
+
+
+PERF_METADATA = CTF_METADATA[:CTF_METADATA.index("env {")] + """env { domain = "perf"; hostname = "test"; release = "6.1.0"; };
+""" + CTF_METADATA[CTF_METADATA.index("clock {"):CTF_METADATA.index("  event.context")] + """};
+event { name = "sched:sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_t perf_tid; uint32_t perf_pid; string prev_comm;
+  int64_t prev_pid; int64_t prev_prio; int64_t prev_state; string next_comm; int64_t next_pid; int64_t next_prio; }; };
+event { name = "sched:sched_waking"; id = 1; stream_id = 0; fields := struct { uint32_t perf_tid; uint32_t perf_pid; string comm; int64_t pid;
+  int64_t prio; int64_t target_cpu; }; };
+event { name = "raw_syscalls:sys_enter"; id = 2; stream_id = 0; fields := struct { uint32_t perf_tid; uint32_t perf_pid; int64_t id;
+  uint64_t args[6]; }; };
+event { name = "raw_syscalls:sys_exit"; id = 3; stream_id = 0; fields := struct { uint32_t perf_tid; uint32_t perf_pid; int64_t id; int64_t ret; }; };
+"""
+
+
+def perf_ctf_event(event):
+    time, _, thread, name, values = event
+    body = b"".join(text_field(value) if isinstance(value, str) else struct.pack("<6Q", *value) if isinstance(value, list) else
+                    struct.pack("<q", value) for value in values.values())
+    return struct.pack("<IQII", list(LAYOUTS).index(name), time, thread, scene.PROCESSES.get(thread, 0)) + body
+
+
+def perf_ctf(path, events):
+    """perf data convert --to-ctf: each event tells its thread."""
+    path.mkdir()
+    (path / "metadata").write_text(PERF_METADATA)
+    for cpu in (0, 1):
+        own = [event for event in events if event[1] == cpu]
+        content = b"".join(perf_ctf_event(event) for event in own)
+        size = 8 + 36 + len(content)
+        header = struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQI", own[0][0], own[-1][0], size * 8, size * 8, cpu)
+        (path / f"perf_stream_{cpu}").write_bytes(header + content)
 
 
 USER_METADATA = CTF_METADATA[:CTF_METADATA.index("env {")] + """env { domain = "ust"; hostname = "test"; tracer_name = "lttng-ust"; };
@@ -365,9 +430,7 @@ event { name = "shop:order"; id = 0; stream_id = 0; fields := struct { string wh
 def user_packet(cpu, lost, events):
     """Events (time, number) of a program, without contexts."""
     content = b"".join(struct.pack("<IQ", 0, time) + text_field("tea") + struct.pack("<q", number_of) for time, number_of in events)
-    size = 8 + 44 + len(content)
-    header = struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQQI", events[0][0], events[-1][0], size * 8, size * 8, lost, cpu)
-    return header + content
+    return ctf_packet(cpu, lost, events[0][0], events[-1][0], content)
 
 
 def user_events(path, packets):
