@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 /* Whether the folder has a file "metadata" of CTF, or is what LTTng writes for a session: has such
- * folders in "kernel" or "ust". `*ret`: status of one of these files, which changes with the trace. */
+ * folders in "kernel" or "ust", and no other traces beside them. `*ret`: status of one of these
+ * files, which changes with the trace. */
 bool trace_folder_is(const char *path, struct stat *ret);
 
 #endif
