@@ -122,7 +122,9 @@ static struct argus_error *take_all(const struct fleet_database *database, sqlit
         json_t *object = json_object();
         for (int i = 0; i < sqlite3_column_count(statement); i++)
             json_put(object, sqlite3_column_name(statement, i), value_json(statement, i));
-        json_add(list, object);
+        bool is_whole = json_is_whole(object);
+        if (json_array_append_new(list, object) != 0 || !is_whole)
+            return argus_error_memory();
     }
     return status == SQLITE_DONE ? NULL : fleet_database_error(database, "cannot read");
 }
@@ -140,6 +142,7 @@ static void bind_filter(sqlite3_stmt *statement, const struct fleet_filter *filt
 {
     bind(statement, ":program", filter->program ? filter->program : "", 0);
     bind(statement, ":signature", filter->signature ? filter->signature : "", 0);
+    bind(statement, ":is_exact", NULL, filter->is_exact);
     bind(statement, ":since", NULL, filter->since_ns);
     bind(statement, ":new_since", NULL, filter->new_since_ns);
     bind(statement, ":limit", NULL, limit ? (int64_t)limit : -1);

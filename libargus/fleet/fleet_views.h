@@ -24,6 +24,7 @@ enum fleet_view {
 struct fleet_filter {
     const char *program;   /* NULL: all */
     const char *signature; /* its beginning suffices; NULL: all */
+    bool is_exact;         /* `signature` is a whole one, perhaps empty */
     int64_t since_ns;      /* began at this time since 1970 or later */
     /* kinds: `is_new` is true where the first hang of the kind, also before since_ns, began at this
      * time or later */

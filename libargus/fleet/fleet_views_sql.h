@@ -4,10 +4,13 @@
 #ifndef ARGUS_FLEET_VIEWS_SQL_H
 #define ARGUS_FLEET_VIEWS_SQL_H
 
+#define SQL_OF_SIGNATURE                                                                           \
+    "(signature = :signature OR (NOT :is_exact AND "                                               \
+    "substr(signature, 1, length(:signature)) = :signature)) "
+
 #define SQL_SELECTED                                                                               \
     "WITH h AS (SELECT * FROM hangs WHERE (:program = '' OR program = :program) "                  \
-    "AND (:signature = '' OR substr(signature, 1, length(:signature)) = :signature) "              \
-    "AND wall_ns >= :since)"
+    "AND " SQL_OF_SIGNATURE "AND wall_ns >= :since)"
 
 /* The best example is certain, whole, and recent. */
 #define SQL_PLACES                                                                                 \
@@ -20,8 +23,7 @@
     ", firsts AS (SELECT * FROM (SELECT signature, wall_ns, time, version, "                       \
     "row_number() OVER (PARTITION BY signature ORDER BY wall_ns, key) AS by_time FROM hangs "      \
     "WHERE (:program = '' OR program = :program) "                                                 \
-    "AND (:signature = '' OR substr(signature, 1, length(:signature)) = :signature)) "             \
-    "WHERE by_time = 1)"
+    "AND " SQL_OF_SIGNATURE ") WHERE by_time = 1)"
 
 #define SQL_KINDS                                                                                  \
     SQL_PLACES                                                                                     \

@@ -11,6 +11,7 @@
 #include "plugin/fleet/fleet_place.h"
 #include "plugin/fleet/fleet_workers.h"
 #include "plugin/fleet/package_lookup.h"
+#include "plugin/fleet/row_values.h"
 #include "plugin/json_output.h"
 #include "report/lines.h"
 
@@ -72,12 +73,6 @@ static struct argus_error *find_files(struct adding *adding)
 }
 
 /* --- what the trace itself does not say --- */
-
-static const char *text_of(const json_t *row, const char *member)
-{
-    const char *text = json_string_value(json_object_get(row, member));
-    return text ? text : "";
-}
 
 /* By this machine's package manager, if the same file is installed here. */
 static bool look_up(struct adding *adding, const char *id, const char *path, char *name,

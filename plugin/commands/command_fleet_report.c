@@ -16,7 +16,7 @@ static const struct command_option options[] = {
     COMMAND_OPTIONS_END,
 };
 
-enum { USUAL_LIMIT = 20, USUAL_KINDS = 20, MOST_KINDS = 500 };
+enum { USUAL_LIMIT = 20, USUAL_KINDS = 20, MOST_KINDS = 500, MOST_LINES = 1 << 30 };
 
 struct fleet_report {
     struct session *session;
@@ -40,37 +40,46 @@ static struct argus_error *get_options(const struct arguments *arguments,
         error = arguments_number(arguments, "limit", &report->limit);
     if (!error)
         error = arguments_number(arguments, "kinds", &report->kinds);
+    if (!error && report->limit > MOST_LINES)
+        report->limit = 0;
     if (!error && (!report->kinds || report->kinds > MOST_KINDS))
         error = argus_error_create(ARGUS_ERROR_USAGE, "--kinds takes a number from 1 to %d",
                                    MOST_KINDS);
     return error ? error : fleet_place_filter(arguments, &report->filter);
 }
 
-/* All that is known about the kind of `signature`. */
-static struct argus_error *add_kind(struct fleet_report *report, const char *signature)
+/* All that is known about the kind of filter->signature. */
+static struct argus_error *add_kind(struct fleet_report *report, const struct fleet_filter *filter)
 {
-    struct fleet_filter filter = report->filter;
     json_t *group = json_object();
-    filter.signature = signature;
-    struct argus_error *error =
-        session_interrupted(report->session)
-            ? session_interrupt_error()
-            : fleet_kind_get(report->database, &filter, report->limit, group);
-    json_add(report->groups, group);
+    struct argus_error *error = session_interrupted(report->session)
+                                    ? session_interrupt_error()
+                                    : fleet_kind_get(report->database, filter,
+                                                     report->limit ? report->limit + 1 : 0, group);
+    if (!error && !json_is_whole(group))
+        error = argus_error_memory();
+    if (json_array_append_new(report->groups, group) != 0 && !error)
+        error = argus_error_memory();
     return error;
 }
 
+/* Each kind by its whole signature: that of another kind may begin with it. */
 static struct argus_error *add_kinds(struct fleet_report *report)
 {
+    struct fleet_filter filter = report->filter;
     json_t *kinds = NULL;
     struct argus_error *error =
         fleet_view_get(report->database, FLEET_VIEW_KINDS, &report->filter, NULL, 0, &kinds);
     report->all = json_array_size(kinds);
     size_t count = report->all < report->kinds ? report->all : (size_t)report->kinds;
+    filter.is_exact = true;
     for (size_t i = 0; !error && i < count; i++) {
         session_progress(report->session, "asking the database", i, count);
-        error = add_kind(report,
-                         json_string_value(json_object_get(json_array_get(kinds, i), "signature")));
+        filter.signature =
+            json_string_value(json_object_get(json_array_get(kinds, i), "signature"));
+        error = filter.signature ? add_kind(report, &filter)
+                                 : argus_error_create(ARGUS_ERROR_FORMAT,
+                                                      "a signature in the database is no text");
     }
     json_decref(kinds);
     return error;
@@ -88,13 +97,15 @@ static struct argus_error *collect(struct fleet_report *report, const char *sign
     report->all = 1;
     if (error)
         return error;
-    return signature ? add_kind(report, signature) : add_kinds(report);
+    if (!report->groups)
+        return argus_error_memory();
+    return signature ? add_kind(report, &report->filter) : add_kinds(report);
 }
 
 static struct argus_error *write_page(const struct argus_sink *sink, void *context)
 {
     const struct fleet_report *report = context;
-    fleet_page_write(sink, report->totals, report->groups, report->all);
+    fleet_page_write(sink, report->totals, report->groups, report->all, report->limit);
     return NULL;
 }
 

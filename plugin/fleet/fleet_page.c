@@ -8,17 +8,7 @@
 #include "page/html.h"
 #include "plugin/fleet/fleet_kind.h"
 #include "plugin/fleet/fleet_text.h"
-
-static const char *text_of(const json_t *row, const char *member)
-{
-    const char *text = json_string_value(json_object_get(row, member));
-    return text ? text : "";
-}
-
-static int64_t number_of(const json_t *row, const char *member)
-{
-    return json_integer_value(json_object_get(row, member));
-}
+#include "plugin/fleet/row_values.h"
 
 /* --- cells: one function for each kind of value --- */
 
@@ -47,13 +37,21 @@ static void share_cell(const struct argus_sink *sink, const json_t *row, const c
                       100 * json_number_value(json_object_get(row, member)));
 }
 
-/* "2026-11-26 10:01" of an ISO time. */
 static void time_cell(const struct argus_sink *sink, const json_t *row, const char *member)
 {
-    const char *time = text_of(row, member);
+    char minute[ROW_MINUTE_BYTES];
     argus_sink_printf(sink, "<td class=\"nowrap\">");
-    html_textf(sink, "%.10s %.5s", time, strlen(time) > 16 ? time + 11 : "");
+    html_text(sink, minute_of(row, member, minute));
     argus_sink_printf(sink, "</td>");
+}
+
+/* A path as part of a URL (RFC 3986), which needs no escapes of HTML any more. */
+static void write_url_path(const struct argus_sink *sink, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789/-._~";
+    for (; *path; path++)
+        argus_sink_printf(sink, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
 }
 
 /* The command that explains an example, and a page of `argus report` beside its file. */
@@ -68,7 +66,7 @@ static void example_cell(const struct argus_sink *sink, const json_t *row, const
     snprintf(page, sizeof(page), "%s.html", file);
     if (file[0] == '/' && access(page, R_OK) == 0) {
         argus_sink_printf(sink, " <a href=\"file://");
-        html_text(sink, page);
+        write_url_path(sink, page);
         argus_sink_printf(sink, "\">its page</a>");
     }
     argus_sink_printf(sink, "</td>");
@@ -137,10 +135,13 @@ static void write_row(const struct argus_sink *sink, const struct table *table, 
     argus_sink_printf(sink, "</tr>\n");
 }
 
+/* `limit`: at most this many rows; 0: all. */
 static void write_table(const struct argus_sink *sink, const struct table *table,
-                        const json_t *rows)
+                        const json_t *rows, uint64_t limit)
 {
     size_t count = json_array_size(rows);
+    bool is_cut = limit && count > limit;
+    count = is_cut ? (size_t)limit : count;
     argus_sink_printf(sink, "<div><h4>%s</h4><div class=\"scroll tall\"><table><thead><tr>",
                       table->heading);
     for (size_t i = 0; i < MOST_COLUMNS && table->columns[i].heading; i++)
@@ -148,7 +149,10 @@ static void write_table(const struct argus_sink *sink, const struct table *table
     argus_sink_printf(sink, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < count; i++)
         write_row(sink, table, json_array_get(rows, i));
-    argus_sink_printf(sink, "</tbody></table></div></div>\n");
+    argus_sink_printf(sink, "</tbody></table></div>");
+    if (is_cut)
+        argus_sink_printf(sink, "<p class=\"note\">The others are left out (--limit=0).</p>");
+    argus_sink_printf(sink, "</div>\n");
 }
 
 /* --- kinds --- */
@@ -169,7 +173,7 @@ static void write_counts(const struct argus_sink *sink, const json_t *kind)
                json_is_true(json_object_get(kind, "is_new")) ? ", new" : "");
 }
 
-static void write_kind(const struct argus_sink *sink, const json_t *group)
+static void write_kind(const struct argus_sink *sink, const json_t *group, uint64_t limit)
 {
     const json_t *kind = json_array_get(json_object_get(group, "kinds"), 0);
     argus_sink_printf(sink, "<article id=\"");
@@ -184,7 +188,8 @@ static void write_kind(const struct argus_sink *sink, const json_t *group)
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (i == 1) /* the first one has the whole width */
             argus_sink_printf(sink, "<div class=\"columns\">\n");
-        write_table(sink, &tables[i], json_object_get(group, fleet_view_name(tables[i].view)));
+        write_table(sink, &tables[i], json_object_get(group, fleet_view_name(tables[i].view)),
+                    limit);
     }
     argus_sink_printf(sink, "</div></article>\n");
 }
@@ -207,23 +212,30 @@ static void write_list(const struct argus_sink *sink, const json_t *kinds)
     argus_sink_printf(sink, "</ol>\n");
 }
 
+static void write_totals(const struct argus_sink *sink, const json_t *totals)
+{
+    html_textf(sink, "Hangs: %" PRId64 ", machines: %" PRId64 ", kinds: %" PRId64,
+               number_of(totals, "hangs"), number_of(totals, "machines"),
+               number_of(totals, "kinds"));
+    if (number_of(totals, "hangs"))
+        html_textf(sink, ", %.10s to %.10s", text_of(totals, "first_time"),
+                   text_of(totals, "last_time"));
+}
+
 void fleet_page_write(const struct argus_sink *sink, const json_t *totals, const json_t *kinds,
-                      size_t all)
+                      size_t all, uint64_t limit)
 {
     size_t count = json_array_size(kinds);
     html_begin(sink, "Hangs of a fleet");
     argus_sink_printf(sink, "<header><h1>Hangs of a fleet</h1><p>");
-    html_textf(
-        sink, "Hangs: %" PRId64 ", machines: %" PRId64 ", kinds: %" PRId64 ", %.10s to %.10s",
-        number_of(totals, "hangs"), number_of(totals, "machines"), number_of(totals, "kinds"),
-        text_of(totals, "first_time"), text_of(totals, "last_time"));
+    write_totals(sink, totals);
     argus_sink_printf(sink, "</p></header>\n<main>\n");
     if (count > 1)
         write_list(sink, kinds);
     if (all > count)
-        argus_sink_printf(sink, "<p class=\"note\">%zu more kinds are left out.</p>\n",
-                          all - count);
+        argus_sink_printf(sink, "<p class=\"note\">%zu more %s left out.</p>\n", all - count,
+                          all - count == 1 ? "kind is" : "kinds are");
     for (size_t i = 0; i < count; i++)
-        write_kind(sink, json_array_get(kinds, i));
+        write_kind(sink, json_array_get(kinds, i), limit);
     html_end(sink);
 }

@@ -8,8 +8,9 @@
 #include "argus/report.h"
 
 /* `totals`: the object of FLEET_VIEW_TOTALS. `kinds`: objects of fleet_kind_get(). `all`: how many
- * kinds there are with those that are left out. */
+ * kinds there are with those that are left out. `limit`: at most this many rows of each table, 0: all;
+ * one row more in `kinds` says that there are others. */
 void fleet_page_write(const struct argus_sink *sink, const json_t *totals, const json_t *kinds,
-                      size_t all);
+                      size_t all, uint64_t limit);
 
 #endif

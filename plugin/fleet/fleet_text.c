@@ -6,26 +6,8 @@
 
 #include "argus/report.h"
 #include "plugin/analysis.h"
+#include "plugin/fleet/row_values.h"
 #include "report/lines.h"
-
-static const char *text_of(const json_t *row, const char *member)
-{
-    const char *text = json_string_value(json_object_get(row, member));
-    return text ? text : "";
-}
-
-static int64_t number_of(const json_t *row, const char *member)
-{
-    return json_integer_value(json_object_get(row, member));
-}
-
-/* "2026-11-26 10:01" of an ISO time. */
-static const char *minute_of(const json_t *row, const char *member, char buffer[24])
-{
-    const char *time = text_of(row, member);
-    snprintf(buffer, 24, "%.10s %.5s", time, strlen(time) > 16 ? time + 11 : "");
-    return buffer;
-}
 
 static const char *duration_of(const json_t *row, const char *member, char buffer[32])
 {

@@ -295,6 +295,47 @@ def test_report(setup):
     expect_in("no kind of hang", setup.run("fleet", "report", "feed", "-o", page, code=1, XDG_DATA_HOME=str(setup.folder / "data")).stderr)
 
 
+def test_report_of_many_kinds(setup):
+    """Signatures that begin with one another, or are empty; tables that are cut; paths with every character."""
+    folder = start(setup, "many 100%?#")
+    for number in range(3):
+        put(setup, folder / f"{number}.argus", scene(program=f"p{number}", wall_ns=WALL_NS + number * 10**12, lines=machine(f"m{number}")))
+    put(setup, folder / "same.argus", scene(program="p0", wall_ns=WALL_NS + 10**13, lines=machine("m9")))
+    (folder / "same.argus.html").write_text("its page")
+    fleet(setup, "add", folder)
+    with sqlite3.connect(next((setup.folder / "data/argus").glob("*.db"))) as database:
+        for program, signature in ("p0", "ab"), ("p1", "abcd"), ("p2", ""):
+            database.execute("UPDATE hangs SET signature = ? WHERE program = ?", [signature, program])
+    page = setup.folder / "many.html"
+    expect_in("3 of 3 kinds", text_of(setup, "report", "-o", page))
+    text = page.read_text()
+    expect_equal("kinds", sorted(re.findall('<article id="(.*?)">', text)), ["", "ab", "abcd"])
+    expect_in("/many%20100%25%3F%23/same.argus.html", text)
+    expect("left out" not in text, "nothing is left out")
+    expect_in("2 of 3 kinds", text_of(setup, "report", "--kinds=2", "--limit=1", "-o", page))
+    text = page.read_text()
+    expect_in(">1 more kind is left out.<", text)
+    expect_equal("cut tables", text.count("The others are left out"), 4)  # of the kind with two hangs
+    setup.run("fleet", "report", "--kinds=0", "-o", page, code=2, XDG_DATA_HOME=str(setup.folder / "data"))
+    expect_in("0 of 0 kinds", text_of(setup, "report", "--program=nobody", "-o", page))
+    expect_in("<p>Hangs: 0, machines: 0, kinds: 0</p>", page.read_text())
+
+
+def test_sessions_beside_other_traces(setup):
+    """A trace in the folder "kernel" makes its folder a session only if there is nothing else to read."""
+    folder = start(setup, "session")
+    for name in "kernel", "ust/uid/0/64-bit":
+        (folder / name).mkdir(parents=True)
+        (folder / name / "metadata").write_text("/* CTF 1.8 */")
+    (folder / "README").write_text("a session")
+    expect_equal("a session", len(fleet(setup, "add", folder)["unreadable"]), 1)
+    put(setup, folder / "deep/a.argus", scene())
+    put(setup, folder / "b.argus", scene(program="viewer"))
+    added = fleet(setup, "add", folder)
+    expect_equal("other traces", (added["hangs_added"], len(added["unreadable"])), (2, 2))
+    expect_in("b.argus", setup.run("hangs", folder, code=0).stdout)
+
+
 def test_anonymous(setup):
     folder = start(setup, "home/alice/hangs")
     helper = "sshd: bob"
