@@ -38,11 +38,11 @@ static json_t *ms(const struct firefox *out, uint64_t ns)
 }
 
 /* `count` times the same value, for columns in which nothing is known. Takes `value`. */
-static json_t *column_of(json_t *value, size_t count)
+static json_t *column_of(struct firefox *out, json_t *value, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_add(list, json_incref(value));
+    for (size_t i = 0; i < count && !out->failed; i++)
+        add(out, list, json_incref(value));
     json_decref(value);
     return list;
 }
@@ -121,7 +121,7 @@ static json_t *samples_json(struct firefox *out, size_t first, size_t last)
     json_put(json, "length", json_integer((json_int_t)count));
     json_put(json, "stack", stacks);
     json_put(json, "time", times);
-    json_put(json, "weight", column_of(json_integer(1), count));
+    json_put(json, "weight", column_of(out, json_integer(1), count));
     json_put(json, "weightType", json_text("samples"));
     json_put(json, "threadCPUDelta", cpu);
     return json;
@@ -159,7 +159,7 @@ static void put_wait(struct firefox *out, struct markers *markers, const struct 
 static void put_hangs(struct firefox *out, struct markers *markers, uint32_t thread)
 {
     const struct argus_export *part = out->profile.part;
-    for (size_t i = 0; i < part->hang_count; i++) {
+    for (size_t i = 0; i < part->hang_count && !out->failed; i++) {
         const struct argus_hang *hang = part->hangs[i].hang;
         char words[DIAGNOSIS_SUMMARY_BYTES];
         const char *summary = NULL;
@@ -202,7 +202,7 @@ static json_t *stacks_json(struct firefox *out)
     json_put(json, "frame", json_incref(out->node_frames));
     json_put(json, "prefix", json_incref(out->node_parents));
     json_put(json, "category", json_incref(out->node_categories));
-    json_put(json, "subcategory", column_of(json_integer(0), count));
+    json_put(json, "subcategory", column_of(out, json_integer(0), count));
     return json;
 }
 
@@ -212,15 +212,15 @@ static json_t *frames_json(struct firefox *out)
                                           "column",   "implementation", "optimizations"};
     json_t *json = json_object(), *functions = json_array();
     size_t count = json_array_size(out->function_names);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !out->failed; i++)
         add(out, functions, json_integer((json_int_t)i));
     json_put(json, "length", json_integer((json_int_t)count));
     json_put(json, "func", functions);
-    json_put(json, "address", column_of(json_integer(-1), count));
-    json_put(json, "inlineDepth", column_of(json_integer(0), count));
-    json_put(json, "innerWindowID", column_of(json_integer(0), count));
+    json_put(json, "address", column_of(out, json_integer(-1), count));
+    json_put(json, "inlineDepth", column_of(out, json_integer(0), count));
+    json_put(json, "innerWindowID", column_of(out, json_integer(0), count));
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-        json_put(json, unknown[i], column_of(json_null(), count));
+        json_put(json, unknown[i], column_of(out, json_null(), count));
     return json;
 }
 
@@ -230,12 +230,12 @@ static json_t *functions_json(struct firefox *out)
     size_t count = json_array_size(out->function_names);
     json_put(json, "length", json_integer((json_int_t)count));
     json_put(json, "name", json_incref(out->function_names));
-    json_put(json, "isJS", column_of(json_boolean(false), count));
-    json_put(json, "relevantForJS", column_of(json_boolean(false), count));
-    json_put(json, "resource", column_of(json_integer(-1), count));
-    json_put(json, "fileName", column_of(json_null(), count));
-    json_put(json, "lineNumber", column_of(json_null(), count));
-    json_put(json, "columnNumber", column_of(json_null(), count));
+    json_put(json, "isJS", column_of(out, json_boolean(false), count));
+    json_put(json, "relevantForJS", column_of(out, json_boolean(false), count));
+    json_put(json, "resource", column_of(out, json_integer(-1), count));
+    json_put(json, "fileName", column_of(out, json_null(), count));
+    json_put(json, "lineNumber", column_of(out, json_null(), count));
+    json_put(json, "columnNumber", column_of(out, json_null(), count));
     return json;
 }
 
