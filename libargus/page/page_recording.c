@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#define MOST_ROWS  50
-#define OPEN_NOTES 4
+#include "argus/recorded_host.h"
+
+#define MOST_ROWS 50
 
 static void write_card(const struct argus_sink *sink, const char *name, const char *kind,
                        const char *value)
@@ -93,31 +95,49 @@ static void write_damage(const struct argus_sink *sink, const struct argus_trace
         argus_sink_printf(sink, "<li>The file was cut off; what is there was used.</li>\n");
 }
 
-static void write_note_items(const struct argus_sink *sink, const char *const *notes, size_t count)
+static bool is_of_package(const char *note)
 {
+    return strncmp(note, ARGUS_PACKAGE_NOTE, strlen(ARGUS_PACKAGE_NOTE)) == 0;
+}
+
+/* Writes the notes that name packages, or the others, MOST_ROWS at most. */
+static void write_note_items(const struct argus_sink *sink, const char *const *notes, size_t count,
+                             bool of_packages)
+{
+    size_t written = 0, left_out = 0;
     argus_sink_printf(sink, "<ul class=\"notes\">\n");
     for (size_t i = 0; i < count; i++) {
+        if (is_of_package(notes[i]) != of_packages)
+            continue;
+        if (written == MOST_ROWS) {
+            left_out++;
+            continue;
+        }
+        written++;
         argus_sink_printf(sink, "<li>");
         html_text(sink, notes[i]);
         argus_sink_printf(sink, "</li>\n");
     }
     argus_sink_printf(sink, "</ul>\n");
+    if (left_out)
+        argus_sink_printf(sink, "<p>%zu more %s not shown.</p>\n", left_out,
+                          left_out == 1 ? "is" : "are");
 }
 
-/* Most notes name the packages of the programs. They are folded, because the answer comes below. */
+/* Most notes name the packages of the programs. They are folded, because the answer comes below; the
+ * others say what is missing or was left out, at any place among them. */
 static void write_notes(const struct argus_sink *sink, const struct argus_trace *trace)
 {
     const char *const *notes;
-    size_t count = argus_trace_notes(trace, &notes);
-    size_t open = count < OPEN_NOTES ? count : OPEN_NOTES;
-    write_note_items(sink, notes, open);
-    if (open == count)
+    size_t count = argus_trace_notes(trace, &notes), packages = 0;
+    for (size_t i = 0; i < count; i++)
+        packages += is_of_package(notes[i]);
+    write_note_items(sink, notes, count, false);
+    if (!packages)
         return;
-    size_t folded = (count < MOST_ROWS ? count : MOST_ROWS) - open;
-    argus_sink_printf(sink, "<details><summary>%zu more notes</summary>\n", count - open);
-    write_note_items(sink, notes + open, folded);
-    if (count > MOST_ROWS)
-        argus_sink_printf(sink, "<p>%zu more are not shown.</p>\n", count - MOST_ROWS);
+    argus_sink_printf(sink, "<details><summary>Packages of the programs: %zu</summary>\n",
+                      packages);
+    write_note_items(sink, notes, count, true);
     argus_sink_printf(sink, "</details>\n");
 }
 

@@ -11,7 +11,6 @@
 #include "trace/append_note.h"
 
 #define MACHINE_FORM "the recording machine: "
-#define PACKAGE_FORM "package of "
 
 /* --- the machine --- */
 
@@ -72,7 +71,7 @@ struct argus_error *argus_recorded_packages_append(const char *path,
     char **texts = calloc(count + 1, sizeof(*texts));
     size_t made = 0;
     for (; texts && made < count; made++)
-        if (asprintf(&texts[made], PACKAGE_FORM "%s: %s %s", packages[made].image,
+        if (asprintf(&texts[made], ARGUS_PACKAGE_NOTE "%s: %s %s", packages[made].image,
                      packages[made].package, packages[made].version) < 0)
             break;
     struct argus_error *error =
@@ -87,8 +86,8 @@ struct argus_error *argus_recorded_packages_append(const char *path,
 static bool read_package(const char *note, const char *image, char *ret_package,
                          size_t package_bytes, char *ret_version, size_t version_bytes)
 {
-    size_t form = strlen(PACKAGE_FORM), length = strlen(image);
-    if (strncmp(note, PACKAGE_FORM, form) != 0 || strncmp(note + form, image, length) != 0 ||
+    size_t form = strlen(ARGUS_PACKAGE_NOTE), length = strlen(image);
+    if (strncmp(note, ARGUS_PACKAGE_NOTE, form) != 0 || strncmp(note + form, image, length) != 0 ||
         strncmp(note + form + length, ": ", 2) != 0)
         return false;
     const char *package = note + form + length + 2;

@@ -83,12 +83,13 @@ class Page(unittest.TestCase):
         self.assertIn(scenes.EVIL, parsed.text())
         self.assertNotIn(scenes.EVIL, page)
 
-    def test_most_notes_are_folded(self):
-        few = PAGES.text(PAGES.trace(scenes.hang() + [f'note "kept {number}"' for number in range(4)]))
-        many = PAGES.text(PAGES.trace(scenes.hang() + [f'note "kept {number}"' for number in range(6)]))
-        self.assertNotIn("more notes", few)
-        begin, folded = many.split("<details><summary>2 more notes</summary>")
-        self.assertTrue("kept 3" in begin and "kept 4" not in begin and "kept 5" in folded)
+    def test_notes_about_packages_are_folded(self):
+        packages = [f'note "package of /opt/{number}: shop 1.{number}"' for number in range(60)]
+        text = PAGES.text(PAGES.trace(scenes.hang() + packages + ['note "imported: 7 samples were left out"']))
+        begin, folded = text.split("<details><summary>Packages of the programs: 60</summary>")
+        self.assertTrue("7 samples were left out" in begin and "shop" not in begin)
+        self.assertTrue("shop 1.49" in folded and "shop 1.50" not in folded and "10 more are not shown" in folded)
+        self.assertNotIn("Packages of the programs", PAGES.text(PAGES.trace(scenes.hang() + ['note "kept"'])))
 
     def test_no_hangs_and_no_stacks_are_said(self):
         page = self.parsed(["thread 100 pid 100 name alpha", "0 cpu0 t100 syscall_start nr=read", "1ms cpu0 t100 syscall_end nr=read"])

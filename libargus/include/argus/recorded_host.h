@@ -19,6 +19,9 @@ struct argus_error *argus_recorded_machine_append(const char *path);
  * the same until the machine is started again; "unknown" if the trace has neither. */
 const char *argus_recorded_machine(const struct argus_trace *trace, char *buffer, size_t bytes);
 
+/* How a note about a package begins. */
+#define ARGUS_PACKAGE_NOTE "package of "
+
 /* The file `image` belongs to this version of this package. Names and versions have no blanks. */
 struct argus_package_of {
     const char *image, *package, *version; /* borrowed */
