@@ -13,18 +13,31 @@
 /* More samples of one vertex change nothing about the most frequent function. */
 #define MOST_SAMPLES 64u
 
+/* A vertex is named after what its event loop executed rather than after a mark inside of that. */
+static const struct argus_callback *naming_callback(const struct argus_callback *callbacks,
+                                                    size_t count)
+{
+    const struct argus_callback *mark = NULL;
+    for (size_t i = 0; i < count; i++) {
+        enum argus_callback_what what = callbacks[i].what;
+        if (what == ARGUS_CALLBACK_BEHALF || what == ARGUS_CALLBACK_UI_READ)
+            continue;
+        if (what != ARGUS_CALLBACK_MARK)
+            return &callbacks[i];
+        mark = mark ? mark : &callbacks[i];
+    }
+    return mark;
+}
+
 static bool callback_name(const struct argus_report_context *context, uint32_t vertex, char *buffer,
                           size_t bytes)
 {
     const struct argus_callback *callbacks;
     size_t count = argus_graph_callbacks(context->graph, vertex, &callbacks);
-    for (size_t i = 0; i < count; i++)
-        if (callbacks[i].what != ARGUS_CALLBACK_BEHALF &&
-            callbacks[i].what != ARGUS_CALLBACK_UI_READ) {
-            report_callback(context, &callbacks[i], buffer, bytes);
-            return true;
-        }
-    return false;
+    const struct argus_callback *callback = naming_callback(callbacks, count);
+    if (callback)
+        report_callback(context, callback, buffer, bytes);
+    return callback != NULL;
 }
 
 /* A function, and how many samples are in it. */

@@ -76,7 +76,8 @@ void report_functions(const struct argus_report_context *context, uint32_t verte
                        &ret->symbols[ret->count - 1]);
 }
 
-/* "file:line" without its folder, "file" if the line is not known, and whether the function was inlined. */
+/* "file:line" without its folder, "file" if the line is not known, and whether the function was
+ * inlined. */
 static void put_place(const struct argus_symbol *symbol, char *buffer, size_t bytes)
 {
     const char *file = symbol->file ? strrchr(symbol->file, '/') : NULL;

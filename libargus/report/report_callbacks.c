@@ -89,12 +89,20 @@ const char *report_callback(const struct argus_report_context *context,
     return buffer;
 }
 
+static const char *heading_of(const struct argus_callback *callbacks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (callbacks[i].what == ARGUS_CALLBACK_MARK)
+            return "Callbacks, UI events and marks";
+    return "Callbacks and UI events";
+}
+
 void report_callbacks(const struct argus_report_context *context, uint32_t vertex)
 {
     const struct argus_callback *callbacks;
     size_t count = argus_graph_callbacks(context->graph, vertex, &callbacks);
     if (count)
-        report_heading(context->sink, "Callbacks and UI events");
+        report_heading(context->sink, heading_of(callbacks, count));
     for (size_t i = 0; i < count && i < MAX_SHOWN; i++) {
         const struct argus_callback *callback = &callbacks[i];
         char time[32], text[700];

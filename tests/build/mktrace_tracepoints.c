@@ -162,6 +162,7 @@ static const struct tracepoint {
      {{"key", 1, 0}, {"probe", 3, 0}, {"sp", 4, 0}}},
     {"ui_event", ARGUS_ID_UI_EVENT, {{"kind", 1, 0}, {"probe", 3, 0}, {"sp", 4, 0}}},
     {"handler", ARGUS_ID_HANDLER, {{"function", 1, 0}, {"other", 2, 0}, {"probe", 3, 0}}},
+    {"hook", ARGUS_ID_HOOK, {{"key", 1, 0}, {"value", 2, 0}, {"probe", 3, 0}, {"other", 4, 0}}},
     {"flag_write",
      ARGUS_ID_FLAG_WRITE,
      {{"flag", 1, 0},

@@ -62,6 +62,23 @@ def test_schema_is_that_of_the_table(setup):
     expect_equal("docs/schema/rows.json", (setup.source / "docs/schema/rows.json").read_text(encoding="utf-8"), rows_schema.text())
 
 
+def test_names_of_marked_vertices(setup):
+    """A vertex is named after the event loop's function, although a mark came first, and after a mark if there is nothing else."""
+    text = """thread 100 pid 100 name alpha
+probe 65536 0 order shape note
+probe 2 0 Toolkit shape handler
+0 cpu0 t0 switch next=100
+1ms cpu0 t100 hook probe=65536
+2ms cpu0 t100 handler function=0 probe=2
+3ms cpu0 t100 switch state=1 next=0
+5ms cpu0 t0 switch next=100
+6ms cpu0 t100 hook probe=65536
+7ms cpu0 t100 switch state=1 next=0
+"""
+    rows = check(setup, setup.trace("marks", text))
+    expect_equal("names", [row["name"] for row in rows["vertex"]], ["Toolkit", "order"])
+
+
 def test_a_freeze(setup):
     rows = check(setup, setup.trace("freeze", freezes(3000)))
     expect_equal("first row", [(row["format"], row["version"]) for row in rows["trace"]], [("argus-rows", 1)])
