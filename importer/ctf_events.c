@@ -137,19 +137,25 @@ static bool cpu_of(const bt_event *event, uint32_t *ret)
     return cpu < SINK_MOST_CPUS;
 }
 
+/* Damaged times may be out of range, and no function of the library may be called with its error. */
+static bool ns_of(const bt_clock_snapshot *clock, uint64_t *ret_ns)
+{
+    int64_t ns = 0;
+    bool is_known = bt_clock_snapshot_get_ns_from_origin(clock, &ns) == 0;
+    if (!is_known)
+        bt_current_thread_clear_error();
+    *ret_ns = ns > 0 ? (uint64_t)ns : 0;
+    return is_known && ns >= 0;
+}
+
 static bool time_of(const bt_message *message, uint64_t *ret_ns)
 {
-    int64_t ns;
     const bt_event *event = bt_message_event_borrow_event_const(message);
     const bt_stream_class *class =
         bt_stream_borrow_class_const(bt_event_borrow_stream_const(event));
     if (!bt_stream_class_borrow_default_clock_class_const(class))
         return false;
-    const bt_clock_snapshot *clock = bt_message_event_borrow_default_clock_snapshot_const(message);
-    if (bt_clock_snapshot_get_ns_from_origin(clock, &ns) != 0 || ns < 0)
-        return false;
-    *ret_ns = (uint64_t)ns;
-    return true;
+    return ns_of(bt_message_event_borrow_default_clock_snapshot_const(message), ret_ns);
 }
 
 static const char *environment(const bt_stream *stream, const char *name)
@@ -373,17 +379,16 @@ static void forget_thread(struct ctf_reading *reading, uint32_t cpu)
 /* If nothing tells when or where, or the stream is read alone, it was before the next event. */
 static void take_kernel_loss(struct ctf_reading *reading, const bt_message *message, uint64_t count)
 {
-    int64_t ns = 0;
+    uint64_t ns = 0;
     const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
     uint32_t cpu = idmap_get(&reading->cpu_of_stream, (uintptr_t)stream);
     if (bt_stream_class_discarded_events_have_default_clock_snapshots(
             bt_stream_borrow_class_const(stream)))
-        bt_clock_snapshot_get_ns_from_origin(
-            bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
-            &ns);
+        ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
+              &ns);
     forget_thread(reading, cpu);
-    if (ns > 0 && cpu != IDMAP_NONE)
-        sink_lost(reading->sink, cpu, (uint64_t)ns, count);
+    if (ns && cpu != IDMAP_NONE)
+        sink_lost(reading->sink, cpu, ns, count);
     else
         reading->lost_count += count;
 }

@@ -210,6 +210,25 @@ def test_lost_of_the_kernel(folder):
         check(("1 of 3 streams are damaged" in text) == is_damaged, f"losses {name}: {text}")
 
 
+def test_broken_ctf(folder):
+    """Changed events, also with times that are out of range. Heads of packets are left alone: for some the library ends the process."""
+    path = folder / "broken-ctf"
+    own = [event for event in scene.scene() if event[1] == 0]
+    writers.kernel_packets(path, [(0, 0, own[:40]), (0, 0, own[40:])])
+    stream, chance = path / "kernel" / "channel0_0", random.Random("CTF")
+    whole, head = stream.read_bytes(), len(writers.ctf_packet(0, 0, 0, 0, b""))
+    end = head + sum(len(writers.ctf_event(event, False)) for event in own[:40])
+    for number in range(20):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(head, end)] = chance.randrange(256)
+        if number % 2:
+            data[head + 4:head + 12] = struct.pack("<Q", (1 << 64) - 1 - number)
+        stream.write_bytes(data)
+        run = import_bytes(path, folder)
+        check(run.returncode in (0, 1) and len(run.stderr.splitlines()) <= 1, f"CTF, try {number}: {run.returncode} {run.stderr}")
+
+
 def test_perf_ctf(folder):
     path = folder / "perf-ctf"
     writers.perf_ctf(path, scene.scene())
@@ -301,7 +320,7 @@ def import_bytes(path, folder):
 
 
 def test_broken(folder, name, tries):
-    """Cut-off and changed files: an answer or one line, never a crash. Only readers of our own; the libraries' are theirs."""
+    """Cut-off and changed files: an answer or one line, never a crash. Only readers of our own: test_broken_ctf() is for CTF."""
     file, _ = writers.FORMATS[name]
     whole = (folder / file).read_bytes()
     chance = random.Random(name)
@@ -338,6 +357,7 @@ def main():
             test_lost_of_programs(folder)
             test_lost_of_the_kernel(folder)
             test_perf_ctf(folder)
+            test_broken_ctf(folder)
             test_machines(folder)
         test_import(folder)
         test_place(folder)
