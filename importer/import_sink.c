@@ -235,7 +235,7 @@ void sink_code(struct sink *sink, const struct argus_code_entry *code)
     kept.function = strdup(code->function);
     kept.source = strdup(code->source);
     if (kept.function && kept.source && vec_push(&sink->code, kept))
-        return;
+        return; // cppcheck-suppress memleak // the vector has them
     free((char *)kept.function);
     free((char *)kept.source);
     sink_fail(sink, argus_error_memory());
@@ -258,7 +258,7 @@ uint32_t sink_mark(struct sink *sink, const char *name)
         return 0;
     }
     keep(sink, idmap_put(&sink->mark_of_name, id, known));
-    return ARGUS_PROBE_FIRST_HOOK + known;
+    return ARGUS_PROBE_FIRST_HOOK + known; // cppcheck-suppress memleak // the vector has it
 }
 
 void sink_note(struct sink *sink, const char *format, ...)
