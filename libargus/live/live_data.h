@@ -142,6 +142,10 @@ enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret
 /* That thread; ARGUS_LIVE_NONE: it is not there, or not known. */
 uint32_t live_thread_of_own_id(struct argus_live *live, uint32_t process, uint32_t own_id);
 
+/* Whether the same path leads both processes to the same file: they are in one mount namespace, in which `pid`'s root
+ * folder is that of argus or of the namespace. False if that is not known. */
+bool live_has_same_paths(uint32_t pid, uint32_t other);
+
 /* --- live_freezer.c --- */
 
 /* The path of the control group that is frozen, with this process in it; string; 0: none. */

@@ -115,53 +115,104 @@ void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct ar
     live_candidate(ret, taker, ARGUS_LIVE_NONE);
 }
 
-/* The descriptor of a process that has the file of this inode open. False: none. */
-static bool find_open(struct argus_live *live, uint32_t process, uint64_t inode,
-                      struct live_fd *ret)
+/* --- locks for which a process does not wait, but which it may try to take again and again --- */
+
+struct polling {
+    struct argus_live *live;
+    uint32_t thread;
+    VEC(uint64_t) inodes;    /* of the files that its process has open */
+    struct live_paths paths; /* on its stack */
+};
+
+static bool inode_of(struct argus_live *live, const struct live_fd *fd, uint64_t *ret)
 {
     char info[INFO_BYTES];
-    uint64_t theirs;
+    return live_fd_info(live, fd->process, fd->fd, info, sizeof(info)) &&
+           live_field(info, "ino:", 10, ret);
+}
+
+static void read_inodes(struct polling *polling)
+{
+    struct argus_live *live = polling->live;
+    uint32_t process = live->threads.data[polling->thread].process;
     live_fds(live);
     for (size_t i = 0; i < live->fds.length; i++) {
         const struct live_fd *fd = &live->fds.data[i];
-        if (fd->process == process && fd->type == LIVE_FILE_PATH &&
-            live_fd_info(live, process, fd->fd, info, sizeof(info)) &&
-            live_field(info, "ino:", 10, &theirs) && theirs == inode) {
-            *ret = *fd;
-            return true;
-        }
+        uint64_t inode;
+        if (fd->process == process && fd->type == LIVE_FILE_PATH && inode_of(live, fd, &inode) &&
+            !vec_push(&polling->inodes, inode))
+            live->no_memory = true;
     }
+}
+
+static bool has_open(const struct polling *polling, uint64_t inode)
+{
+    for (size_t i = 0; i < polling->inodes.length; i++)
+        if (polling->inodes.data[i] == inode)
+            return true;
+    return false;
+}
+
+/* Whether the path is that of a descriptor of the holder for the locked file. */
+static bool is_path_of(struct argus_live *live, uint32_t path, uint32_t holder,
+                       const struct line *lock)
+{
+    const struct live_fd *fds;
+    uint64_t inode;
+    const char *text = strtab_get(live->texts, path);
+    size_t count = live_fds_of(live, LIVE_FILE_PATH, live_path_key(text), &fds);
+    for (size_t i = 0; i < count; i++)
+        if (fds[i].process == holder && fds[i].path &&
+            strcmp(strtab_get(live->texts, fds[i].path), text) == 0 &&
+            inode_of(live, &fds[i], &inode) && inode == lock->inode)
+            return true;
     return false;
 }
 
 /* Whether the thread's process has the locked file open, or the thread's stack has its path. */
-static bool may_want(struct argus_live *live, uint32_t thread, const struct live_paths *paths,
-                     const struct line *lock, uint32_t holder)
+static bool may_want(const struct polling *polling, const struct line *lock, uint32_t holder)
 {
-    struct live_fd fd;
-    return find_open(live, live->threads.data[thread].process, lock->inode, &fd) ||
-           (paths->count && find_open(live, holder, lock->inode, &fd) && fd.path &&
-            live_paths_have(live, paths, strtab_get(live->texts, fd.path)));
+    struct argus_live *live = polling->live;
+    if (has_open(polling, lock->inode))
+        return true;
+    for (size_t i = 0; i < polling->paths.count; i++)
+        if (is_path_of(live, polling->paths.texts[i], holder, lock))
+            return live_has_same_paths(live_pid_of(live, polling->thread),
+                                       live->processes.data[holder].pid);
+    return false;
 }
 
-void live_polled_locks(struct argus_live *live, uint32_t thread, struct live_candidates *ret)
+/* The list can be long, and have many locks of one process at one file. */
+static void add_polled(const struct polling *polling, FILE *file, struct live_candidates *ret)
 {
     char *text = NULL;
     size_t room = 0;
-    struct line line;
-    struct live_paths paths;
-    FILE *file = fopen("/proc/locks", "re");
-    live_stack_paths(live, thread, &paths);
-    ret->link = ARGUS_LIVE_LINK_HOLDS;
-    while (file && getline(&text, &room, file) > 0) {
-        if (!parse_line(text, &line) || line.waits || line.pid <= 0 ||
-            (uint32_t)line.pid == live_pid_of(live, thread) || !strstr(text, " WRITE "))
+    struct line line, last = {.pid = 0};
+    struct argus_live *live = polling->live;
+    while (getline(&text, &room, file) > 0) {
+        if (!parse_line(text, &line) || line.waits || line.pid <= 0 || !strstr(text, " WRITE ") ||
+            (uint32_t)line.pid == live_pid_of(live, polling->thread) ||
+            (line.pid == last.pid && line.inode == last.inode))
             continue;
-        uint32_t holder = live_process(live, (uint32_t)line.pid);
-        if (holder != ARGUS_LIVE_NONE && may_want(live, thread, &paths, &line, holder))
+        last = line;
+        uint32_t holder = idmap_get(&live->by_pid, (uint32_t)line.pid);
+        if (holder != IDMAP_NONE && may_want(polling, &line, holder) && live_load(live, holder))
             live_candidate(ret, holder, ARGUS_LIVE_NONE);
     }
-    if (file)
-        fclose(file);
     free(text);
+}
+
+void live_polled_locks(struct argus_live *live, uint32_t thread, uint64_t sp,
+                       struct live_candidates *ret)
+{
+    struct polling polling = {.live = live, .thread = thread};
+    FILE *file = fopen("/proc/locks", "re");
+    ret->link = ARGUS_LIVE_LINK_HOLDS;
+    if (!file)
+        return;
+    live_stack_paths(live, live_pid_of(live, thread), sp, &polling.paths);
+    read_inodes(&polling);
+    add_polled(&polling, file, ret);
+    vec_deinit(&polling.inodes);
+    fclose(file);
 }

@@ -72,6 +72,19 @@ uint32_t live_own_id(uint32_t pid, uint32_t tid)
     return read_own_id(pid, name, &own, &depth) ? own : tid;
 }
 
+bool live_has_same_paths(uint32_t pid, uint32_t other)
+{
+    char path[48], root[8], space[48], other_space[48];
+    snprintf(path, sizeof(path), "/proc/%u/root", pid);
+    if (!live_link(path, root, sizeof(root)) || strcmp(root, "/") != 0)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+    if (!live_link(path, space, sizeof(space)))
+        return false;
+    snprintf(path, sizeof(path), "/proc/%u/ns/mnt", other);
+    return live_link(path, other_space, sizeof(other_space)) && strcmp(space, other_space) == 0;
+}
+
 enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret_tid)
 {
     char name[48], text[STATUS_BYTES];

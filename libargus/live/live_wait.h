@@ -47,9 +47,10 @@ void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_l
                   struct live_candidates *ret);
 
 /* For a thread that sleeps by its own clock: the processes with a lock for writing of a file that its process has
- * open (as databases do), or whose path is on its stack (as package managers do). It may try to take that lock
- * again and again; nothing proves it. */
-void live_polled_locks(struct argus_live *live, uint32_t thread, struct live_candidates *ret);
+ * open (as databases do), or whose path is on the stack that ends at `sp` (as package managers do). It may try to
+ * take that lock again and again; nothing proves it. */
+void live_polled_locks(struct argus_live *live, uint32_t thread, uint64_t sp,
+                       struct live_candidates *ret);
 
 /* Calls `take` for each process that was started by the same process from the same program, shares
  * writable memory with `process`, and serves a client as it does: with its main thread, and a thread

@@ -138,7 +138,10 @@ static uint32_t take_step(struct path *path, uint32_t thread)
     path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
     path->is_end_guess = !candidates.count && candidates.is_end_guess;
     if (step.wait.kind == ARGUS_LIVE_SLEEP)
-        live_polled_locks(path->live, thread, &candidates);
+        live_polled_locks(path->live, thread,
+                          path->goroutines.items.length ? path->goroutines.items.data[0].sp
+                                                        : path->live->threads.data[thread].sp,
+                          &candidates);
     if (next == ARGUS_LIVE_NONE) {
         keep_candidates(path, &candidates);
         step.is_guess = false; /* there is no next step that it could be about */
