@@ -21,7 +21,7 @@ struct path {
     VEC(struct argus_live_candidate) candidates;
     struct goroutines goroutines; /* of the last step's program; owned */
     enum argus_live_end end;
-    bool is_end_guess;
+    bool is_end_guess, is_any;
     uint32_t circle;
 };
 
@@ -137,6 +137,7 @@ static uint32_t take_step(struct path *path, uint32_t thread)
                                      : ARGUS_LIVE_NONE;
     path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
     path->is_end_guess = !candidates.count && candidates.is_end_guess;
+    path->is_any = candidates.is_any;
     if (step.wait.kind == ARGUS_LIVE_SLEEP)
         live_polled_locks(path->live, thread,
                           path->goroutines.items.length ? path->goroutines.items.data[0].sp
@@ -255,6 +256,7 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
         .candidate_count = path.candidates.length,
         .end = path.end,
         .is_end_guess = path.is_end_guess,
+        .is_any = path.is_any && path.end == ARGUS_LIVE_END_SEVERAL,
         .circle = path.circle,
     };
     if (!live->no_memory)

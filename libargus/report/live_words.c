@@ -340,9 +340,33 @@ static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
                              "of a snapshot); the kernel does not keep who froze it",
     [ARGUS_LIVE_MEMORY] = "it goes on when the group gets more memory (memory.max, memory.high) or "
                           "another process of the group frees some",
-    [ARGUS_LIVE_GOROUTINE] = "Go does not keep which goroutine should end a wait",
     [ARGUS_LIVE_REQUEST] = "it has nothing to do",
 };
+
+/* Of a path that ends with a Go program. Only its end is surely the main goroutine's matter; the thread that runs
+ * the main goroutine may have changed while argus looked. */
+static const char *goroutine_end(const struct argus_live_answer *answer)
+{
+    const struct argus_live_step *last = &answer->steps[answer->step_count - 1];
+    enum argus_live_goroutine state = last->wait.goroutine;
+    if (answer->step_count > 1 && last[-1].is_guess && last[-1].link != ARGUS_LIVE_LINK_CHILD)
+        return "Go does not keep which goroutine should act";
+    if (state >= ARGUS_LIVE_GOROUTINE_RECEIVES)
+        return "Go does not keep which goroutine should end a wait";
+    if (state == ARGUS_LIVE_GOROUTINE_READY)
+        return "it waits for no other goroutine";
+    if (state == ARGUS_LIVE_GOROUTINE_ENDED)
+        return "the program goes on with its other goroutines";
+    return ends[answer->end];
+}
+
+static const char *end_by_kind(const struct argus_live_answer *answer)
+{
+    enum argus_live_kind kind = answer->steps[answer->step_count - 1].wait.kind;
+    if (answer->is_any)
+        return "any process that has the pipe can end it";
+    return kind == ARGUS_LIVE_GOROUTINE ? goroutine_end(answer) : kind_ends[kind];
+}
 
 static void add_circle(struct text *text, const struct argus_live *live,
                        const struct argus_live_answer *answer)
@@ -388,7 +412,7 @@ static void add_end(struct text *text, const struct argus_live *live,
                  answer->end == ARGUS_LIVE_END_IDLE ? "processes" : "threads");
         return;
     }
-    const char *by_kind = kind_ends[answer->steps[answer->step_count - 1].wait.kind];
+    const char *by_kind = end_by_kind(answer);
     if (by_kind) {
         text_add(text, "; %s.", by_kind);
         return;

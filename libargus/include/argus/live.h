@@ -261,10 +261,12 @@ struct argus_live_answer {
     size_t frame_count;
     enum argus_live_end end;
     bool is_end_guess; /* of END_STUCK: a signal's handler could end a wait */
+    bool is_any;       /* of END_SEVERAL: each process that has the pipe can end the wait */
     uint32_t circle;   /* of END_CIRCLE: the step to which the last one leads */
-    /* END_SEVERAL: those who could end the last wait. END_SLEEPS: those with a lock of a file that
-     * the sleeping process has open, or whose path is on its stack, which it may try to take again and again. END_IDLE: those that
-     * share memory with the process and serve clients as it does. END_UNKNOWN: the same for threads */
+    /* END_SEVERAL: threads that could end the last wait. END_SLEEPS: threads of processes with a lock
+     * of a file that the sleeping process has open, or whose path is on its stack; it may try to take
+     * the lock again and again. END_IDLE: processes that share memory with the last one, and serve
+     * clients as it does. END_UNKNOWN: the same for threads */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
     struct argus_live_goroutines *goroutines; /* of the last step's program; the main one first */
