@@ -27,8 +27,7 @@ static void add_others(struct argus_live *live, uint32_t thread, const struct li
         live_candidate(ret, own, ARGUS_LIVE_NONE);
 }
 
-/* Whether the process has both ends itself: then the pipe carries tokens (make's jobserver) or signals of its own,
- * and whoever has the pipe may put one back. */
+/* Whether the process has both ends. */
 static bool has_both_ends(struct argus_live *live, uint32_t process, const struct live_fd *fds,
                           size_t count)
 {
@@ -39,6 +38,21 @@ static bool has_both_ends(struct argus_live *live, uint32_t process, const struc
             writes |= live_fd_is_open_for(live, &fds[i], true);
         }
     return reads && writes;
+}
+
+/* Whether the pipe carries tokens (make's jobserver) or a process's signals for itself: the waiter has both ends, and
+ * so has another process. Each that has the pipe may put one back. A process that has only the end that is needed is
+ * no part of that, as the writer of a FIFO that its reader has opened for both, so that it sees no end of file. */
+static bool has_tokens(struct argus_live *live, uint32_t own, const struct live_fd *fds,
+                       size_t count, const struct live_candidates *candidates)
+{
+    if (!has_both_ends(live, own, fds, count))
+        return false;
+    for (uint32_t i = 0; i < candidates->count; i++)
+        if (candidates->items[i].process != own &&
+            has_both_ends(live, candidates->items[i].process, fds, count))
+            return true;
+    return false;
 }
 
 /* Whether a handler of a signal can write to the pipe: programs wait so for their children (sudo). Signals of faults
@@ -66,9 +80,9 @@ void live_by_pipe(struct argus_live *live, uint32_t thread, const struct argus_l
         return;
     size_t count = live_fds_of(live, own.type, own.key, &fds);
     add_others(live, thread, fds, count, !wait->is_write, ret);
-    bool has_both = has_both_ends(live, own.process, fds, count);
-    ret->is_any = ret->count && has_both;
-    if (!ret->count && has_both && may_signal_itself(live->processes.data[own.process].pid))
+    ret->is_any = has_tokens(live, own.process, fds, count, ret);
+    if (!ret->count && has_both_ends(live, own.process, fds, count) &&
+        may_signal_itself(live->processes.data[own.process].pid))
         ret->end = ARGUS_LIVE_END_UNKNOWN;
 }
 

@@ -105,18 +105,34 @@ static bool is_mutual(const struct path *path, uint32_t from)
     return socket && socket->peer == b->wait.object;
 }
 
-static void keep_candidates(struct path *path, const struct live_candidates *candidates)
+static void keep_candidate(struct path *path, uint32_t thread, enum argus_live_link link)
 {
-    for (uint32_t i = 0; i < candidates->count; i++) {
-        uint32_t thread = candidates->items[i].thread;
-        const struct argus_live_process *of =
-            &path->live->processes.data[candidates->items[i].process];
-        if (thread == ARGUS_LIVE_NONE)
-            thread = of->first_thread;
-        if (!vec_push(&path->candidates,
-                      (struct argus_live_candidate){thread, candidates->link, ARGUS_LIVE_NONE}))
-            path->live->no_memory = true;
-    }
+    if (!vec_push(&path->candidates, (struct argus_live_candidate){thread, link, ARGUS_LIVE_NONE}))
+        path->live->no_memory = true;
+}
+
+/* The main thread stands for a process, but none that waits itself: then the other threads do, as far as there are
+ * places. */
+static void keep_process(struct path *path, uint32_t waiter, uint32_t process,
+                         enum argus_live_link link)
+{
+    const struct argus_live_process of = path->live->processes.data[process];
+    uint32_t count = 1;
+    if (path->live->threads.data[waiter].process == process)
+        count = of.thread_count < LIVE_CANDIDATES ? of.thread_count : LIVE_CANDIDATES;
+    for (uint32_t i = of.first_thread; i < of.first_thread + count; i++)
+        if (i != waiter)
+            keep_candidate(path, i, link);
+}
+
+static void keep_candidates(struct path *path, uint32_t waiter,
+                            const struct live_candidates *candidates)
+{
+    for (uint32_t i = 0; i < candidates->count; i++)
+        if (candidates->items[i].thread != ARGUS_LIVE_NONE)
+            keep_candidate(path, candidates->items[i].thread, candidates->link);
+        else
+            keep_process(path, waiter, candidates->items[i].process, candidates->link);
 }
 
 /* Adds a step; returns the thread of the next one, or ARGUS_LIVE_NONE with path->end set. */
@@ -144,7 +160,7 @@ static uint32_t take_step(struct path *path, uint32_t thread)
                                                         : path->live->threads.data[thread].sp,
                           &candidates);
     if (next == ARGUS_LIVE_NONE) {
-        keep_candidates(path, &candidates);
+        keep_candidates(path, thread, &candidates);
         step.is_guess = false; /* there is no next step that it could be about */
     } else {
         step.link = candidates.link;

@@ -2,6 +2,7 @@
 #include "stuck.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,6 +72,57 @@ void pipe_own(void)
         return;
     ready();
     (void)!read(ends[0], &byte, 1);
+}
+
+/* A signal's handler can write. */
+static void write_to_own(int number)
+{
+    (void)number;
+    (void)!write(ends[1], "", 1);
+}
+
+void pipe_of_handler(void)
+{
+    signal(SIGUSR1, write_to_own);
+    pipe_own();
+}
+
+/* Another thread can. */
+void pipe_of_worker(void)
+{
+    begin(sleep_thread, NULL);
+    pipe_own();
+}
+
+void pipe_of_workers(void)
+{
+    begin(sleep_thread, NULL);
+    pipe_of_worker();
+}
+
+static void open_to_write(void *data)
+{
+    (void)!open(data, O_WRONLY);
+    work_slowly();
+}
+
+/* The reader opens the FIFO for both, so that it sees no end of file. */
+void fifo_of_both(void)
+{
+    static char path[] = "/tmp/argus-why-XXXXXX";
+    char byte;
+    int fd = mkstemp(path);
+    close(fd);
+    unlink(path);
+    if (mkfifo(path, 0600) != 0 || (fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
+        return;
+    printf("file %s\n", path);
+    close(fd);
+    pid_t writer = child_of(open_to_write, path);
+    say("writer", writer);
+    fd = open(path, O_RDWR);
+    soon_ready();
+    (void)!read(fd, &byte, 1);
 }
 
 static void keep_one(void *data)

@@ -47,6 +47,10 @@ CASES = {
     "pipe_read": (["pipe", "sleep"], ["main", "writer"], "sleeps"),
     "pipe_full": (["pipe", "stopped"], ["main", "reader"], "stopped"),
     "pipe_own": (["pipe"], ["main"], "nobody"),
+    "pipe_of_handler": (["pipe"], ["main"], "unknown"),
+    "pipe_of_worker": (["pipe", "sleep"], ["main", "worker?"], "sleeps"),
+    "pipe_of_workers": (["pipe"], ["main"], "several"),
+    "fifo_of_both": (["pipe", "sleep"], ["main", "writer"], "sleeps"),
     "unread": (["unix_socket", "sleep"], ["main", "server"], "sleeps"),
     "mutual": (["unix_socket", "unix_socket"], ["main", "server"], "mutual"),
     "circle_of_sockets": (["unix_socket"] * 3, ["main", "next", "last"], "circle"),
@@ -195,6 +199,18 @@ class Why(unittest.TestCase):
             self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0}])
             self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
             self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
+
+    def test_who_can_end_the_wait_for_a_pipe(self):
+        """Of the waiter's own process, its other threads; the waiter cannot."""
+        with Stuck("pipe_of_workers") as stuck:
+            answer = settled_case(stuck, "pipe_of_workers")
+            workers = {int(name) for name in os.listdir(f"/proc/{stuck.process.pid}/task")} - {stuck.process.pid}
+        self.assertEqual(({candidate["tid"] for candidate in answer["candidates"]}, len(workers)), (workers, 2))
+        self.assertIn("not known which of several", answer["summary"])
+        with Stuck("pipe_of_tokens") as stuck:
+            answer = settled_case(stuck, "pipe_of_tokens")
+        self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], [stuck.ids["holder"]])
+        self.assertIn("any process that has the pipe can end it", answer["summary"])
 
     def test_siblings_that_may_hold_a_lock(self):
         with Stuck("backends") as stuck:
