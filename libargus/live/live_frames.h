@@ -43,6 +43,8 @@ struct live_stacks {
     VEC(struct live_elf *) files;      /* owned */
 };
 
+struct unwind_processor;
+
 void live_stacks_deinit(struct live_stacks *stacks);
 
 /* The frames of a thread, innermost first: their addresses. `*ret_cut`: there are more. */
@@ -59,6 +61,9 @@ struct live_moment {
     size_t stack_bytes;
     bool is_in_kernel;
 };
+
+/* The processor of this machine. */
+const struct unwind_processor *live_own_processor(void);
 
 /* The frames at this moment. */
 size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_moment *moment,

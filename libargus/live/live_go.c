@@ -202,19 +202,10 @@ uint32_t live_go_thread(struct argus_live *live, uint32_t process,
     return found;
 }
 
-static const struct unwind_processor *own_processor(void)
-{
-#if defined(__aarch64__)
-    return unwind_processor_of(ELF_MACHINE_AARCH64);
-#else
-    return unwind_processor_of(ELF_MACHINE_X86_64);
-#endif
-}
-
 size_t live_go_stack(struct argus_live *live, uint32_t pid, const struct goroutine *goroutine,
                      uint64_t ret[LIVE_STACK_FRAMES], bool *ret_cut)
 {
-    const struct unwind_processor *processor = own_processor();
+    const struct unwind_processor *processor = live_own_processor();
     struct live_moment moment = {.stack = NULL};
     *ret_cut = true;
     if (goroutine->status != GO_WAITING && goroutine->status != GO_RUNNABLE)

@@ -174,7 +174,7 @@ static enum step search_frame(struct walk *walk, struct frames *frames)
     return STEP_FAILED;
 }
 
-static const struct unwind_processor *own_processor(void)
+const struct unwind_processor *live_own_processor(void)
 {
 #if defined(__aarch64__)
     return unwind_processor_of(ELF_MACHINE_AARCH64);
@@ -188,8 +188,11 @@ size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_mo
 {
     struct pages pages = {0};
     struct frames frames = {.addresses = ret};
-    struct walk walk = {
-        .live = live, .pages = &pages, .moment = moment, .pid = pid, .processor = own_processor()};
+    struct walk walk = {.live = live,
+                        .pages = &pages,
+                        .moment = moment,
+                        .pid = pid,
+                        .processor = live_own_processor()};
     memcpy(walk.machine.registers, moment->registers, sizeof(walk.machine.registers));
     walk.machine.known = moment->known;
     walk.machine.read = read_word;
@@ -205,7 +208,7 @@ size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_ST
                   bool *ret_cut)
 {
     const struct argus_live_thread *of = &live->threads.data[thread];
-    const struct unwind_processor *processor = own_processor();
+    const struct unwind_processor *processor = live_own_processor();
     struct live_moment moment = {.stack = NULL};
     *ret_cut = false;
     if (!of->pc)
