@@ -30,10 +30,12 @@ enum {
 /* In words. */
 enum { G_LOW, G_HIGH, G_GUARD, G_MACHINE = 6, G_SP = 7, G_PC, G_SELF };
 
-/* Where status and ID are: Go 1.14 to 1.22 and from 1.25 on; Go 1.23 and 1.24. */
+/* Where status and ID are: Go 1.23 and 1.24; Go 1.14 to 1.22 and from 1.25 on. In this order: the status of the
+ * former is where the latter have the ID, and can be 1, too; where the former have the ID, the latter have an address
+ * or 0 (schedlink). */
 static const struct {
     uint8_t status, id;
-} places[] = {{18, 19}, {19, 20}};
+} places[] = {{19, 20}, {18, 19}};
 
 /* Where the frame pointer is: from Go 1.25 on, and before. The other one has no address of the stack. */
 static const uint8_t frame_places[] = {12, 13};
@@ -112,12 +114,25 @@ static void scan_range(struct scan *scan, uint64_t start, uint64_t end)
     free(words);
 }
 
-/* The program's data: writable mappings of its file, and the memory that continues them. */
+struct range {
+    uint64_t start, end;
+};
+
+static void scan_within(struct scan *scan, const struct range *range, uint64_t *left)
+{
+    uint64_t bytes = range->end - range->start < *left ? range->end - range->start : *left;
+    *left -= bytes;
+    scan_range(scan, range->start, range->start + bytes);
+}
+
+/* The program's data: writable mappings of its file, and the memory that continues them. A slice can begin in one
+ * mapping and end in the next. */
 static void scan_data(struct scan *scan, uint64_t inode)
 {
     char path[48], permissions[5], *line = NULL;
     size_t room = 0;
-    uint64_t start, end, found, last = 0, total = 0;
+    uint64_t start, end, found, last = 0, left = MOST_BYTES;
+    struct range range = {0, 0};
     snprintf(path, sizeof(path), "/proc/%u/maps", scan->pid);
     FILE *file = fopen(path, "re");
     while (file && getline(&line, &room, file) > 0) {
@@ -126,10 +141,13 @@ static void scan_data(struct scan *scan, uint64_t inode)
             continue;
         bool is_data = permissions[1] == 'w' && (found == inode || (!found && start == last));
         last = found == inode || is_data ? end : last;
-        total += is_data ? end - start : 0;
-        if (is_data && total <= MOST_BYTES)
-            scan_range(scan, start, end);
+        if (is_data && start != range.end) {
+            scan_within(scan, &range, &left);
+            range.start = start;
+        }
+        range.end = is_data ? end : range.end;
     }
+    scan_within(scan, &range, &left);
     if (file)
         fclose(file);
     free(line);
