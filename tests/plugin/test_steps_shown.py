@@ -1,5 +1,6 @@
 """argus steps, dump and info on a step file that mksteps makes of text."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -58,6 +59,14 @@ def test_dump_and_info(setup):
     expect_equal("info", (answer["trace_format"], answer["pid"], answer["steps"], answer["vertex"]), ("steps", 100, 5, 7))
     expect_equal("misfits", misfits(answer), [])
     expect_in("wait_for_flag returned", setup.run("info", path, code=0).stdout)
+
+
+def test_fifo(setup):
+    """Whether it is a file of steps is asked without waiting for its writer."""
+    path = setup.folder / "fifo"
+    os.mkfifo(path)
+    for command in ("info", "dump"):
+        expect_in("neither a file nor a folder", setup.run(command, path, code=1).stderr)
 
 
 def test_mistakes(setup):
