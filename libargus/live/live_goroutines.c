@@ -189,17 +189,20 @@ bool live_go_wait(struct argus_live *live, uint32_t thread, struct argus_live_wa
 
 /* --- all of them --- */
 
-/* Those of Go's runtime itself: the function that they began with is one of it. */
+/* Those of Go's runtime itself: the function that they began with is one of it. Of a stack that ends before that,
+ * nothing is known. */
 static bool is_of_runtime(struct argus_live *live, uint32_t pid, const struct stack *stack)
 {
     size_t first = stack->count;
     const char *name = "";
+    bool is_whole = !stack->is_cut;
     while (first > 0) {
         name = name_of(live, pid, stack->addresses[--first]);
         if (name[0] && !begins_with(name, "runtime.goexit"))
             break;
+        is_whole |= name[0] != '\0';
     }
-    return begins_with(name, "runtime.") && !begins_with(name, "runtime.main") &&
+    return is_whole && begins_with(name, "runtime.") && !begins_with(name, "runtime.main") &&
            !begins_with(name, "runtime.gopark");
 }
 
@@ -210,10 +213,12 @@ struct grouping {
     uint64_t channel; /* of the main goroutine; 0: none */
 };
 
+/* A goroutine that runs, or is in a system call, has no stack here; the main one stands alone. */
 static bool fits(const struct grouping *grouping, const struct argus_live_goroutines *group,
-                 const struct stack *stack)
+                 const struct stack *stack, enum argus_live_goroutine state)
 {
-    if (group->frame_count != stack->count || !stack->count)
+    if (group->frame_count != stack->count ||
+        (!stack->count && (group->id == 1 || group->state != state)))
         return false;
     for (size_t i = 0; i < stack->count; i++)
         if (grouping->groups->frames.data[group->first_frame + i].address != stack->addresses[i])
@@ -222,13 +227,13 @@ static bool fits(const struct grouping *grouping, const struct argus_live_gorout
 }
 
 static void add_group(const struct grouping *grouping, const struct goroutine *goroutine,
-                      const struct stack *stack)
+                      const struct stack *stack, enum argus_live_goroutine state)
 {
     struct argus_live *live = grouping->live;
     struct argus_live_goroutines group = {
         .id = goroutine->id,
         .count = 1,
-        .state = state_of(live, grouping->pid, goroutine, stack),
+        .state = state,
         .thread = goroutine->status == GO_RUNNING || goroutine->status == GO_SYSCALL
                       ? live_go_thread(live, grouping->process, goroutine)
                       : ARGUS_LIVE_NONE,
@@ -256,15 +261,17 @@ static void take_one(const struct grouping *grouping, const struct goroutine *go
         live_go_stack(grouping->live, grouping->pid, goroutine, stack.addresses, &stack.is_cut);
     if (is_of_runtime(grouping->live, grouping->pid, &stack))
         return;
+    enum argus_live_goroutine state = state_of(grouping->live, grouping->pid, goroutine, &stack);
     for (size_t i = 0; i < groups->items.length; i++)
-        if (fits(grouping, &groups->items.data[i], &stack)) {
+        if (fits(grouping, &groups->items.data[i], &stack, state)) {
             groups->items.data[i].count++;
+            groups->items.data[i].thread = ARGUS_LIVE_NONE; /* each has another one */
             groups->items.data[i].has_channel |=
                 live_go_refers_to(grouping->pid, goroutine, grouping->channel);
             return;
         }
     if (groups->items.length < MOST_GROUPS)
-        add_group(grouping, goroutine, &stack);
+        add_group(grouping, goroutine, &stack, state);
     else
         groups->left_out++;
 }

@@ -29,7 +29,9 @@ static void print_group(const struct argus_sink *sink, const struct argus_live *
     char name[LIVE_TEXT_BYTES];
     argus_sink_printf(sink, "  goroutine %" PRIu64, group->id);
     if (group->count > 1)
-        argus_sink_printf(sink, " and %u others with this stack", group->count - 1);
+        argus_sink_printf(sink, " and %u %s%s", group->count - 1,
+                          group->count > 2 ? "others" : "other",
+                          group->frame_count ? " with this stack" : "");
     argus_sink_printf(sink, ": %s", live_goroutine_text(group->state));
     if (group->thread != ARGUS_LIVE_NONE)
         argus_sink_printf(sink, ", in %s",

@@ -150,6 +150,7 @@ json_t *json_live(struct argus_live *live, uint32_t thread, const struct argus_l
              json_samples(live, answer->steps[answer->step_count - 1].thread, answer->samples));
     json_put(object, "loop", json_loop(live, &answer->loop));
     json_put(object, "goroutines", json_goroutines(live, answer));
+    json_put(object, "goroutines_left_out", json_integer(answer->goroutines_left_out));
     json_put(object, "threads", threads_array(live, thread));
     json_put(object, "uncertain", uncertain_array(live, answer));
     json_put(object, "recording", recording ? json_loads(recording, 0, NULL) : json_null());
