@@ -222,6 +222,14 @@ bool live_is_still_there(const struct argus_live *live, uint32_t thread)
            memcmp(now.arg, was->arg, sizeof(now.arg)) == 0 && now.sp == was->sp;
 }
 
+void live_read_again(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread was = live->threads.data[thread];
+    struct argus_live_thread now = {.process = was.process};
+    if (read_thread(&live->processes.data[was.process], was.tid, &now))
+        live->threads.data[thread] = now;
+}
+
 /* /proc/PID/task/TID/schedstat: time on a CPU, time in which it wanted one, … (since the start). */
 void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret_ran,
                    uint64_t *ret_wanted)

@@ -89,6 +89,8 @@ void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret
 void live_settle(struct argus_live *live, uint32_t thread);
 /* The ID of its parent process, without reading its threads; 0: none. */
 uint32_t live_parent_of(struct argus_live *live, uint32_t process);
+/* Reads the thread again; it stays as it was if it has ended. */
+void live_read_again(struct argus_live *live, uint32_t thread);
 uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);
 /* Interns; 0 without memory. */
 uint32_t live_text(struct argus_live *live, const char *text);

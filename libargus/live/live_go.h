@@ -64,10 +64,12 @@ bool live_go_refers_to(uint32_t pid, const struct goroutine *goroutine, uint64_t
 bool live_go_is_idle(struct argus_live *live, uint32_t thread);
 
 /* For a thread without a goroutine to run: what the program's main goroutine waits for. Fills `wait`, `candidates`
- * and `ret` as far as they are known. False: another thread. The caller frees `ret` with live_go_deinit(), also
- * then. */
-bool live_go_wait(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
-                  struct live_candidates *candidates, struct goroutines *ret);
+ * and `ret` as far as they are known; without `follows`, only what the main goroutine does is told, and no candidate.
+ * False: another thread, or one that runs the main goroutine by now, whose wait `wait` has then. The caller frees
+ * `ret` with live_go_deinit(), also then. */
+bool live_go_wait(struct argus_live *live, uint32_t thread, bool follows,
+                  struct argus_live_wait *wait, struct live_candidates *candidates,
+                  struct goroutines *ret);
 
 /* Sums up the goroutines, without those of Go's runtime itself, by their stacks, which `frames` gets. */
 struct live_go_groups {

@@ -83,18 +83,30 @@ static const char *name_of(struct argus_live *live, uint32_t pid, uint64_t addre
     return strtab_get(live->texts, frame.function);
 }
 
-/* WAITS: no function that tells more. */
+static enum argus_live_goroutine by_function(const char *name)
+{
+    for (size_t row = 0; row < sizeof(functions) / sizeof(functions[0]); row++)
+        if (begins_with(name, functions[row].function))
+            return functions[row].state;
+    return ARGUS_LIVE_GOROUTINE_WAITS;
+}
+
+/* WAITS: no function that tells more. A sync.RWMutex has a sync.Mutex in it, for which writers wait. */
 static enum argus_live_goroutine by_stack(struct argus_live *live, uint32_t pid,
                                           const struct stack *stack)
 {
     enum argus_live_goroutine found = ARGUS_LIVE_GOROUTINE_WAITS;
-    for (size_t i = 0; i < stack->count && found == ARGUS_LIVE_GOROUTINE_WAITS; i++) {
+    for (size_t i = 0; i < stack->count; i++) {
         const char *name = name_of(live, pid, stack->addresses[i]);
-        for (size_t row = 0; row < sizeof(functions) / sizeof(functions[0]); row++)
-            if (begins_with(name, functions[row].function)) {
-                found = functions[row].state;
-                break;
-            }
+        enum argus_live_goroutine state = by_function(name);
+        bool is_in_lock = found == ARGUS_LIVE_GOROUTINE_MUTEX &&
+                          (begins_with(name, "sync.") || begins_with(name, "internal/sync."));
+        if (found == ARGUS_LIVE_GOROUTINE_WAITS)
+            found = state;
+        else if (!is_in_lock)
+            break;
+        else if (state == ARGUS_LIVE_GOROUTINE_RWMUTEX)
+            return state;
     }
     return found;
 }
@@ -137,6 +149,7 @@ static void by_descriptor(struct argus_live *live, uint32_t thread,
         }
 }
 
+/* Threads were read before the goroutines, which change their threads often: so it is read again. */
 static void by_thread(struct argus_live *live, uint32_t thread, const struct goroutine *goroutine,
                       struct live_candidates *candidates)
 {
@@ -144,18 +157,42 @@ static void by_thread(struct argus_live *live, uint32_t thread, const struct gor
     uint32_t found = live_go_thread(live, process, goroutine);
     if (found == ARGUS_LIVE_NONE || found == thread)
         return;
+    live_read_again(live, found);
+    if (live_wait(live, found).kind == ARGUS_LIVE_GOROUTINE)
+        return;
     candidates->link = ARGUS_LIVE_LINK_EXECUTES;
     live_candidate(candidates, process, found);
 }
 
-static void by_main(struct argus_live *live, uint32_t thread, const struct goroutine *goroutine,
-                    struct argus_live_wait *wait, struct live_candidates *candidates)
+/* Whether the thread runs the main goroutine by now; `wait` is then what it waits for. */
+static bool has_main_by_now(struct argus_live *live, uint32_t thread,
+                            const struct goroutine *goroutine, struct argus_live_wait *wait)
+{
+    bool has = (goroutine->status == GO_RUNNING || goroutine->status == GO_SYSCALL) &&
+               live_go_thread(live, live->threads.data[thread].process, goroutine) == thread;
+    if (!has)
+        return false;
+    live_read_again(live, thread);
+    const struct argus_live_wait now = live_wait(live, thread);
+    if (now.kind == ARGUS_LIVE_GOROUTINE)
+        return false;
+    *wait = now;
+    return true;
+}
+
+static void by_main(struct argus_live *live, uint32_t thread, bool follows,
+                    const struct goroutine *goroutine, struct argus_live_wait *wait,
+                    struct live_candidates *candidates)
 {
     uint32_t pid = live_pid_of(live, thread);
     struct stack stack;
     stack.count = live_go_stack(live, pid, goroutine, stack.addresses, &stack.is_cut);
     wait->goroutine = state_of(live, pid, goroutine, &stack);
     wait->object = live_go_channel(pid, goroutine);
+    if (wait->goroutine == ARGUS_LIVE_GOROUTINE_RUNS)
+        candidates->end = ARGUS_LIVE_END_RUNS;
+    if (!follows)
+        return;
     switch (wait->goroutine) {
     case ARGUS_LIVE_GOROUTINE_RUNS:
     case ARGUS_LIVE_GOROUTINE_SYSCALL:
@@ -175,15 +212,23 @@ static void by_main(struct argus_live *live, uint32_t thread, const struct gorou
     }
 }
 
-bool live_go_wait(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
-                  struct live_candidates *candidates, struct goroutines *ret)
+bool live_go_wait(struct argus_live *live, uint32_t thread, bool follows,
+                  struct argus_live_wait *wait, struct live_candidates *candidates,
+                  struct goroutines *ret)
 {
     *ret = (struct goroutines){0};
     if (wait->kind != ARGUS_LIVE_GOROUTINE)
         return false;
     *candidates = (struct live_candidates){.end = ARGUS_LIVE_END_UNKNOWN};
-    if (live_go_read(live, live_pid_of(live, thread), live->threads.data[thread].pc, ret))
-        by_main(live, thread, &ret->items.data[0], wait, candidates);
+    if (!live_go_read(live, live_pid_of(live, thread), live->threads.data[thread].pc, ret)) {
+        live_go_deinit(ret);
+        return true;
+    }
+    if (has_main_by_now(live, thread, &ret->items.data[0], wait)) {
+        live_go_deinit(ret);
+        return false;
+    }
+    by_main(live, thread, follows, &ret->items.data[0], wait, candidates);
     return true;
 }
 

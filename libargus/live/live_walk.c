@@ -135,19 +135,33 @@ static void keep_candidates(struct path *path, uint32_t waiter,
             keep_process(path, waiter, candidates->items[i].process, candidates->link);
 }
 
+/* Whether the step behind this link may be about any goroutine of a Go program: a request to it is probably not the
+ * main one's. Its end is. */
+static bool is_for_any_goroutine(const struct argus_live_step *before)
+{
+    return before->is_guess && before->link != ARGUS_LIVE_LINK_CHILD;
+}
+
 /* Adds a step; returns the thread of the next one, or ARGUS_LIVE_NONE with path->end set. */
 static uint32_t take_step(struct path *path, uint32_t thread)
 {
     struct live_candidates candidates;
     live_settle(path->live, thread);
     struct argus_live_step step = {.thread = thread, .wait = live_wait(path->live, thread)};
+    const struct argus_live_step *before =
+        path->steps.length ? &path->steps.data[path->steps.length - 1] : NULL;
+    bool is_for_any = before && is_for_any_goroutine(before);
+    /* that the main goroutine runs in this thread is over if the thread has none */
+    bool follows = !is_for_any && (!before || before->link != ARGUS_LIVE_LINK_EXECUTES);
     live_go_deinit(&path->goroutines);
-    if (!live_go_wait(path->live, thread, &step.wait, &candidates, &path->goroutines) &&
+    if (!live_go_wait(path->live, thread, follows, &step.wait, &candidates, &path->goroutines) &&
         !live_dbus_call(path->live, thread, &step.wait, &candidates) &&
         !live_python_lock(path->live, thread, &step.wait, &candidates) &&
         !live_java_lock(path->live, thread, &step.wait, &candidates) &&
         !live_selection(path->live, thread, &step.wait, &candidates))
         live_resolve(path->live, thread, &step.wait, &candidates);
+    if (is_for_any && path->goroutines.items.length)
+        candidates.end = ARGUS_LIVE_END_UNKNOWN;
     uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
                                                    &step.is_guess, &step.is_shared)
                                      : ARGUS_LIVE_NONE;
@@ -197,19 +211,36 @@ static void add_siblings(struct path *path)
         live_sessions(path->live, last, keep_sibling, path);
 }
 
-/* A request to a Go program is probably another goroutine's than the main one, which waits here. */
+/* Whether all steps from `at` on, and the link back to it, are about the same threads and goroutines. A main goroutine
+ * that changed its thread meanwhile is no circle. */
+static bool is_whole_circle(const struct path *path, uint32_t at)
+{
+    const struct argus_live_step *before = &path->steps.data[path->steps.length - 1];
+    if (before->link == ARGUS_LIVE_LINK_EXECUTES)
+        return false;
+    for (uint32_t i = at; i < path->steps.length; i++) {
+        if (path->steps.data[i].is_goroutine && is_for_any_goroutine(before))
+            return false;
+        before = &path->steps.data[i];
+    }
+    return true;
+}
+
 static void close_circle(struct path *path, uint32_t at)
 {
-    if (path->steps.data[at].is_goroutine && path->steps.data[path->steps.length - 1].is_guess) {
+    struct argus_live_step *last = &path->steps.data[path->steps.length - 1];
+    if (!is_whole_circle(path, at)) {
         path->end = ARGUS_LIVE_END_UNKNOWN;
+        last->link = ARGUS_LIVE_LINK_NONE; /* there is no next step */
+        last->is_guess = last->is_shared = false;
         return;
     }
     path->circle = at;
     path->end = is_mutual(path, at) ? ARGUS_LIVE_END_MUTUAL : ARGUS_LIVE_END_CIRCLE;
 }
 
-/* A thread that does something else by now was not stuck there. What a thread without a goroutine does tells nothing about
- * the main goroutine. */
+/* A thread that does something else by now was not stuck there. What a thread without a goroutine does
+ * tells nothing about the main goroutine. */
 static void look_again(struct path *path)
 {
     for (size_t i = 0; i < path->steps.length; i++) {

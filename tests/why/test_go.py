@@ -8,18 +8,26 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from asking import SCHEMA, Started, problems, settled, why
 
 PROGRAM = """package main
 
-import ("fmt"; "net"; "os"; "sync"; "time")
+import ("fmt"; "net"; "os"; "runtime"; "sync"; "syscall"; "time")
 
 var mutex sync.Mutex
 
 func hold() { mutex.Lock(); fmt.Println("ready"); time.Sleep(time.Hour) }
 func produce(values chan int) { fmt.Println("ready"); time.Sleep(time.Hour); values <- 1 }
+
+func nest(depth int, values chan int) {
+	if depth > 0 { nest(depth-1, values) } else { <-values }
+	fmt.Print("")
+}
+func pause() { for { syscall.Pause() } }
+func spin() { fmt.Println("ready"); for {} }
 
 func main() {
 	values := make(chan int)
@@ -35,6 +43,25 @@ func main() {
 		connection, err := net.Dial("unix", os.Args[2])
 		fmt.Println("ready", err)
 		connection.Read(make([]byte, 1))
+	case "two":
+		main, _ := net.Dial("unix", os.Args[2])
+		other, err := net.Dial("unix", os.Args[2])
+		go func() { time.Sleep(time.Hour); other.Write(make([]byte, 1)) }()
+		fmt.Println("ready", err)
+		main.Read(make([]byte, 1))
+	case "rwmutex":
+		var lock sync.RWMutex
+		go func() { lock.Lock(); fmt.Println("ready"); time.Sleep(time.Hour) }()
+		time.Sleep(200 * time.Millisecond)
+		lock.Lock()
+	case "many":
+		for i := 0; i < 3; i++ { go pause() }
+		for i := 0; i < 70; i++ { go nest(i, values) }
+		fmt.Println("ready")
+		select {}
+	case "ready":
+		go spin()
+		for { runtime.Gosched() }
 	}
 }
 """
@@ -44,13 +71,25 @@ server = socket.socket(socket.AF_UNIX)
 server.bind(sys.argv[1])
 server.listen()
 print("ready", flush=True)
-client = server.accept()
+clients = [server.accept()[0] for _ in range(int(sys.argv[2]))]
+if len(clients) > 1:
+    clients[1].recv(1)
 time.sleep(600)
 """
 
 
-def threads_of(pid):
-    return [int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid]
+def idle_thread(pid):
+    """A thread that has no goroutine to run, once there is one; None after a minute."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for thread in json.loads(why(pid, "--json"))["threads"]:
+            if thread["tid"] != pid and thread["wait"]["kind"] == "goroutine":
+                return thread["tid"]
+    return None
+
+
+def kinds(path):
+    return [step["wait"]["kind"] for step in path]
 
 
 class Go(unittest.TestCase):
@@ -63,9 +102,8 @@ class Go(unittest.TestCase):
             self.skipTest("no go-md2man")
         with subprocess.Popen(["go-md2man"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
             try:
-                settled(program.pid, lambda path: path[0]["wait"]["kind"] in ("pipe", "goroutine") and threads_of(program.pid))
-                idle = threads_of(program.pid)[0]
-                answer = settled(idle, lambda path: [step["wait"]["kind"] for step in path[:2]] == ["goroutine", "pipe"])
+                idle = idle_thread(program.pid)
+                answer = settled(idle, lambda path: kinds(path)[:2] == ["goroutine", "pipe"])
                 path = answer["path"]
                 self.assertEqual([(step["tid"], step["wait"]["kind"], step["link"]) for step in path[:1]],
                                  [(idle, "goroutine", "executes")], answer["summary"])
@@ -75,46 +113,95 @@ class Go(unittest.TestCase):
             finally:
                 program.kill()
 
-    def build(self, folder, *options):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def build(self, *options):
+        """The program, once for each choice of options."""
         if not shutil.which("go"):
             self.skipTest("no Go compiler")
-        source = pathlib.Path(folder) / "main.go"
+        folder = pathlib.Path(self.folder.name, str(len(options)))
+        if folder.exists():
+            return folder / "program"
+        folder.mkdir()
+        source = folder / "main.go"
         source.write_text(PROGRAM)
         environment = {**os.environ, "GO111MODULE": "off", "GOTOOLCHAIN": "local", "GOFLAGS": "", "CGO_ENABLED": "0"}
-        environment.setdefault("HOME", folder)
+        environment.setdefault("HOME", str(folder))
         subprocess.run(["go", "build", *options, "-o", "program", source], cwd=folder, env=environment, check=True, timeout=500)
-        return pathlib.Path(folder) / "program"
+        return folder / "program"
 
     def test_goroutines(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for options in ((), ("-ldflags=-s -w",)):
-                program = self.build(folder, *options)
-                for case, words, other in (("channel", "waits to receive from a channel", "main.produce "),
-                                           ("mutex", "waits for a sync.Mutex", "main.hold ")):
-                    with Started(program, case) as started:
-                        answer = settled(started.process.pid, lambda path: path[0]["wait"]["text"].endswith(words) and
-                                         any(frame.startswith("main.main ") for frame in path[0]["stack"]))
-                        text = why(started.process.pid)
-                    self.check(answer)
-                    self.assertEqual((answer["end"], answer["path"][0]["wait"]["kind"]), ("unknown", "goroutine"))
-                    self.assertIn("in main.main;", answer["summary"])
-                    self.assertTrue(answer["path"][0]["stack_complete"])
-                    others = [group for group in answer["goroutines"] if group["id"] != 1]
-                    self.assertEqual([(group["text"], group["has_channel"]) for group in others],
-                                     [("waits in time.Sleep", case == "channel")])
-                    self.assertTrue(any(frame.startswith(other) for frame in others[0]["stack"]), others)
-                    self.assertIn("Other goroutines of the program", text)
+        for options in ((), ("-ldflags=-s -w",)):
+            program = self.build(*options)
+            for case, words, other in (("channel", "waits to receive from a channel", "main.produce "),
+                                       ("mutex", "waits for a sync.Mutex", "main.hold "),
+                                       ("rwmutex", "waits for a sync.RWMutex", "main.main.func")):
+                with Started(program, case) as started:
+                    answer = settled(started.process.pid, lambda path: path[0]["wait"]["text"].endswith(words) and
+                                     any(frame.startswith("main.main ") for frame in path[0]["stack"]))
+                    text = why(started.process.pid)
+                self.check(answer)
+                self.assertEqual((answer["end"], answer["path"][0]["wait"]["kind"]), ("unknown", "goroutine"))
+                self.assertIn("in main.main;", answer["summary"])
+                self.assertTrue(answer["path"][0]["stack_complete"])
+                others = [group for group in answer["goroutines"] if group["id"] != 1]
+                self.assertEqual([(group["text"], group["has_channel"]) for group in others],
+                                 [("waits in time.Sleep", case == "channel")])
+                self.assertTrue(any(frame.startswith(other) for frame in others[0]["stack"]), others)
+                self.assertIn("Other goroutines of the program", text)
 
     def test_socket_of_a_goroutine(self):
         with tempfile.TemporaryDirectory() as folder:
-            program = self.build(folder)
-            with Started(sys.executable, "-c", SERVER, f"{folder}/socket") as server, \
+            program = self.build()
+            with Started(sys.executable, "-c", SERVER, f"{folder}/socket", "1") as server, \
                     Started(program, "socket", f"{folder}/socket") as client:
                 self.assertEqual(client.line, "ready <nil>")
-                answer = settled(client.process.pid, lambda path: len(path) == 2)
+                answer = settled(client.process.pid, lambda path: kinds(path) == ["unix_socket", "sleep"])
             self.assertEqual([(step["pid"], step["wait"]["kind"]) for step in answer["path"]],
                              [(client.process.pid, "unix_socket"), (server.process.pid, "sleep")], answer["summary"])
             self.check(answer)
+
+    def test_wait_for_another_goroutine(self):
+        """The main goroutine, which waits for the same server, is not the one that should act: there is no circle."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.build()
+            with Started(sys.executable, "-c", SERVER, f"{folder}/socket", "2") as server, \
+                    Started(program, "two", f"{folder}/socket") as client:
+                self.assertEqual(client.line, "ready <nil>")
+                there = settled(server.process.pid, lambda path: kinds(path) == ["unix_socket", "goroutine"] and
+                                path[1]["wait"]["text"].endswith("waits to read"), "unknown")
+                back = settled(client.process.pid, lambda path: kinds(path) == ["unix_socket"] * 2, "unknown")
+            self.assertEqual((kinds(there["path"]), there["end"], there["circle"]),
+                             (["unix_socket", "goroutine"], "unknown", None), there["summary"])
+            self.assertIn("Go does not keep which goroutine should act", there["summary"])
+            self.assertIn("waits in time.Sleep", [group["text"] for group in there["goroutines"]])
+            self.assertEqual(([step["pid"] for step in back["path"]], back["end"], back["circle"]),
+                             ([client.process.pid, server.process.pid], "unknown", None), back["summary"])
+            self.check(there)
+
+    def test_many_goroutines(self):
+        """Those in system calls are one group; of the others, 64 groups are told, and how many are not."""
+        with Started(self.build(), "many") as started:
+            idle = idle_thread(started.process.pid)
+            answer = settled(idle, lambda path: path[0]["wait"]["text"].endswith("select without cases"))
+            text = why(idle)
+        groups = {group["text"]: group["count"] for group in answer["goroutines"]}
+        self.assertEqual((groups["is in a system call or in C code"], len(answer["goroutines"]), answer["goroutines_left_out"]),
+                         (3, 64, 8))
+        self.assertIn("and 2 others: is in a system call", text)
+        self.check(answer)
+
+    def test_main_goroutine_that_can_run(self):
+        """Go 1.23 and 1.24 have the status where others have the ID."""
+        environment = {**os.environ, "GOMAXPROCS": "1", "GODEBUG": "asyncpreemptoff=1"}
+        with Started(self.build(), "ready", env=environment) as started:
+            answer = settled(idle_thread(started.process.pid),
+                             lambda path: path[0]["wait"]["text"].endswith("can run, but waits for a thread"))
+        self.assertIn("can run, but waits for a thread, in main.main; it waits for no other goroutine", answer["summary"])
+        self.assertEqual(answer["goroutines"][0]["id"], 1)
 
 
 if __name__ == "__main__":
