@@ -1,4 +1,4 @@
-/* Which thread of those who could end a wait has to act.
+/* Which of the threads that could end a wait has to act.
  *
  * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
  * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is only

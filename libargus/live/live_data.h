@@ -50,7 +50,7 @@ struct live_socket {
 /* A file system, by the device's numbers in /proc/PID/maps. */
 struct live_device {
     unsigned major, minor;
-    bool may_hang; /* whoever reads its files may wait without end */
+    bool may_hang; /* a process that reads its files may wait without end */
 };
 
 /* How a process's memory and files can be read. */
@@ -125,7 +125,7 @@ bool live_maps(uint32_t pid, const struct live_memory_id *id);
 
 /* --- live_reach.c --- */
 
-/* Whether whoever reads this file of the process may wait without end: its file system is another machine's,
+/* Whether a reader of this file of the process may wait without end: its file system is another machine's,
  * or its server does not take requests. */
 bool live_device_may_hang(struct argus_live *live, uint32_t pid, unsigned major, unsigned minor,
                           const char *path);

@@ -1,4 +1,4 @@
-/* File locks: /proc/locks lists each lock, followed by those who wait for it:
+/* File locks: /proc/locks lists each lock, followed by the processes that wait for it:
  *
  *     5: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF
  *     5: -> FLOCK  ADVISORY  WRITE 4712 08:01:1234 0 EOF

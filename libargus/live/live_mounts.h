@@ -40,7 +40,7 @@ uint64_t live_fuse_connection(const struct live_mount *mount);
 size_t live_fuse_servers(struct argus_live *live, const struct live_mount *mount,
                          uint32_t ret[LIVE_CANDIDATES]);
 
-/* Whether whoever reads a file of this file system may wait without end. */
+/* Whether a reader of a file of this file system may wait without end. */
 bool live_mount_may_hang(struct argus_live *live, const struct live_mount *mount);
 
 /* Adds the processes that serve a FUSE file system. */

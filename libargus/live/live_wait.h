@@ -6,7 +6,7 @@
 
 enum { LIVE_CANDIDATES = 64 };
 
-/* Those who could end a wait: processes, of which live_choose() takes a thread, or threads. */
+/* What could end a wait: processes, of which live_choose() takes a thread, or threads. */
 struct live_candidates {
     struct {
         uint32_t process;
@@ -42,7 +42,7 @@ uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
 /* The thread whose end `thread` awaits in pthread_join(); ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_joined(struct argus_live *live, uint32_t thread);
 
-/* Fills `ret` with those who could end `wait` of `thread`, by the rule of its kind. */
+/* Fills `ret` with the processes and threads that could end `wait` of `thread`, by the rule of its kind. */
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
 
