@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,13 +79,9 @@ void polled_lock(void)
 }
 
 /* Opens the file for each try, as package managers do. */
-void polled_path(void)
+static void poll_path(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK};
-    char *path = lock_file();
-    say("holder", child_of(record_lock_and_sleep, path));
-    usleep(SETTLE_US);
-    soon_ready();
     for (;;) {
         int fd = open(path, O_RDWR);
         if (fd < 0 || fcntl(fd, F_SETLK, &lock) == 0)
@@ -92,6 +89,29 @@ void polled_path(void)
         close(fd);
         usleep(SETTLE_US);
     }
+}
+
+void polled_path(void)
+{
+    char *path = lock_file();
+    say("holder", child_of(record_lock_and_sleep, path));
+    usleep(SETTLE_US);
+    soon_ready();
+    poll_path(path);
+}
+
+/* The path can lead to another file, because the holder is in another mount namespace. If none can be made, the case
+ * ends. */
+void polled_elsewhere(void)
+{
+    char *path = lock_file();
+    pid_t holder = child_of(record_lock_and_sleep, path);
+    if (unshare(CLONE_NEWNS) != 0)
+        return;
+    say("holder", holder);
+    usleep(SETTLE_US);
+    soon_ready();
+    poll_path(path);
 }
 
 static void keep_pipe(void *data)
