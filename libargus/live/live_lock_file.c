@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/live_mounts.h"
 #include "live/live_stack_paths.h"
 #include "live/live_wait.h"
 
@@ -117,38 +118,48 @@ void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct ar
 
 /* --- locks for which a process does not wait, but which it may try to take again and again --- */
 
+struct open_file {
+    uint64_t inode, mount; /* the mount's ID */
+};
+
 struct polling {
     struct argus_live *live;
     uint32_t thread;
-    VEC(uint64_t) inodes;    /* of the files that its process has open */
-    struct live_paths paths; /* on its stack */
+    VEC(struct open_file) files; /* that its process has open */
+    struct live_paths paths;     /* on its stack */
 };
 
-static bool inode_of(struct argus_live *live, const struct live_fd *fd, uint64_t *ret)
+static bool read_file(struct argus_live *live, const struct live_fd *fd, struct open_file *ret)
 {
     char info[INFO_BYTES];
     return live_fd_info(live, fd->process, fd->fd, info, sizeof(info)) &&
-           live_field(info, "ino:", 10, ret);
+           live_field(info, "ino:", 10, &ret->inode) &&
+           live_field(info, "mnt_id:", 10, &ret->mount);
 }
 
-static void read_inodes(struct polling *polling)
+static void read_files(struct polling *polling)
 {
     struct argus_live *live = polling->live;
     uint32_t process = live->threads.data[polling->thread].process;
     live_fds(live);
     for (size_t i = 0; i < live->fds.length; i++) {
         const struct live_fd *fd = &live->fds.data[i];
-        uint64_t inode;
-        if (fd->process == process && fd->type == LIVE_FILE_PATH && inode_of(live, fd, &inode) &&
-            !vec_push(&polling->inodes, inode))
+        struct open_file file;
+        if (fd->process == process && fd->type == LIVE_FILE_PATH && read_file(live, fd, &file) &&
+            !vec_push(&polling->files, file))
             live->no_memory = true;
     }
 }
 
-static bool has_open(const struct polling *polling, uint64_t inode)
+/* Files of several file systems can have the same inode, as /dev/null and one of a container's /run. */
+static bool has_open(const struct polling *polling, const struct line *lock)
 {
-    for (size_t i = 0; i < polling->inodes.length; i++)
-        if (polling->inodes.data[i] == inode)
+    struct live_mount mount;
+    uint32_t pid = live_pid_of(polling->live, polling->thread);
+    for (size_t i = 0; i < polling->files.length; i++)
+        if (polling->files.data[i].inode == lock->inode &&
+            live_mount_of_id(pid, polling->files.data[i].mount, &mount) &&
+            mount.major == lock->major && mount.minor == lock->minor)
             return true;
     return false;
 }
@@ -158,13 +169,13 @@ static bool is_path_of(struct argus_live *live, uint32_t path, uint32_t holder,
                        const struct line *lock)
 {
     const struct live_fd *fds;
-    uint64_t inode;
+    struct open_file file;
     const char *text = strtab_get(live->texts, path);
     size_t count = live_fds_of(live, LIVE_FILE_PATH, live_path_key(text), &fds);
     for (size_t i = 0; i < count; i++)
         if (fds[i].process == holder && fds[i].path &&
             strcmp(strtab_get(live->texts, fds[i].path), text) == 0 &&
-            inode_of(live, &fds[i], &inode) && inode == lock->inode)
+            read_file(live, &fds[i], &file) && file.inode == lock->inode)
             return true;
     return false;
 }
@@ -173,7 +184,7 @@ static bool is_path_of(struct argus_live *live, uint32_t path, uint32_t holder,
 static bool may_want(const struct polling *polling, const struct line *lock, uint32_t holder)
 {
     struct argus_live *live = polling->live;
-    if (has_open(polling, lock->inode))
+    if (has_open(polling, lock))
         return true;
     for (size_t i = 0; i < polling->paths.count; i++)
         if (is_path_of(live, polling->paths.texts[i], holder, lock))
@@ -211,8 +222,8 @@ void live_polled_locks(struct argus_live *live, uint32_t thread, uint64_t sp,
     if (!file)
         return;
     live_stack_paths(live, live_pid_of(live, thread), sp, &polling.paths);
-    read_inodes(&polling);
+    read_files(&polling);
     add_polled(&polling, file, ret);
-    vec_deinit(&polling.inodes);
+    vec_deinit(&polling.files);
     fclose(file);
 }

@@ -81,6 +81,11 @@ static bool has_device(const struct live_mount *mount, const void *device)
     return mount->major == numbers[0] && mount->minor == numbers[1];
 }
 
+bool live_mount_of_id(uint32_t pid, uint64_t id, struct live_mount *ret)
+{
+    return find_mount(pid, has_id, &id, ret);
+}
+
 bool live_mount_of_device(uint32_t pid, unsigned major, unsigned minor, struct live_mount *ret)
 {
     const unsigned numbers[] = {major, minor};

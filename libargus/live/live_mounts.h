@@ -26,6 +26,8 @@ bool live_mount_of_wait(struct argus_live *live, uint32_t thread,
                         const struct argus_live_wait *wait, struct live_mount *ret);
 /* The mount of an absolute path, as the process sees it. */
 bool live_mount_of_path(uint32_t pid, const char *path, struct live_mount *ret);
+/* The mount with this ID ("mnt_id:" of a descriptor). */
+bool live_mount_of_id(uint32_t pid, uint64_t id, struct live_mount *ret);
 /* A mount of the file system with this device. */
 bool live_mount_of_device(uint32_t pid, unsigned major, unsigned minor, struct live_mount *ret);
 enum live_mount_kind live_mount_kind(const struct live_mount *mount);
