@@ -19,6 +19,7 @@
 
 #undef __always_inline
 #define __always_inline inline
+#define __noinline
 #define SEC(name)
 #define __uint(name, value) int(*name)[value]
 #define __type(name, type)  type *name

@@ -206,26 +206,22 @@ static __always_inline bool is_asking(const struct bpf_poller *poller, uint64_t 
     return poller->asks >= BPF_POLLER_ASKS && now_ns - poller->asked_ns <= POLLER_ASKS_NS;
 }
 
-static __always_inline void poller_enters(const struct moment *now, struct poll_call call)
+/* A function with a stack of its own: the caller reads the frames of interpreters, too, and the
+ * kernel allows 512 bytes for a chain of calls. */
+static __noinline void poller_polls(const struct moment *now, const struct poll_call *call)
 {
     uint32_t tid = (uint32_t)now->tid;
-    uint64_t number = call.number, sp = call.sp;
-    if (!settings.watch_polls)
-        return;
-    if (number == ARCH_RESTART)
-        poller_goes_on(tid);
-    if (!bit_is_set(settings.poll_syscalls, number))
-        return;
+    uint64_t number = call->number, sp = call->sp;
     struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
     if (!poller)
         return;
     poller->interrupted = BPF_POLLER_AWAY;
     poller->seen_ns = now->time_ns;
-    bool same = poller->loop_set.number == number && poller->loop_set.object == call.first &&
+    bool same = poller->loop_set.number == number && poller->loop_set.object == call->first &&
                 !is_select(number);
-    bool looks = is_look(&call), waits_first = !looks && !poller->may_wait;
-    copy_poll_set(&poller->handler_set, &call);
-    uint64_t fds = poll_set_fds(&poller->handler_set, &call);
+    bool looks = is_look(call), waits_first = !looks && !poller->may_wait;
+    copy_poll_set(&poller->handler_set, call);
+    uint64_t fds = poll_set_fds(&poller->handler_set, call);
     bool foreign = !looks && is_foreign(poller, fds);
     if (foreign || (!waits_first && is_in_handler(poller, sp, same, looks)) ||
         is_asking(poller, now->time_ns)) {
@@ -244,6 +240,16 @@ static __always_inline void poller_enters(const struct moment *now, struct poll_
     if (!same || waits_first || sp > poller->sp)
         poller->sp = sp;
     poller->loop_set = poller->handler_set;
+}
+
+static __always_inline void poller_enters(const struct moment *now, struct poll_call call)
+{
+    if (!settings.watch_polls)
+        return;
+    if (call.number == ARCH_RESTART)
+        poller_goes_on((uint32_t)now->tid);
+    if (bit_is_set(settings.poll_syscalls, call.number))
+        poller_polls(now, &call);
 }
 
 /* The facts about a call for poller_returns(). */
