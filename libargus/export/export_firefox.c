@@ -28,7 +28,7 @@ struct firefox {
  * limit of memory each further attempt is slow. */
 static void add(struct firefox *out, json_t *column, json_t *value)
 {
-    out->failed |= json_array_append_new(column, value) != 0;
+    out->failed |= !json_add(column, value);
 }
 
 static json_t *ms(const struct firefox *out, uint64_t ns)

@@ -123,7 +123,7 @@ static struct argus_error *take_all(const struct fleet_database *database, sqlit
         for (int i = 0; i < sqlite3_column_count(statement); i++)
             json_put(object, sqlite3_column_name(statement, i), value_json(statement, i));
         bool is_whole = json_is_whole(object);
-        if (json_array_append_new(list, object) != 0 || !is_whole)
+        if (!json_add(list, object) || !is_whole)
             return argus_error_memory();
     }
     return status == SQLITE_DONE ? NULL : fleet_database_error(database, "cannot read");

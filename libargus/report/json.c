@@ -74,9 +74,9 @@ void json_put(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value);
 }
 
-void json_add(json_t *array, json_t *value)
+bool json_add(json_t *array, json_t *value)
 {
-    json_array_append_new(array, value);
+    return json_array_append_new(array, value) == 0;
 }
 
 json_t *json_vertex(const struct argus_report_context *context, uint32_t vertex,

@@ -28,7 +28,8 @@ json_t *json_time(const struct argus_trace *trace, uint64_t ns);
 /* Puts `value`, which it takes, under `key`. A NULL value makes the object invalid, and
  * json_write() then returns an error. */
 void json_put(json_t *object, const char *key, json_t *value);
-void json_add(json_t *array, json_t *value);
+/* Adds `value`, which it takes. False: no memory, also if `value` is NULL. */
+bool json_add(json_t *array, json_t *value);
 
 /* The object of a vertex (DESIGN section 8). `threshold_ns`: the duration from which its type
  * counts as long. */
