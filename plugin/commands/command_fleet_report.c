@@ -4,7 +4,7 @@
 #include "plugin/fleet/fleet_kind.h"
 #include "plugin/fleet/fleet_page.h"
 #include "plugin/fleet/fleet_place.h"
-#include "plugin/page_file.h"
+#include "plugin/output_file.h"
 #include "report/json.h"
 
 static const struct command_option options[] = {
@@ -58,7 +58,7 @@ static struct argus_error *add_kind(struct fleet_report *report, const struct fl
                                                      report->limit ? report->limit + 1 : 0, group);
     if (!error && !json_is_whole(group))
         error = argus_error_memory();
-    if (json_array_append_new(report->groups, group) != 0 && !error)
+    if (!json_add(report->groups, group) && !error)
         error = argus_error_memory();
     return error;
 }
@@ -102,11 +102,14 @@ static struct argus_error *collect(struct fleet_report *report, const char *sign
     return signature ? add_kind(report, &report->filter) : add_kinds(report);
 }
 
-static struct argus_error *write_page(const struct argus_sink *sink, void *context)
+static struct argus_error *save_page(const struct fleet_report *report, const char *path)
 {
-    const struct fleet_report *report = context;
-    fleet_page_write(sink, report->totals, report->groups, report->all, report->limit);
-    return NULL;
+    struct output_file file;
+    struct argus_error *error = output_file_open(path, &file);
+    if (error)
+        return error;
+    fleet_page_write(&file.sink, report->totals, report->groups, report->all, report->limit);
+    return output_file_close(&file, NULL);
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -120,7 +123,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = collect(&report, arguments_word(arguments, 0));
     session_end_progress(session);
     if (!error)
-        error = page_file_save(session, path, write_page, &report);
+        error = save_page(&report, path);
     if (!error)
         session_printf(session, "%s: %zu of %zu kinds of hangs\n", path,
                        json_array_size(report.groups), report.all);

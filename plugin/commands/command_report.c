@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "plugin/hang_options.h"
 #include "plugin/hang_story.h"
-#include "plugin/page_file.h"
+#include "plugin/output_file.h"
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE"},
@@ -228,17 +228,17 @@ static struct argus_error *infer_contexts(struct page_maker *maker)
 
 /* --- the file --- */
 
-static struct argus_error *write_page(const struct argus_sink *sink, void *data)
-{
-    struct page_maker *maker = data;
-    struct argus_report_context context = maker->analysis.report;
-    context.sink = sink;
-    return argus_page_write(&context, &maker->page);
-}
-
 static struct argus_error *save_page(struct page_maker *maker, const char *path)
 {
-    struct argus_error *error = page_file_save(maker->analysis.session, path, write_page, maker);
+    struct argus_report_context context = maker->analysis.report;
+    struct output_file file;
+    struct argus_error *error = output_file_open(path, &file);
+    if (error)
+        return error;
+    context.sink = &file.sink;
+    error = argus_page_write(&context, &maker->page);
+    session_end_progress(maker->analysis.session);
+    error = output_file_close(&file, error);
     if (!error)
         session_printf(maker->analysis.session,
                        "%s: %zu hangs, %zu of them explained; %zu contexts\n", path,
