@@ -44,11 +44,7 @@ static bool may_write(struct code_budget *budget, const struct code_scope *scope
         called = code_library_function(budget->library, scope->function->image, target.address);
     if (!called || called->start != target.address)
         return true;
-    struct code_scope inner = {.function = called,
-                               .head = CODE_NONE,
-                               .caller = scope,
-                               .call = node,
-                               .depth = scope->depth + 1};
+    struct code_scope inner = code_scope_of_call(scope, node, called);
     return looks_into(budget, &inner, flag, depth + 1);
 }
 

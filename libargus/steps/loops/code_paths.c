@@ -282,11 +282,7 @@ static void take_result(struct finder *finder, const struct code_scope *scope, u
     if (is_mapping)
         take_mapping(finder, scope, node, &target, ret);
     const struct code_function *function = called_function(finder, scope, &target);
-    struct code_scope called = {.function = function,
-                                .head = CODE_NONE,
-                                .caller = scope,
-                                .call = node,
-                                .depth = scope->depth + 1};
+    struct code_scope called = code_scope_of_call(scope, node, function);
     bool is_call = code_is_call(&scope->function->nodes.data[node]);
     if (function && !is_mapping)
         find_returned(finder, &called, ret);

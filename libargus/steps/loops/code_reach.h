@@ -22,6 +22,17 @@ struct code_scope {
     uint8_t handed_on, handed_as;
 };
 
+/* The scope of `function`, which the call at `node` of `caller` executes. */
+static inline struct code_scope code_scope_of_call(const struct code_scope *caller, uint32_t node,
+                                                   const struct code_function *function)
+{
+    return (struct code_scope){.function = function,
+                               .head = CODE_NONE,
+                               .caller = caller,
+                               .call = node,
+                               .depth = caller->depth + 1};
+}
+
 /* A word of the stack: code addresses it by the stack pointer or the frame pointer. */
 struct code_slot {
     uint8_t reg;

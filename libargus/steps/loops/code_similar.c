@@ -213,11 +213,7 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
     const struct code_function *called = called_function(search, scope, node);
     if (!called)
         return;
-    struct code_scope inner = {.function = called,
-                               .head = CODE_NONE,
-                               .caller = scope,
-                               .call = node,
-                               .depth = scope->depth + 1};
+    struct code_scope inner = code_scope_of_call(scope, node, called);
     if (is_outer)
         search->outer_node = node;
     look_into(search, &inner);

@@ -244,11 +244,7 @@ static bool is_result(uint8_t reg)
 static void follow_function(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                             const struct code_function *function, uint8_t reg)
 {
-    struct code_scope called = {.function = function,
-                                .head = CODE_NONE,
-                                .caller = scope,
-                                .call = node,
-                                .depth = scope->depth + 1};
+    struct code_scope called = code_scope_of_call(scope, node, function);
     for (uint32_t i = 0; i < function->nodes.length; i++) {
         const struct instruction *at = &function->nodes.data[i];
         if (at->flow == FLOW_RETURN)

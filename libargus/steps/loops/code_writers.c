@@ -160,11 +160,7 @@ static void look_at_call(struct search *search, const struct code_scope *scope, 
     search->found->is_cut |= target->is_here && !called;
     if (!called || called == scope->function || scope->depth == MOST_CALLS)
         return;
-    struct code_scope inner = {.function = called,
-                               .head = CODE_NONE,
-                               .caller = scope,
-                               .call = node,
-                               .depth = scope->depth + 1};
+    struct code_scope inner = code_scope_of_call(scope, node, called);
     if (is_outer)
         search->outer_node = node;
     look_into(search, &inner);
@@ -204,15 +200,10 @@ static void look_at_handed_on(struct search *search, const struct handing *handi
 {
     const struct code_function *outer = search->outer;
     uint32_t outer_node = search->outer_node;
-    struct code_scope inner = {.function = function,
-                               .head = CODE_NONE,
-                               .caller = handing->scope,
-                               .call = handing->node,
-                               .depth = handing->scope->depth + 1,
-                               .is_handed_on = true,
-                               .handed_on =
-                                   code_argument(handing->scope->function, handing->variable),
-                               .handed_as = code_argument(handing->scope->function, handing->as)};
+    struct code_scope inner = code_scope_of_call(handing->scope, handing->node, function);
+    inner.is_handed_on = true;
+    inner.handed_on = code_argument(handing->scope->function, handing->variable);
+    inner.handed_as = code_argument(handing->scope->function, handing->as);
     search->outer = function;
     search->outer_node = CODE_NONE;
     search->is_guess = handing->as != 0;

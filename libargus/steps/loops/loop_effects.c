@@ -100,11 +100,7 @@ static void look_at_call(struct finder *finder, const struct code_scope *scope, 
         finder->effects->acts = true;
         return;
     }
-    struct code_scope inner = {.function = called,
-                               .head = CODE_NONE,
-                               .caller = scope,
-                               .call = node,
-                               .depth = scope->depth + 1};
+    struct code_scope inner = code_scope_of_call(scope, node, called);
     look_into(finder, &inner);
 }
 
