@@ -82,31 +82,60 @@ static bool is_own(const struct argus_symbol *symbol)
                         : strncmp(symbol->function, "__", 2) != 0;
 }
 
-/* Of functions inlined into each other, the innermost one that is the program's own; else the
- * outermost, whose name tells what it was made for. */
+/* Of functions inlined into each other, the innermost one that is the program's own; NULL. */
 static const struct argus_symbol *own_symbol(const struct argus_functions *functions)
 {
-    for (uint32_t i = 0; i < functions->count; i++) {
-        const struct argus_symbol *symbol = &functions->symbols[i];
-        if (is_own(symbol))
-            return symbol;
-    }
-    return &functions->symbols[functions->count - 1];
+    for (uint32_t i = 0; i < functions->count; i++)
+        if (is_own(&functions->symbols[i]))
+            return &functions->symbols[i];
+    return NULL;
+}
+
+/* The functions at an address, as answers name them. A function of the compiler's library that was made
+ * for the program's own code ("std::sys::backtrace::__rust_begin_short_backtrace", which executes a
+ * closure) has that code inlined, which answers leave out elsewhere. */
+static const struct argus_symbol *find_own(struct diagnoser *d, uint32_t process, uint64_t time_ns,
+                                           uint64_t address, bool is_return,
+                                           struct argus_functions *ret)
+{
+    argus_symbols_named(d->symbols, process, time_ns, address, is_return, ret);
+    const struct argus_symbol *own = own_symbol(ret);
+    if (own || !ret->symbols[0].function)
+        return own;
+    argus_symbols_find_all(d->symbols, process, time_ns, address, is_return, ret);
+    return own_symbol(ret);
+}
+
+/* If none is its own, the outermost one's name tells what it was made for. */
+static const struct argus_symbol *chosen(const struct argus_functions *functions,
+                                         const struct argus_symbol *own)
+{
+    return own ? own : &functions->symbols[functions->count - 1];
 }
 
 char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
                       bool is_return)
 {
     struct argus_functions functions;
-    find_named(d, v, address, is_return, &functions);
-    return text_place(own_symbol(&functions), address);
+    const struct argus_symbol *own =
+        find_own(d, d->view.threads[v->thread].process, v->end_ns, address, is_return, &functions);
+    return text_place(chosen(&functions, own), address);
 }
 
-char *text_process_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t address)
+/* Functions without a name are taken for the program's own. */
+char *text_writer_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t bias,
+                        const struct code_writer *writer)
 {
-    struct argus_functions functions;
-    argus_symbols_named(d->symbols, process, time_ns, address, false, &functions);
-    return text_place(own_symbol(&functions), address);
+    struct argus_functions functions = {.count = 1};
+    const struct argus_symbol *own = NULL;
+    uint64_t address = writer->address + bias;
+    for (uint32_t i = 0; i < writer->way_count && !own; i++) {
+        address = writer->way[i] + bias;
+        own = find_own(d, process, time_ns, address, false, &functions);
+        if (!functions.symbols[0].function)
+            break;
+    }
+    return text_place(chosen(&functions, own), address);
 }
 
 /* The function `level` levels inside the outermost one. */

@@ -93,8 +93,28 @@ static void find_written(struct diagnoser *d, const struct loop_stack *stack,
     keep_enders(stack, flag, ret_resets, ret);
 }
 
+/* Several functions may call the one that writes. */
+static struct argus_flag_writer *find_told(const struct argus_loop_variable *variable,
+                                           const struct argus_flag_writer *writer)
+{
+    for (size_t i = 0; writer->place && i < variable->writer_count; i++) {
+        struct argus_flag_writer *told = &variable->writers[i];
+        if (told->process == writer->process && told->value == writer->value &&
+            told->has_value == writer->has_value && strcmp(told->place, writer->place) == 0)
+            return told;
+    }
+    return NULL;
+}
+
 bool flag_writer_add(struct argus_loop_variable *variable, const struct argus_flag_writer *writer)
 {
+    struct argus_flag_writer *told = find_told(variable, writer);
+    if (told) {
+        told->is_possible &= writer->is_possible;
+        told->signals |= writer->signals;
+        free(writer->place);
+        return true;
+    }
     struct argus_flag_writer *more =
         writer->place
             ? realloc(variable->writers, (variable->writer_count + 1) * sizeof(*variable->writers))
@@ -116,14 +136,15 @@ static bool tell_writers(struct diagnoser *d, const struct loop_stack *stack,
     for (uint32_t i = 0; i < written->uses.count; i++)
         for (uint32_t k = 0; good && k < written->writers[i].count; k++) {
             const struct code_writer *writer = &written->writers[i].all[k];
-            uint64_t address = writer->address + written->uses.all[i].bias;
-            good = flag_writer_add(
-                ret, &(struct argus_flag_writer){.place = text_code_place(d, v, address, false),
-                                                 .process = ARGUS_NONE,
-                                                 .value = writer->value,
-                                                 .has_value = writer->has_value,
-                                                 .signals = writer->signals,
-                                                 .is_possible = writer->is_possible});
+            char *place = text_writer_place(d, d->view.threads[v->thread].process, v->end_ns,
+                                            written->uses.all[i].bias, writer);
+            good = flag_writer_add(ret,
+                                   &(struct argus_flag_writer){.place = place,
+                                                               .process = ARGUS_NONE,
+                                                               .value = writer->value,
+                                                               .has_value = writer->has_value,
+                                                               .signals = writer->signals,
+                                                               .is_possible = writer->is_possible});
         }
     return good;
 }

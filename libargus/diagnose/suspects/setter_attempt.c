@@ -9,9 +9,9 @@
 
 static struct attempt_mark mark_take(const struct diagnoser *d)
 {
-    return (struct attempt_mark){d->path.length,  d->culprits.length,
-                                 d->cycle.length, d->uncertain.length,
-                                 d->guessed,      d->cycle_broken_by_timeout};
+    return (struct attempt_mark){
+        d->path.length, d->culprits.length,         d->cycle.length, d->uncertain.length,
+        d->guessed,     d->cycle_broken_by_timeout, d->baseline,     d->baseline_graph};
 }
 
 static void mark_restore(const struct attempt_mark *mark, struct diagnoser *d)
@@ -24,6 +24,8 @@ static void mark_restore(const struct attempt_mark *mark, struct diagnoser *d)
     d->cycle.length = mark->cycle;
     d->guessed = mark->guessed;
     d->cycle_broken_by_timeout = mark->is_broken;
+    d->baseline = mark->baseline;
+    d->baseline_graph = mark->baseline_graph;
 }
 
 /* Whether what was found since the mark is more than that the setter waited. */
@@ -68,8 +70,8 @@ static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_a
     return reason_copy(&forgot, &culprit->why) ? NULL : argus_error_memory();
 }
 
-/* A setter in its home wait: whether it took a request of the loop's thread and forgot the
- * variable. */
+/* A setter in its home wait, which may be too rare to be known as that: whether it took a request of
+ * the loop's thread and forgot the variable. */
 static struct argus_error *explain_idle(struct diagnoser *d, struct setter_attempt *attempt)
 {
     struct walk_position position = {
@@ -94,7 +96,7 @@ struct argus_error *setter_attempt_run(struct diagnoser *d, struct setter_attemp
         error = attempt->note(d, attempt);
         if (!error && i > 0)
             error = explain_busy(d, attempt, is_idle);
-        else if (!error && (is_idle || attempt->is_recorded))
+        else if (!error)
             error = explain_idle(d, attempt);
     }
     if (!error && !attempt->is_taken)

@@ -9,6 +9,8 @@
 struct attempt_mark {
     size_t path, culprits, cycle, uncertain;
     bool guessed, is_broken;
+    uint32_t baseline;
+    const struct argus_graph *baseline_graph;
 };
 
 struct setter_attempt {

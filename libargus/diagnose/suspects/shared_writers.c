@@ -122,11 +122,11 @@ static bool is_told(const struct argus_loop_variable *variable, const char *plac
     return false;
 }
 
-static bool tell_writer(struct search *search, uint32_t process, uint64_t address,
+static bool tell_writer(struct search *search, uint32_t process, uint64_t bias,
                         const struct code_writer *writer)
 {
     struct argus_flag_writer told = {
-        .place = text_process_place(search->d, process, search->waiter->end_ns, address),
+        .place = text_writer_place(search->d, process, search->waiter->end_ns, bias, writer),
         .process = process,
         .value = writer->value,
         .has_value = writer->has_value,
@@ -150,7 +150,7 @@ static bool look_at_use(struct search *search, const struct mapped_files *files,
         const struct code_writer writer = writers.all[i];
         if (flag_write_continues(search->flag, search->resets, &writer))
             continue;
-        good = tell_writer(search, files->process, writer.address + use->bias, &writer);
+        good = tell_writer(search, files->process, use->bias, &writer);
         writers.all[kept++] = writer;
     }
     writers.count = kept;

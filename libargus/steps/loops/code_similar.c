@@ -28,7 +28,6 @@ struct search {
     struct idmap visits; /* functions by where they begin → how often, from the outer function */
     struct idmap starts; /* those that are looked at by themselves */
     const struct code_function *outer;
-    uint32_t outer_node; /* the call of `outer` that is followed; CODE_NONE: none */
     struct code_writers *found;
     /* by writer: debug information names the member, or it is a closure of the waiter's */
     bool is_likely[CODE_WRITERS_MAX];
@@ -113,12 +112,11 @@ static bool is_closure(const struct search *search, const struct code_function *
 }
 
 /* A function is told once; with a value, if it stores no other one. */
-static void add(struct search *search, uint32_t node, bool names_member, bool has_value,
-                int64_t value)
+static void add(struct search *search, const struct code_scope *scope, uint32_t node,
+                bool names_member, bool has_value, int64_t value)
 {
     const struct code_function *function = search->outer;
     struct code_writers *found = search->found;
-    uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
     for (uint32_t i = 0; i < found->count; i++)
         if (found->all[i].start == function->start) {
             search->is_likely[i] |= names_member;
@@ -130,12 +128,11 @@ static void add(struct search *search, uint32_t node, bool names_member, bool ha
         return;
     }
     search->is_likely[found->count] = names_member || is_closure(search, function);
-    found->all[found->count++] = (struct code_writer){.address = function->nodes.data[at].address,
-                                                      .start = function->start,
-                                                      .bytes = function->bytes,
-                                                      .value = value,
-                                                      .has_value = has_value,
-                                                      .is_possible = true};
+    struct code_writer *writer = &found->all[found->count++];
+    *writer = code_writer_at(scope, node, function);
+    writer->value = value;
+    writer->has_value = has_value;
+    writer->is_possible = true;
 }
 
 /* Words of the stack are reached by nobody else. */
@@ -167,7 +164,7 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     bool is_known = is_named(search, &path, &member, &name);
     if (is_known && *wanted && !is_member_alike(name, wanted))
         return;
-    add(search, node, is_known && *wanted, has_value, has_value ? value : 0);
+    add(search, scope, node, is_known && *wanted, has_value, has_value ? value : 0);
 }
 
 /* --- functions --- */
@@ -209,16 +206,11 @@ static void look_into(struct search *search, const struct code_scope *scope);
 
 static void look_at_call(struct search *search, const struct code_scope *scope, uint32_t node)
 {
-    bool is_outer = search->outer_node == CODE_NONE;
     const struct code_function *called = called_function(search, scope, node);
     if (!called)
         return;
     struct code_scope inner = code_scope_of_call(scope, node, called);
-    if (is_outer)
-        search->outer_node = node;
     look_into(search, &inner);
-    if (is_outer)
-        search->outer_node = CODE_NONE;
 }
 
 static void look_into(struct search *search, const struct code_scope *scope)
@@ -252,7 +244,6 @@ static void look_at_function(struct search *search, uint64_t start)
         code_library_function(search->library, search->image, start);
     struct code_scope scope = {.function = function, .head = CODE_NONE};
     search->outer = function;
-    search->outer_node = CODE_NONE;
     idmap_clear(&search->visits);
     if (function && !is_of_runtime(search, function))
         look_into(search, &scope);

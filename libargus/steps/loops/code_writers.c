@@ -69,15 +69,27 @@ static void add_writer(struct search *search, const struct code_writer *writer)
         found->all[found->count++] = *writer;
 }
 
-/* Of the function with the reference: `node` is in it, or in a function that it calls. */
-static struct code_writer writer_at(const struct search *search, uint32_t node)
+struct code_writer code_writer_at(const struct code_scope *scope, uint32_t node,
+                                  const struct code_function *outer)
 {
-    const struct code_function *function = search->outer;
-    uint32_t at = search->outer_node != CODE_NONE ? search->outer_node : node;
-    return (struct code_writer){.address = function->nodes.data[at].address,
-                                .start = function->start,
-                                .bytes = function->bytes,
-                                .is_possible = search->is_guess};
+    struct code_writer writer = {.start = outer->start, .bytes = outer->bytes};
+    for (; scope; node = scope->call, scope = scope->caller) {
+        writer.address = scope->function->nodes.data[node].address;
+        if (writer.way_count < CODE_WAY_MAX)
+            writer.way[writer.way_count++] = writer.address;
+        if (scope->function == outer)
+            break;
+    }
+    return writer;
+}
+
+/* Of the function with the reference: `node` is in it, or in a function that it calls. */
+static struct code_writer writer_at(const struct search *search, const struct code_scope *scope,
+                                    uint32_t node)
+{
+    struct code_writer writer = code_writer_at(scope, node, search->outer);
+    writer.is_possible = search->is_guess;
+    return writer;
 }
 
 /* Of two words that are stored at once, the one that the variable gets. */
@@ -138,7 +150,7 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
         add_pointer(search, scope, node, distance);
         return;
     }
-    struct code_writer writer = writer_at(search, node);
+    struct code_writer writer = writer_at(search, scope, node);
     writer.is_possible |= stored.elements || search->flag.elements;
     bool is_whole = distance == 0 && stored.size_bytes >= search->flag.size_bytes;
     writer.has_value = is_whole && code_constant_stored(&search->budget, scope, node,
@@ -296,7 +308,7 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
     } else if (!search->pointers && points &&
                !code_is_sleep(target.name) && /* it has no such argument */
                !code_takes_lock(target.name) && !code_tries_semaphore(target.name)) {
-        struct code_writer writer = writer_at(search, node);
+        struct code_writer writer = writer_at(search, scope, node);
         writer.is_possible = !code_posts_semaphore(target.name);
         add_writer(search, &writer);
     }

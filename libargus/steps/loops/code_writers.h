@@ -12,12 +12,17 @@
 #include "steps/loops/loop_flags.h"
 
 #define CODE_WRITERS_MAX 16
+#define CODE_WAY_MAX     8
 #define CODE_CALLERS_MAX 64
 
 struct code_writer {
     uint64_t address;      /* of the instruction that writes, or calls a function that does */
     uint64_t start, bytes; /* of its function; addresses of the file */
-    int64_t value;         /* … that it writes, if has_value */
+    /* the instruction that writes, and the calls that lead to it, the innermost first; the last one is
+     * `address` */
+    uint64_t way[CODE_WAY_MAX];
+    uint32_t way_count;
+    int64_t value; /* … that it writes, if has_value */
     bool has_value;
     uint64_t signals; /* whose handler the function is: signal n is bit n - 1 */
     /* it gives the variable's address to a function of another file, is a callback that may get it,
@@ -34,6 +39,10 @@ struct code_writers {
 /* False: none, or the code does not tell. Costs less than a second for a file of 200 MB. Any thread
  * may call it, a file at a time. */
 bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret);
+
+/* A write, or a call that is one, at `node` of the scope, which `outer` leads to by calls. */
+struct code_writer code_writer_at(const struct code_scope *scope, uint32_t node,
+                                  const struct code_function *outer);
 
 /* By address. */
 void code_writers_sort(struct code_writers *writers);

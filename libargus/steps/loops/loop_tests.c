@@ -45,13 +45,40 @@ static bool reads_variable(struct code_budget *budget, const struct code_scope *
     return code_path_is_same(&path, variable);
 }
 
+static uint32_t loaded_by(struct code_budget *budget, const struct code_scope *scope, uint32_t node)
+{
+    uint8_t reg = register_lone_general(scope->function->nodes.data[node].reads);
+    return reg == REGISTER_NONE ? CODE_NONE : code_reach_only(budget, scope, false, node, reg);
+}
+
+/* Unoptimized code tests a bit by three instructions: `movzx eax, [x]; and eax, 2; test al, al`. Some shift the bit to the right first.
+ * Returns the load; `*ret_bits`: of it. CODE_NONE: it is no such test. */
+static uint32_t masked_load(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node, uint64_t *ret_bits)
+{
+    enum { LOWEST = 0xff, MOST = 32 }; /* the bits that each comparison looks at; a shift */
+    const struct instruction *at = &scope->function->nodes.data[node];
+    if (at->bit_use != BITS_MASKED || at->memory_count || !at->has_immediate || !at->bits ||
+        at->bits > LOWEST)
+        return CODE_NONE;
+    *ret_bits = at->bits;
+    node = loaded_by(budget, scope, node);
+    if (node == CODE_NONE)
+        return CODE_NONE;
+    at = &scope->function->nodes.data[node];
+    if (at->bit_use != BITS_SHIFTED || at->memory_count || at->bits >= MOST)
+        return node;
+    *ret_bits <<= at->bits;
+    return loaded_by(budget, scope, node);
+}
+
 /* Whether the comparison is one of the variable with a constant, or with itself. */
 static bool read_comparison(struct code_budget *budget, const struct code_scope *scope,
                             uint32_t node, const struct code_path *variable, struct loop_test *ret)
 {
     const struct instruction *at = &scope->function->nodes.data[node];
     uint64_t values = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    uint8_t reg = register_lone_general(at->reads);
+    uint64_t bits;
     ret->tests_bits = at->tests_bits;
     ret->is_own = at->tests_bits && !at->has_immediate && !at->memory_count;
     ret->operand = at->has_immediate ? at->immediate : 0;
@@ -59,8 +86,14 @@ static bool read_comparison(struct code_budget *budget, const struct code_scope 
         return false;
     if (at->memory_count)
         return !values && reads_variable(budget, scope, node, variable);
-    uint32_t load =
-        reg == REGISTER_NONE ? CODE_NONE : code_reach_only(budget, scope, false, node, reg);
+    uint32_t load = loaded_by(budget, scope, node);
+    uint32_t masked =
+        load != CODE_NONE && ret->is_own ? masked_load(budget, scope, load, &bits) : CODE_NONE;
+    if (masked != CODE_NONE && (ret->condition & ~CONTRARY) == IF_EQUAL) {
+        ret->is_own = false;
+        ret->operand = (int64_t)bits;
+        load = masked;
+    }
     return load != CODE_NONE && scope->function->nodes.data[load].is_move &&
            reads_variable(budget, scope, load, variable);
 }

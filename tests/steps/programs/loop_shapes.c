@@ -56,6 +56,7 @@ OWN __thread volatile char arrived;
 static __thread volatile int unused_here, has_come; /* in a library without a symbol */
 int poll_device(void);
 
+#include "bit_shapes.h"
 #include "called_shapes.h"
 #include "shared_shapes.h"
 
