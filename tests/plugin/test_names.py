@@ -1,8 +1,13 @@
 """Names that a stranger chose: escapes, marks of writing direction, HTML and 64 KB length, through every command."""
 import json
+import os
+import pathlib
 import re
+import subprocess
+import sys
+import time
 
-from harness import expect, expect_in, freezes, main
+from harness import expect, expect_equal, expect_in, freezes, main
 
 LONG = "L" * 65000
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202eexe.\u2066\x7f\r\x08\u0085"
@@ -95,6 +100,58 @@ def test_lists_of_hangs_escape_names(setup):
         done = setup.run(*words, folder, code=0)
         check(f"argus {' '.join(words)} FOLDER", done.stdout + done.stderr)
         expect_in("3.00 s" if words == ["hangs"] else "12ab", done.stdout)
+
+
+def test_the_fleet_escapes_names(setup):
+    data = {"XDG_DATA_HOME": str(setup.folder / "data")}
+    path = trace(setup)
+    setup.run("fleet", "add", "--machine", f"m{EVIL}{HTML}", path, code=0, **data)
+    kind = json.loads(setup.run("fleet", "--json", code=0, **data).stdout)["rows"][0]["signature"]
+    for words in (["fleet"], ["fleet", "--json"], ["fleet", "show", kind], ["fleet", "show", kind, "--json"],
+                  ["fleet", "add", "--again", path], ["fleet", "add", "--again", "--json", path]):
+        done = setup.run(*words, code=0, **data)
+        check(f"argus {' '.join(map(str, words))}", done.stdout + done.stderr)
+    page = setup.folder / "fleet.html"
+    setup.run("fleet", "report", "-o", page, code=0, **data)
+    text = page.read_bytes().decode()
+    check("argus fleet report", text)
+    expect("<script>alert" not in text and "<img src=x" not in text, "a name became HTML")
+
+
+def test_why_escapes_names(setup):
+    """A process that chose its name, its arguments and the path of what it waits for."""
+    fifo = setup.folder / f"a{EVIL}{HTML}".replace("/", "")
+    os.mkfifo(fifo)
+    code = f"import sys\nopen('/proc/self/comm', 'w').write({EVIL!r})\nprint('named', flush=True)\nopen(sys.argv[1])"
+    with subprocess.Popen([sys.executable, "-c", code, fifo, EVIL], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            expect_equal("its output", program.stdout.readline(), "named\n")
+            until = time.monotonic() + 20
+            while "fifo" not in wchan(program.pid) and time.monotonic() < until:
+                time.sleep(0.05)
+            for words in (["why", program.pid], ["why", program.pid, "--json"]):
+                done = setup.run(*words)
+                expect(done.returncode in (0, 1), done.stderr)
+                check("argus why", done.stdout + done.stderr)
+                expect_in("\\u001b", done.stdout.lower())
+        finally:
+            program.kill()
+
+
+def wchan(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/wchan").read_text()
+    except OSError:
+        return "fifo"  # not to be read here: no wait
+
+
+def test_no_command_is_left_out(setup):
+    """Each command that takes a trace is in COMMANDS, or is named here."""
+    elsewhere = {"report", "debug", "step", "import", "load", "undo", "answer", "answers export", "answers clear", "schema list"}
+    tried = {" ".join(words[:n]) for words in COMMANDS for n in (1, 2)} | elsewhere
+    for command in json.loads(setup.run("help", "--json", code=0).stdout)["commands"]:
+        name = command["name"]
+        expect(not command["reads_trace"] or name.startswith("fleet") or name in tried, f"argus {name} is tried nowhere here")
 
 
 def test_lldb_escapes_names(setup):
