@@ -88,8 +88,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "by its code, the loop in {loop} ends when {variables} changes{otherwise}{writers}; a "
         "recording with {commands} shows which thread should have changed it",
     [ARGUS_REASON_CODE_TELLS_STEPS] =
-        "by its code, the loop in {loop} ends when {variables} changes{otherwise}{writers}; 'argus "
-        "step' and 'argus diverge' show how to watch it",
+        "by its code, the loop in {loop} ends when {variables} changes{otherwise}{writers}; "
+        "{commands} watches it, as long as the thread is in this loop",
 
     [ARGUS_REASON_ONLY_POLLED] = "; it only polled a variable: {because}",
 

@@ -241,6 +241,15 @@ static void put_otherwise(struct wording *to)
         to->loop && !to->loop->is_whole ? ", or by something that the code does not tell" : "");
 }
 
+/* Of several variables that only the loop itself leads to, one command watches the likeliest. */
+static bool is_command_told(const struct argus_code_loop *loop, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(loop->variables[i].command, loop->variables[index].command) == 0)
+            return true;
+    return false;
+}
+
 /* In quotes. */
 static void put_commands(struct wording *to)
 {
@@ -248,7 +257,7 @@ static void put_commands(struct wording *to)
     for (size_t i = 0; to->loop && i < to->loop->variable_count; i++) {
         const char *command = to->loop->variables[i].command;
         const char *quote = strchr(command, '\'') ? "\"" : "'";
-        if (!command[0])
+        if (!command[0] || is_command_told(to->loop, i))
             continue;
         put(to, "%s%s%s%s", has_one ? " and " : "", quote, command, quote);
         has_one = true;

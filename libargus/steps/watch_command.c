@@ -32,3 +32,9 @@ const char *watch_command_text(uint64_t pid, const char *image, const char *what
              watch_quoted(what, quoted_what, sizeof(quoted_what)), bytes);
     return buffer;
 }
+
+const char *watch_loop_command_text(uint64_t pid, char *buffer, size_t buffer_bytes)
+{
+    snprintf(buffer, buffer_bytes, "argus watchflag %" PRIu64 " --loop", pid);
+    return buffer;
+}

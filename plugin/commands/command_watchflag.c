@@ -1,6 +1,7 @@
 /* Watches a data flag of a running process: the recorder then records each read and write. */
 #include "plugin/commands/recording_command.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -8,15 +9,17 @@
 #include "plugin/flags/flag_mappings.h"
 #include "plugin/flags/flag_place.h"
 #include "plugin/flags/flag_watch.h"
+#include "plugin/steps/loop_variable.h"
 
 static const struct command_option options[] = {
     {"file", 0, "PATH+OFFSET", "watch shared memory: this file, in each process that maps it"},
+    {"loop", 0, NULL, "watch the variable for which the thread's loop waits now"},
     {"size", 0, "1|2|4|8", "watch so many bytes (the variable's size, if its file has it; else 4)"},
     {"access", 0, "w|rw", "watch writes alone, or reads and writes (rw; flip and queue: w)"},
     {"semantics", 0, "value|flip|queue",
      "it has a value, is set and cleared, or counts work (value)"},
     {"name", 0, "NAME", "call it NAME in the trace (SYMBOL in IMAGE)"},
-    {"tid", 0, "TID", "watch this thread's copy of a thread-local variable (the main thread's)"},
+    {"tid", 0, "TID", "use this thread's loop, or thread-local variable (the main thread's)"},
     {"output", 'o', "FILE", "in LLDB: write its hits to FILE (flags-PID.argus)"},
     {"save", 0, "FILE", "save the request in FILE, for 'argus start --flags FILE'"},
     COMMAND_OPTIONS_END,
@@ -212,17 +215,67 @@ static struct argus_error *watch_file(struct session *session, const struct argu
     return error;
 }
 
+/* --- what a loop waits for --- */
+
+static void note_loop_variables(struct session *session, const struct chosen *chosen,
+                                const struct loop_variables *found)
+{
+    if (found->all[0].is_local)
+        session_note(session, "the address is valid only in this process%s",
+                     found->all[0].is_on_stack ? ", until the function returns" : "");
+    for (size_t i = 1; i < found->count; i++)
+        session_note(session,
+                     "the loop may also wait for %s: argus watchflag %u 0x%" PRIx64 " --size %u",
+                     found->all[i].name, chosen->pid, found->all[i].address, found->all[i].bytes);
+}
+
+/* The one that most probably decides the loop. */
+static struct argus_error *watch_loop(struct session *session, const struct arguments *arguments,
+                                      struct chosen *chosen)
+{
+    struct loop_variables found;
+    struct argus_error *error = arguments_expect(arguments, 1, 1);
+    if (!error && session->in_lldb)
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "--loop works only in the shell: inside LLDB, 'argus step' and "
+                                   "'argus diverge' tell the address");
+    if (!error && (arguments_has(arguments, "save") || arguments_has(arguments, "output")))
+        error = argus_error_create(ARGUS_ERROR_USAGE,
+                                   "--loop goes with neither --save nor -o: the address that it "
+                                   "finds is that of this process");
+    if (!error)
+        error = parse_process(arguments, chosen);
+    if (!error)
+        error = loop_variables_find(session, chosen->pid, chosen->tid, &found);
+    if (error)
+        return error;
+    chosen->size = chosen->size ? chosen->size : found.all[0].bytes;
+    chosen->place = (struct flag_place){.address = found.all[0].address};
+    snprintf(chosen->place.label, sizeof(chosen->place.label), "%s", found.all[0].name);
+    struct request_flag wanted = make_request(arguments, chosen);
+    error = watch(session, &wanted);
+    if (!error)
+        note_loop_variables(session, chosen, &found);
+    return error;
+}
+
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
 {
     struct chosen chosen = {0};
     const char *path = arguments_option(arguments, "save");
     bool of_file = arguments_has(arguments, "file");
-    bool by_lldb = !of_file && flag_watch_is_meant(session, arguments);
-    struct argus_error *error = by_lldb || of_file ? NULL : arguments_expect(arguments, 2, 3);
+    bool of_loop = arguments_has(arguments, "loop");
+    bool by_lldb = !of_file && !of_loop && flag_watch_is_meant(session, arguments);
+    struct argus_error *error =
+        by_lldb || of_file || of_loop ? NULL : arguments_expect(arguments, 2, 3);
     if (!error)
         error = parse_options(arguments, &chosen);
+    if (!error && of_loop && of_file)
+        error = argus_error_create(ARGUS_ERROR_USAGE, "--loop and --file contradict");
     if (!error && of_file)
         return watch_file(session, arguments, &chosen);
+    if (!error && of_loop)
+        return watch_loop(session, arguments, &chosen);
     if (!error && by_lldb)
         return flag_watch_run(session, arguments, (uint32_t)chosen.size,
                               chosen.access == FLAG_WRITES, chosen.semantics);
@@ -243,7 +296,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
 
 const struct command command_watchflag = {
     .name = "watchflag",
-    .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET][->OFFSET…])",
+    .arguments = "PID (ADDRESS | IMAGE SYMBOL[+OFFSET][->OFFSET…] | --loop)",
     .missing = "a process id and a variable of it are missing",
     .summary = "record each read and write of a variable of a running process",
     .details = "Needs a recording ('argus start'), whose trace gets the reads and writes.\n"
@@ -253,6 +306,10 @@ const struct command command_watchflag = {
                "address that the pointer at display+0x8 contains now. If the pointer changes\n"
                "later, the watched address stays the same. If IMAGE has debug information,\n"
                "members can be named as in C: 'display->window->state', 'jobs[3].done'.\n"
+               "\n"
+               "--loop finds the variable for which a thread polls now, which may be on its\n"
+               "stack or in an object that no variable leads to: it steps some turns of the\n"
+               "loop, as 'argus step' does. The address is valid only in this process.\n"
                "\n"
                "The processor has four registers for this, which debuggers use too. It cannot\n"
                "watch reads alone: with rw, an access that changes the value is a write, and\n"
@@ -283,6 +340,7 @@ const struct command command_watchflag = {
     .example = "argus watchflag 4711 editor need_display\n"
                "argus watchflag 4711 libfoo state+8 --size=4 --access=w\n"
                "argus watchflag 4711 editor 'app->window->state'\n"
+               "argus watchflag 4711 --loop\n"
                "argus watchflag --file /dev/shm/editor-state+0x40 --size 4\n"
                "argus watchflag 4711 editor 'window->0x18' --save editor.flags",
     .options = options,

@@ -19,6 +19,7 @@
 #include "plugin/analysis.h"
 #include "plugin/commands/recording_command.h"
 #include "plugin/flags/flag_place.h"
+#include "plugin/steps/loop_variable.h"
 
 enum {
     MOST_WATCHED = 4, /* an x86 processor has so many registers */
@@ -174,10 +175,23 @@ static bool is_known(const struct live *live, const struct argus_loop_variable *
     return false;
 }
 
+/* Whether the loop of this variable, to which no name leads, is known. It is stepped only once. */
+static bool is_loop_known(const struct live *live, const struct argus_loop_variable *variable)
+{
+    for (uint32_t i = 0; i < live->count; i++) {
+        const struct argus_loop_variable *known = &live->all[i].variable;
+        if (!known->watch_bytes && known->watch_pid == variable->watch_pid &&
+            known->watch_tid == variable->watch_tid)
+            return true;
+    }
+    return false;
+}
+
 static struct argus_error *keep_variable(struct live *live,
                                          const struct argus_loop_variable *variable)
 {
-    if (!variable->watch_bytes || live->count == MOST_WATCHED || is_known(live, variable))
+    if (live->count == MOST_WATCHED || is_known(live, variable) ||
+        (!variable->watch_bytes && is_loop_known(live, variable)))
         return NULL;
     struct argus_loop_variable *kept = &live->all[live->count].variable;
     *kept = (struct argus_loop_variable){
@@ -242,24 +256,52 @@ static struct argus_error *find_variables(struct live *live)
 
 /* --- watching --- */
 
-static struct argus_error *watch(struct live *live, struct watched *watched)
+/* On a stack, in an object, or one of an array: some turns of the loop lead to it. */
+static struct argus_error *find_by_loop(struct live *live,
+                                        const struct argus_loop_variable *variable,
+                                        struct request_flag *ret)
 {
-    struct flag_place place;
-    const struct argus_loop_variable *variable = &watched->variable;
-    uint32_t pid = (uint32_t)variable->watch_pid;
-    uint32_t tid = variable->watch_tid ? (uint32_t)variable->watch_tid : pid;
+    struct loop_variables found;
+    size_t at = 0;
+    uint64_t tid = variable->watch_tid ? variable->watch_tid : variable->watch_pid;
     struct argus_error *error =
-        flag_place_symbol(pid, tid, variable->image, variable->watch_name, &place);
+        loop_variables_find(live->session, (uint32_t)variable->watch_pid, (uint32_t)tid, &found);
     if (error)
         return error;
-    struct request_flag wanted = {.pid = pid,
-                                  .address = place.address,
-                                  .bytes = variable->watch_bytes,
-                                  .access = FLAG_READS_AND_WRITES,
-                                  .step_count = place.step_count};
-    memcpy(wanted.steps, place.steps, sizeof(wanted.steps));
-    snprintf(wanted.label, sizeof(wanted.label), "%s", place.label);
-    return recorder_flag_add(live->client, &wanted, &watched->number);
+    while (at < found.count && !found.all[at].is_local)
+        at++;
+    at = at < found.count ? at : 0;
+    ret->address = found.all[at].address;
+    ret->bytes = found.all[at].bytes;
+    snprintf(ret->label, sizeof(ret->label), "%s", variable->name);
+    return NULL;
+}
+
+static struct argus_error *find_by_name(const struct argus_loop_variable *variable,
+                                        struct request_flag *ret)
+{
+    struct flag_place place;
+    uint64_t tid = variable->watch_tid ? variable->watch_tid : variable->watch_pid;
+    struct argus_error *error = flag_place_symbol((uint32_t)variable->watch_pid, (uint32_t)tid,
+                                                  variable->image, variable->watch_name, &place);
+    if (error)
+        return error;
+    ret->address = place.address;
+    ret->bytes = variable->watch_bytes;
+    ret->step_count = place.step_count;
+    memcpy(ret->steps, place.steps, sizeof(ret->steps));
+    snprintf(ret->label, sizeof(ret->label), "%s", place.label);
+    return NULL;
+}
+
+static struct argus_error *watch(struct live *live, struct watched *watched)
+{
+    const struct argus_loop_variable *variable = &watched->variable;
+    struct request_flag wanted = {.pid = (uint32_t)variable->watch_pid,
+                                  .access = FLAG_READS_AND_WRITES};
+    struct argus_error *error = variable->watch_bytes ? find_by_name(variable, &wanted)
+                                                      : find_by_loop(live, variable, &wanted);
+    return error ? error : recorder_flag_add(live->client, &wanted, &watched->number);
 }
 
 static void watch_all(struct live *live)

@@ -114,11 +114,19 @@ class Live(unittest.TestCase):
         self.assertEqual(said.code, 0, said.remarks)
         self.assertIn(f"process {program.process.pid} ended, and no thread had written the variable", said.remarks)
 
+    def watch_loop(self, pid):
+        """By the command that a recording prints for a variable to which no name leads."""
+        subprocess.run([ARGUS, "watchflag", str(pid), "--loop"], check=True, capture_output=True)
+        flag, = json.loads(subprocess.run([ARGUS, "watchflag", "list", "--json"], check=True, capture_output=True).stdout)["flags"]
+        self.assertTrue(flag["label"].endswith("is_done"), flag)
+        subprocess.run([ARGUS, "watchflag", "remove", str(flag["number"])], check=True, capture_output=True)
+
     def test_a_recording_that_goes_on_is_used(self):
         subprocess.run([ARGUS, "start", "--ring-size", "64M", "--no-probes"], check=True, capture_output=True)
         try:
-            program = self.start("sleep")
-            self.check_written(self.live(program.process.pid, "--wait=60s", act=program.write), "is_ready")
+            program = self.start("stack")
+            self.watch_loop(program.process.pid)
+            self.check_written(self.live(program.process.pid, "--wait=60s", act=program.write), "job.is_done")
             listed = subprocess.run([ARGUS, "watchflag", "list", "--json"], check=True, capture_output=True, text=True)
             self.assertEqual(json.loads(listed.stdout)["flags"], [])
         finally:

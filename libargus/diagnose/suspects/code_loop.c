@@ -58,22 +58,23 @@ static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
                          const struct loop_flag *flag, uint64_t address,
                          struct argus_loop_variable *ret)
 {
-    const struct argus_thread *t = &d->view.threads[v->thread];
     uint64_t place = flag->links ? (uint64_t)flag->offsets[flag->links - 1] : address;
-    ret->watch_pid = d->view.processes[t->process].pid;
-    ret->watch_tid = flag->is_thread_local ? t->tid : 0;
+    ret->watch_tid = flag->is_thread_local ? d->view.threads[v->thread].tid : 0;
     ret->watch_bytes = watchable_bytes(place, flag->size_bytes);
 }
 
+/* Without a size, the name does not lead to it: the variable is on a stack, in an object, or one of an
+ * array. The loop itself leads there, while the thread is in it. */
 static char *text_command(const char *image, const struct argus_loop_variable *variable)
 {
     char command[768], thread[32] = "";
-    if (!variable->watch_bytes)
-        return text_print("%s", "");
     if (variable->watch_tid)
         snprintf(thread, sizeof(thread), " --tid %llu", (unsigned long long)variable->watch_tid);
-    watch_command_text(variable->watch_pid, image, variable->watch_name, variable->watch_bytes,
-                       command, sizeof(command));
+    if (variable->watch_bytes)
+        watch_command_text(variable->watch_pid, image, variable->watch_name, variable->watch_bytes,
+                           command, sizeof(command));
+    else
+        watch_loop_command_text(variable->watch_pid, command, sizeof(command));
     return text_print("%s%s", command, thread);
 }
 
@@ -92,6 +93,9 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     is_named |= is_member;
     ret->name = text_print("%s", is_member ? member.text : name);
     ret->image = text_print("%s", is_known ? text_image(image) : "");
+    const struct argus_thread *t = &d->view.threads[v->thread];
+    ret->watch_pid = d->view.processes[t->process].pid;
+    ret->watch_tid = t->tid == ret->watch_pid ? 0 : t->tid;
     /* An address that counts from the thread's block, a mapping or the stack is none of the file. */
     if (is_known && !flag->is_mapped && !flag->local.is_local && !flag->elements &&
         (is_named || !flag->is_thread_local))
@@ -233,7 +237,7 @@ enum argus_reason_kind code_loop_reason(const struct argus_code_loop *loop)
     if (!loop->variable_count)
         return ARGUS_REASON_FLAG_UNKNOWN;
     for (size_t i = 0; i < loop->variable_count; i++)
-        if (loop->variables[i].command[0])
+        if (loop->variables[i].watch_bytes)
             return ARGUS_REASON_CODE_TELLS;
     return ARGUS_REASON_CODE_TELLS_STEPS;
 }

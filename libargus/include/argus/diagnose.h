@@ -107,11 +107,11 @@ struct argus_loop_variable {
     char *name; /* owned: "did_reconfigure", "window->0x18", without symbols "0x4060" */
     char *
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
-    char *
-        command; /* owned: the argus watchflag that records who sets it; "": the name does not suffice */
+    char *command;    /* owned: the argus watchflag that records who sets it */
     char *watch_name; /* owned: `name` as argus watchflag takes it: it has no bit within a member */
-    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: there is none */
-    uint64_t watch_pid, watch_tid; /* tid 0: not thread-local */
+    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: the name does not lead to it, but the loop
+     * of this thread does (--loop) */
+    uint64_t watch_pid, watch_tid; /* tid 0: not thread-local, or the main thread's loop */
     uint32_t watch_bytes;
     struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */

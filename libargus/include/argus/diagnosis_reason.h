@@ -76,7 +76,7 @@ enum argus_reason_kind {
     ARGUS_REASON_FLAG_NEVER_SET,    /* name */
     ARGUS_REASON_FLAG_UNKNOWN,      /* vertex */
     ARGUS_REASON_CODE_TELLS,        /* the loop of the culprit */
-    ARGUS_REASON_CODE_TELLS_STEPS,  /* the same, without a command that watches the variable */
+    ARGUS_REASON_CODE_TELLS_STEPS,  /* the same, if only the loop itself leads to the variable */
 
     /* --- RAN more --- */
     ARGUS_REASON_ONLY_POLLED, /* because */

@@ -1,6 +1,6 @@
-/* The main thread polls is_ready at once, and for ever: late_flag sleep|spin|twice. The worker sets
+/* The main thread polls is_ready at once, and for ever: late_flag sleep|spin|twice|stack. The worker sets
  * it when a line comes on stdin; before that, it says so on stdout. With `twice` the loop looks at a
- * variable behind a pointer. */
+ * variable behind a pointer, with `stack` at one on its own stack. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +21,14 @@ static void finish_work(void)
     ((volatile struct state *)state)->is_done = 1;
 }
 
-static void *be_worker(void *unused)
+static void *be_worker(void *job)
 {
     char line[16];
-    if (fgets(line, sizeof(line), stdin))
+    if (fgets(line, sizeof(line), stdin)) {
         finish_work();
-    return unused;
+        ((volatile struct state *)job)->is_done = 1;
+    }
+    return NULL;
 }
 
 static void wait_sleeping(void)
@@ -47,11 +49,18 @@ static void wait_for_state(void)
         usleep(2000);
 }
 
+static void wait_for_job(const volatile struct state *job)
+{
+    while (!job->is_done)
+        usleep(2000);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t worker;
+    struct state job = {.is_done = 0};
     state = &states[1];
-    pthread_create(&worker, NULL, be_worker, NULL);
+    pthread_create(&worker, NULL, be_worker, &job);
     pthread_setname_np(worker, "worker");
     puts("polling");
     fflush(stdout);
@@ -59,6 +68,8 @@ int main(int argc, char **argv)
         wait_spinning();
     else if (argc > 1 && strcmp(argv[1], "twice") == 0)
         wait_for_state();
+    else if (argc > 1 && strcmp(argv[1], "stack") == 0)
+        wait_for_job(&job);
     else
         wait_sleeping();
     puts("ready");

@@ -1,0 +1,103 @@
+#include "plugin/steps/loop_variable.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "argus/diverge.h"
+#include "plugin/steps/step_place.h"
+#include "plugin/steps/step_session.h"
+#include "steps/watch_command.h"
+
+enum {
+    MOST_STEPS = 5000, /* some turns, also of unoptimized code */
+};
+#define MOST_NS   3000000000u
+#define ARRIVE_NS 10000000000u
+
+static void name_variable(const struct argus_flag_candidate *from, char *buffer, size_t bytes)
+{
+    const char *name = from->member ? from->member : from->path ? from->path : from->symbol;
+    if (!name)
+        snprintf(buffer, bytes, "0x%" PRIx64, from->address);
+    else if (name == from->symbol && from->symbol_offset)
+        snprintf(buffer, bytes, "%s+0x%" PRIx64, name, from->symbol_offset);
+    else
+        snprintf(buffer, bytes, "%s", name);
+}
+
+static void take_candidate(const struct argus_flag_candidate *from, struct loop_variables *ret)
+{
+    uint32_t bytes = watchable_bytes(from->address, from->size_bytes);
+    if (from->role != ARGUS_FLAG_CANDIDATE || !from->address || !bytes ||
+        ret->count == LOOP_VARIABLES_MAX)
+        return;
+    struct loop_variable *taken = &ret->all[ret->count++];
+    *taken = (struct loop_variable){
+        .address = from->address,
+        .bytes = bytes,
+        .is_local =
+            from->where == ARGUS_FLAG_STACK || (from->where == ARGUS_FLAG_HEAP && !from->path),
+        .is_on_stack = from->where == ARGUS_FLAG_STACK,
+    };
+    name_variable(from, taken->name, sizeof(taken->name));
+}
+
+static struct argus_error *read_steps(const char *path, struct loop_variables *ret)
+{
+    struct argus_steps *steps = NULL;
+    struct argus_divergence *divergence = NULL;
+    struct argus_error *error = argus_steps_open(path, &steps);
+    if (!error)
+        error = argus_diverge(NULL, steps, &divergence);
+    for (size_t i = 0; !error && i < divergence->candidate_count; i++)
+        take_candidate(&divergence->candidates[i], ret);
+    argus_divergence_destroy(divergence);
+    argus_steps_close(steps);
+    return error;
+}
+
+static struct argus_error *step_thread(struct session *session, uint32_t pid, uint32_t tid, int fd)
+{
+    struct step_outcome outcome;
+    struct step_wanted wanted = {
+        .request = {.magic = STEP_MAGIC,
+                    .version = STEP_VERSION,
+                    .flags = STEP_FROM_ANYWHERE,
+                    .pid = pid,
+                    .tid = tid,
+                    .most_steps = MOST_STEPS,
+                    .duration_ns = MOST_NS,
+                    .arrive_ns = ARRIVE_NS},
+        .begin_text = "where the thread was",
+        .vertex = ARGUS_NONE,
+    };
+    snprintf(wanted.request.skip, sizeof(wanted.request.skip), "%s", step_default_skip);
+    return step_session_run(session, &wanted, fd, NULL, &outcome);
+}
+
+struct argus_error *loop_variables_find(struct session *session, uint32_t pid, uint32_t tid,
+                                        struct loop_variables *ret)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    *ret = (struct loop_variables){.count = 0};
+    snprintf(path, sizeof(path), "%s/argus-loop-XXXXXX", folder && folder[0] ? folder : "/tmp");
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot create %s", path);
+    struct argus_error *error = step_thread(session, pid, tid, fd);
+    if (!error)
+        error = read_steps(path, ret);
+    close(fd);
+    unlink(path);
+    if (!error && !ret->count)
+        error = argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                   "thread %u goes round a loop, but no variable decides how it "
+                                   "ends, or its address is not known",
+                                   tid);
+    return error;
+}

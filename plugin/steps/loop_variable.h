@@ -1,0 +1,30 @@
+/* The variables for which a thread's loop waits now, also on a stack or in an object to which no variable
+ * leads: a few turns of the loop are stepped, and the values that decide its exits are followed back
+ * to the memory that had them (argus/diverge.h). */
+#ifndef ARGUS_PLUGIN_LOOP_VARIABLE_H
+#define ARGUS_PLUGIN_LOOP_VARIABLE_H
+
+#include "plugin/session.h"
+
+#define LOOP_VARIABLES_MAX 4
+
+struct loop_variable {
+    uint64_t address;
+    uint32_t bytes; /* that one register can watch */
+    /* no variable of a file leads to it, so that its address is valid only in this process */
+    bool is_local;
+    bool is_on_stack; /* … and only until its function returns */
+    char name[160];   /* "job->is_done"; without debug information and symbols "0x7ffc1234" */
+};
+
+struct loop_variables {
+    struct loop_variable all[LOOP_VARIABLES_MAX]; /* the likeliest first */
+    size_t count;                                 /* at least 1 */
+};
+
+/* The thread continues afterwards. NOT_FOUND: it goes round no loop, or no variable decides it.
+ * Takes up to three seconds. */
+struct argus_error *loop_variables_find(struct session *session, uint32_t pid, uint32_t tid,
+                                        struct loop_variables *ret);
+
+#endif
