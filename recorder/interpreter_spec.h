@@ -11,11 +11,12 @@
 
 #define INTERPRETER_LIMIT 16 /* files in one recording */
 
-/* How an interpreter keeps its frames; the walk for each kind is recorder/linux/interpreter_walk.h or
- * zend_walk.h. */
+/* How an interpreter keeps its frames; the walk for each kind is recorder/linux/interpreter_walk.h,
+ * zend_walk.h or yarv_walk.h. */
 enum interpreter_kind {
     INTERPRETER_CPYTHON = 0,
     INTERPRETER_ZEND = 1, /* of PHP */
+    INTERPRETER_YARV = 2, /* of Ruby */
     INTERPRETER_KINDS,
 };
 
@@ -55,13 +56,27 @@ struct interpreter_layout {
     uint16_t code_start;       /* and a pointer to the instructions */
     uint16_t scope_name;       /* in a class */
     uint16_t instruction_line; /* in an instruction */
-    uint16_t padding;
+    /* INTERPRETER_YARV: the runtime is a pointer to the machine, in which `main` is the main ractor;
+     * `threads` is the head of its list. In a thread, next and frame (the execution context) are as
+     * above, and thread_id, if `native` is 0. holder_frame: in the context, the innermost frame, in
+     * which code, instruction and mark are as above (the mark's address is there); `previous` is the
+     * size of a frame; is_shim has the bits of the mark for functions in C. units, line, name, file
+     * and code_start are in the body of a code object. A text inside its object begins at
+     * text_bytes; its length is in the first word, from bit text_state with text_mask; no mask: at
+     * `length`. */
+    uint16_t native;     /* in a thread: the system's thread, in which thread_id is */
+    uint16_t line_shift; /* of the first line: 1: it is an integer of Ruby */
+    uint16_t line_rows;  /* in the body: the table of lines, */
+    uint16_t line_count; /* how many rows it has, */
+    uint16_t line_index; /* and which row an instruction has */
+    uint16_t line_bytes; /* of a row */
+    uint16_t padding[3];
 };
 
 /* Addresses are relative to the start of the image's mapped code, and may be negative. */
 struct interpreter_spec {
     uint64_t runtime, code_type, text_type, bytes_type;
-    uint64_t function;    /* INTERPRETER_ZEND: the C function that interprets */
+    uint64_t function;    /* ZEND and YARV: the C function that interprets */
     uint64_t code_offset; /* of the image's code in its file */
     struct interpreter_layout layout;
     uint8_t build_id[20];

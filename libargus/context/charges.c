@@ -44,6 +44,27 @@ uint32_t charged_of_path(const struct argus_contexts *contexts,
                                         : charged_node(contexts, path->bottleneck);
 }
 
+uint32_t charged_script(const struct argus_contexts *contexts, uint32_t charged)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_context_function *functions;
+    uint32_t found = ARGUS_NONE;
+    argus_contexts_nodes(contexts, &nodes);
+    argus_contexts_functions(contexts, &functions);
+    if (functions[nodes[charged].function].is_script)
+        return ARGUS_NONE;
+    for (uint32_t at = charged; nodes[at].depth >= INFERENCE_FIRST_DEPTH; at = nodes[at].parent) {
+        const struct argus_context_function *function = &functions[nodes[at].function];
+        bool is_library = argus_source_is_library(function->image);
+        if (!function->is_script || (found != ARGUS_NONE && is_library))
+            continue;
+        found = at;
+        if (!is_library)
+            break;
+    }
+    return found;
+}
+
 static int by_cost(const void *left, const void *right)
 {
     const struct charge *a = left, *b = right;

@@ -33,4 +33,8 @@ uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node);
 uint32_t charged_of_path(const struct argus_contexts *contexts,
                          const struct argus_ranked_path *path);
 
+/* The function of an interpreted program that called the function of node `charged`, preferably one
+ * outside of that program's libraries; ARGUS_NONE: there is none, or `charged` is one itself. */
+uint32_t charged_script(const struct argus_contexts *contexts, uint32_t charged);
+
 #endif

@@ -126,8 +126,12 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
 {
     struct frame_origin origin = {.space = space, .address = address, .is_return = is_return};
     uint32_t function = find_function(frames, space, address, is_return, &origin.has_name);
-    if (function != ARGUS_NONE && !frames->origins.data[function].address)
-        frames->origins.data[function] = origin;
+    if (function == ARGUS_NONE || frames->origins.data[function].address)
+        return function;
+    frames->origins.data[function] = origin;
+    struct argus_symbol symbol =
+        argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
+    frames->functions.data[function].is_script = argus_symbol_is_script(&symbol);
     return function;
 }
 

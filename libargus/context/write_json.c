@@ -126,12 +126,16 @@ static json_t *path_json(const struct argus_contexts_report *report,
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
     uint32_t charged = charged_of_path(report->contexts, path);
+    uint32_t script = charged_script(report->contexts, charged);
     json_put(json, "cost_ns", cost(path->cost_ns));
     json_put(json, "process", json_text(functions[nodes[route.program].function].name));
     json_put(json, "new", json_boolean(report->base && path->is_new));
     json_put(json, "bottleneck", number(path->bottleneck));
     json_put(json, "charged", number(charged));
     json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
+    json_put(json, "script_function",
+             script == ARGUS_NONE ? json_null()
+                                  : json_text(functions[nodes[script].function].name));
     json_put(json, "more_paths", number(path->others));
     json_put(json, "ways", number(path->ways));
     json_put(json, "spread", number(path->spread));

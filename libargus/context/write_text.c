@@ -230,6 +230,7 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
     argus_contexts_functions(report->contexts, &functions);
     route_fill(report, path->node, &route);
     uint32_t charged = charged_of_path(report->contexts, path);
+    uint32_t script = charged_script(report->contexts, charged);
     const struct argus_context_function *function = &functions[nodes[charged].function];
     argus_sink_printf(sink, "\n%zu. %s in %s (%s, %s)", number,
                       signed_time(path->cost_ns, report->base, cost, sizeof(cost)), function->name,
@@ -237,6 +238,9 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
                       argus_layer_name(function->layer));
     if (charged != path->bottleneck)
         argus_sink_printf(sink, ", in %s", functions[nodes[path->bottleneck].function].name);
+    if (script != ARGUS_NONE)
+        argus_sink_printf(sink, ", called by %s (%s)", functions[nodes[script].function].name,
+                          contexts_base_name(functions[nodes[script].function].image));
     argus_sink_printf(sink, "; %s%s", functions[nodes[route.program].function].name,
                       report->base && path->is_new ? "; not in the base" : "");
     if (path->others)

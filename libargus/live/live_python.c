@@ -16,6 +16,7 @@
 enum {
     INTERPRETER_CPYTHON,
     INTERPRETER_ZEND,
+    INTERPRETER_YARV,
     MOST_THREADS = 512,
     MOST_UNITS = 1 << 20,
     UNIT_BYTES = 2,
@@ -26,12 +27,13 @@ enum {
     MOST_PYTHON_VERSION = 0xffff, /* the numbers of PHP's rows are larger */
 };
 
-/* As in the recorder's interface; the fields of PHP are not used here. */
+/* As in the recorder's interface; the fields of PHP and Ruby are not used here. */
 struct layout {
     uint16_t kind, main, threads, next, thread_id, frame, has_holder, holder_frame, holder_previous,
         code, instruction, previous, mark, outermost, is_shim, units, line, texts, instructions,
         type, length, text_state, text_mask, text_bytes, table_bytes, name, scope, file, code_start,
-        scope_name, instruction_line;
+        scope_name, instruction_line, native, line_shift, line_rows, line_count, line_index,
+        line_bytes;
 };
 
 static const struct {

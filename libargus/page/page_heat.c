@@ -286,6 +286,7 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
 {
     const struct argus_ranked_path *path = &report->ranking->paths[number];
     uint32_t charged = charged_of_path(report->contexts, path);
+    uint32_t script = charged_script(report->contexts, charged);
     const struct argus_context_function *function = function_of(report, charged);
     struct route route;
     char cost[40];
@@ -298,6 +299,9 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
     write_badge(sink, function->layer);
     if (charged != path->bottleneck)
         html_textf(sink, " in %s", function_of(report, path->bottleneck)->name);
+    if (script != ARGUS_NONE)
+        html_textf(sink, " called by %s (%s)", function_of(report, script)->name,
+                   file_of(function_of(report, script)));
     html_textf(sink, "; %s", function_of(report, route.program)->name);
     argus_sink_printf(sink, "%s", report->base && path->is_new ? "; not in the base" : "");
     if (path->others)

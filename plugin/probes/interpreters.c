@@ -1,4 +1,4 @@
-/* Finds CPython and PHP by the files that contain their runtime: a program, or a library that a
+/* Finds CPython, PHP and Ruby by the files that contain their runtime: a program, or a library that a
  * program is linked with. A number in the file tells the version (PHP: interpreter_php.h). A
  * version that is not in interpreter_layouts.def is ignored.
  *
@@ -9,14 +9,17 @@
 #include "plugin/probes/interpreters.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "argus/data_symbols.h"
 #include "base/vec.h"
+#include "event/binary/elf_symbols.h"
 #include "plugin/probes/interpreter_php.h"
 #include "plugin/probes/mapped_files.h"
 
@@ -36,10 +39,9 @@ static const struct {
     const char *text;
     enum interpreter_kind kind;
 } names[] = {
-    {"python3.", INTERPRETER_CPYTHON},
-    {"libpython3.", INTERPRETER_CPYTHON},
-    {"php", INTERPRETER_ZEND},
-    {"libphp", INTERPRETER_ZEND},
+    {"python3.", INTERPRETER_CPYTHON}, {"libpython3.", INTERPRETER_CPYTHON},
+    {"php", INTERPRETER_ZEND},         {"libphp", INTERPRETER_ZEND},
+    {"ruby", INTERPRETER_YARV},        {"libruby", INTERPRETER_YARV},
 };
 
 struct finder {
@@ -135,6 +137,48 @@ static bool take_php(const char *path, const struct argus_data_image *image,
     return false;
 }
 
+static bool find_variable(const char *path, const char *name, uint64_t *ret)
+{
+    struct argus_data_symbol symbol = {0};
+    bool found = false;
+    struct argus_error *error = argus_data_file_symbol_find(path, name, &symbol, &found);
+    found &= !error;
+    argus_error_destroy(error);
+    *ret = symbol.address;
+    return found;
+}
+
+/* Offset in the file. */
+static bool find_function(const char *path, const char *name, uint64_t *ret)
+{
+    struct elf_wanted wanted = {.name = name};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && elf_symbols_find(fd, path, &wanted, 1) && wanted.found;
+    if (fd >= 0)
+        close(fd);
+    *ret = wanted.file_offset;
+    return found;
+}
+
+static bool take_ruby(const char *path, const struct argus_data_image *image,
+                      struct interpreter_spec *ret)
+{
+    uint64_t machine, version_at, function;
+    int32_t version[2]; /* major, minor */
+    if (!find_variable(path, "ruby_api_version", &version_at) ||
+        !argus_data_file_read(path, version_at, version, sizeof(version)))
+        return false;
+    const struct interpreter_layout *layout =
+        layout_of(INTERPRETER_YARV, (uint64_t)(uint32_t)version[0] << 8 | (uint32_t)version[1]);
+    if (!layout || !find_variable(path, "ruby_current_vm_ptr", &machine) ||
+        !find_function(path, "rb_vm_exec", &function))
+        return false;
+    ret->runtime = machine - image->code_address;
+    ret->function = function - image->code_offset;
+    ret->layout = *layout;
+    return true;
+}
+
 /* False: it is no interpreter, or an unknown version. */
 static bool look_into(const char *path, enum interpreter_kind kind, struct interpreter_spec *ret)
 {
@@ -142,6 +186,7 @@ static bool look_into(const char *path, enum interpreter_kind kind, struct inter
         const char *path, const struct argus_data_image *image, struct interpreter_spec *ret) = {
         [INTERPRETER_CPYTHON] = take_cpython,
         [INTERPRETER_ZEND] = take_php,
+        [INTERPRETER_YARV] = take_ruby,
     };
     struct argus_data_image image;
     struct argus_error *error = argus_data_image_read(path, &image);

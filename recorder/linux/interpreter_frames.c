@@ -143,6 +143,12 @@ static uint64_t read_code(const struct interpreter_reader *reader,
         zend_copy_code(reader, layout, &walk->block, &walk->text, &walk->zend, ret);
         return zend_code_key(layout, &walk->block, pid);
     }
+    if (layout->kind == INTERPRETER_YARV) {
+        if (!yarv_read_code(reader, layout, walk, address))
+            return 0;
+        yarv_copy_code(reader, layout, walk, ret);
+        return yarv_code_key(layout, &walk->block, pid);
+    }
     if (!interpreter_read_code(reader, interpreter, &walk->block, address))
         return 0;
     interpreter_copy_code(reader, interpreter, &walk->block, &walk->text, address, ret);
@@ -167,6 +173,34 @@ static bool note_code(const struct interpreters *interpreters,
     return true;
 }
 
+/* walk->place.frame stays 0 if the thread has no frames. */
+static void read_first(const struct interpreter_reader *reader,
+                       const struct bpf_interpreter *interpreter, struct interpreter_walk *walk,
+                       uint64_t thread_pointer)
+{
+    uint64_t found;
+    if (interpreter->layout.kind == INTERPRETER_ZEND)
+        zend_begin(reader, interpreter, walk);
+    else if (interpreter->layout.kind == INTERPRETER_YARV)
+        yarv_begin(reader, interpreter, walk, thread_pointer);
+    else if ((found = interpreter_thread(reader, interpreter, &walk->block, thread_pointer)))
+        interpreter_begin(reader, interpreter, walk, found);
+}
+
+/* False: it was the last frame. */
+static bool read_next(const struct interpreter_reader *reader,
+                      const struct bpf_interpreter *interpreter, struct interpreter_walk *walk)
+{
+    uint32_t pid = (uint32_t)reader->pid;
+    if (interpreter->layout.kind == INTERPRETER_ZEND)
+        return zend_read_frame(reader, &interpreter->layout, walk) &&
+               zend_step_over(reader, interpreter, walk, pid);
+    if (interpreter->layout.kind == INTERPRETER_YARV)
+        return yarv_read_frame(reader, &interpreter->layout, walk) &&
+               yarv_step_over(reader, interpreter, walk, pid);
+    return interpreter_step_over(reader, interpreter, walk, pid);
+}
+
 void interpreters_read(const struct interpreters *interpreters, const struct bpf_waiting *waiting,
                        struct bpf_stack *ret)
 {
@@ -177,18 +211,9 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
     if (!interpreters->list ||
         bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0)
         return;
-    bool is_zend = interpreter.layout.kind == INTERPRETER_ZEND;
-    uint64_t found =
-        is_zend ? 0
-                : interpreter_thread(&reader, &interpreter, &walk.block, waiting->thread_pointer);
-    if (is_zend)
-        zend_begin(&reader, &interpreter, &walk);
-    else if (found)
-        interpreter_begin(&reader, &interpreter, &walk, found);
+    read_first(&reader, &interpreter, &walk, waiting->thread_pointer);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)
-        if (!(is_zend ? zend_read_frame(&reader, &interpreter.layout, &walk) &&
-                            zend_step_over(&reader, &interpreter, &walk, waiting->pid)
-                      : interpreter_step_over(&reader, &interpreter, &walk, waiting->pid)))
+        if (!read_next(&reader, &interpreter, &walk))
             break;
     if (note_code(interpreters, &reader, &interpreter, &walk))
         *ret = walk.stack;
@@ -224,6 +249,8 @@ static bool is_sound(struct bpf_code *code)
         return false;
     code->name[code->name_bytes] = code->file[code->file_bytes] = '\0';
     code->scope[code->scope_bytes] = '\0';
+    if (code->kind == INTERPRETER_YARV)
+        return code->name_bytes && is_printable(code->name) && is_printable(code->file);
     return code->kind != INTERPRETER_ZEND || name_zend(code);
 }
 

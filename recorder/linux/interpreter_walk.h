@@ -51,7 +51,7 @@ struct interpreter_frame {
     uint8_t is_outermost, is_shim;
 };
 
-/* The head of a code object of INTERPRETER_ZEND. */
+/* The head of a code object of INTERPRETER_ZEND and INTERPRETER_YARV. */
 struct zend_code {
     uint64_t start, bytes; /* of the instructions */
     uint32_t line;
@@ -308,5 +308,7 @@ static __always_inline bool interpreter_step_over(const struct interpreter_reade
 }
 
 #include "zend_walk.h"
+
+#include "yarv_walk.h"
 
 #endif

@@ -233,7 +233,7 @@ struct bpf_snapshot {
  * the key is the process ID. */
 struct bpf_interpreter {
     uint64_t runtime, code_type, text_type, bytes_type;
-    uint64_t function; /* INTERPRETER_ZEND: the C function that interprets */
+    uint64_t function; /* ZEND and YARV: the C function that interprets */
     struct interpreter_layout layout;
 };
 

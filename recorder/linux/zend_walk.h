@@ -6,7 +6,7 @@
  * instructions get addresses that are made from the line, ZEND_LINE_BYTES for each line from the
  * function's first. They are outside of any memory, at ZEND_BASE + (start of the instructions <<
  * ZEND_SHIFT): then different functions never have the same address, and each instruction of a
- * function leaves room for 4096 lines (zend_base()). A code object's table is ARGUS_CODE_EVEN_LINES.
+ * function leaves room for 1024 lines (zend_base()). A code object's table is ARGUS_CODE_EVEN_LINES.
  *
  * Nothing of the interpreter is on the C stack. But all frames up to one that has the mark were
  * interpreted by one call of the C function, so marks of the kind INSIDE say where they belong.
@@ -26,14 +26,15 @@ enum {
     ZEND_EVAL_CODE = 4,    /* or a text that it executes; 1 is a function in C */
     ZEND_INTERNAL_CODE = 1,
     ZEND_INSTRUCTION_BYTES = 32,
-    ZEND_SHIFT = 8,
+    ZEND_SHIFT = 6,
     ZEND_LINE_BYTES = 2,
     ZEND_MOST_UNITS = 1 << 20, /* instructions of a function */
 };
 
-#define ZEND_BASE         (1ull << 56)
+#define ZEND_BASE         (1ull << 59)
 #define ZEND_MOST_ADDRESS (1ull << 47)
-#define ZEND_TAG_SHIFT    57 /* above ZEND_BASE, below the marks */
+#define ZEND_TAG_BITS     6 /* between the start of the instructions and ZEND_BASE */
+#define ZEND_TAG_SHIFT    53
 
 static __always_inline void zend_code_of(const struct interpreter_layout *layout,
                                          const struct interpreter_block *code,
@@ -67,11 +68,12 @@ static __always_inline uint64_t zend_code_key(const struct interpreter_layout *l
 }
 
 /* The first of the addresses made for a code object's lines. Its memory may have belonged to
- * another one before, of an earlier request for example, with the same addresses. So three bits are
+ * another one before, of an earlier request for example, with the same addresses. So six bits are
  * of the ID. */
 static __always_inline uint64_t zend_base(const struct zend_code *code, uint64_t code_key)
 {
-    return ZEND_BASE + (code->start << ZEND_SHIFT) + (code_key >> 61 << ZEND_TAG_SHIFT);
+    return ZEND_BASE + (code->start << ZEND_SHIFT) +
+           (code_key >> (64 - ZEND_TAG_BITS) << ZEND_TAG_SHIFT);
 }
 
 /* The length of the text at `address`; 0: there is none. */
@@ -125,12 +127,9 @@ static __always_inline void zend_begin(const struct interpreter_reader *reader,
     walk->stack.count = 0;
 }
 
-/* The offset that stands for the line of the instruction at `instruction`. */
-static __always_inline uint64_t zend_offset(const struct interpreter_reader *reader,
-                                            const struct interpreter_layout *layout,
-                                            const struct zend_code *code, uint64_t instruction)
+/* The offset in the code object that stands for `line`; lines before the first one stand for it. */
+static __always_inline uint64_t zend_offset(const struct zend_code *code, uint32_t line)
 {
-    uint32_t line = (uint32_t)interpreter_word(reader, instruction + layout->instruction_line);
     uint64_t lines = line > code->line ? line - code->line : 0, offset = lines * ZEND_LINE_BYTES;
     return offset < code->bytes << ZEND_SHIFT ? offset : 0;
 }
@@ -152,7 +151,8 @@ static __always_inline bool zend_add_frame(const struct interpreter_reader *read
     if (!zend_is_user_code(code))
         return false;
     if (walk->frame.instruction - code->start < code->bytes)
-        offset = zend_offset(reader, layout, code, walk->frame.instruction);
+        offset = zend_offset(code, (uint32_t)interpreter_word(
+                                       reader, walk->frame.instruction + layout->instruction_line));
     else if (walk->stack.count)
         return false;
     if (walk->mark)

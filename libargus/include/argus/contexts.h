@@ -113,6 +113,7 @@ struct argus_context_function {
     const char *name;
     const char *image; /* path, "[kernel]", "[program]" for the first level, "" if none */
     uint8_t layer;     /* enum argus_layer */
+    bool is_script;    /* argus_symbol_is_script() */
 };
 
 /* How long the threads in a node's own code waited for a process. The thread that ended a wait may

@@ -177,6 +177,64 @@ __attribute__((noinline)) uint64_t interpreter_find_zend(void)
     return scratch->walk.place.frame;
 }
 
+/* The same for INTERPRETER_YARV: begins the walk, */
+__attribute__((noinline)) uint64_t interpreter_find_yarv(uint64_t thread_pointer)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    return yarv_begin(NULL, &scratch->interpreter, &scratch->walk, thread_pointer);
+}
+
+/* reads a frame, */
+__attribute__((noinline)) uint64_t interpreter_read_yarv(void)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch || !scratch->walk.place.frame)
+        return 0;
+    return yarv_read_frame(NULL, &scratch->interpreter.layout, &scratch->walk);
+}
+
+/* and takes it. */
+__attribute__((noinline)) uint64_t interpreter_step_yarv(uint32_t pid)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    return yarv_step_over(NULL, &scratch->interpreter, &scratch->walk, pid);
+}
+
+/* Begins the walk in the scratch, by kind. False: there are no frames. */
+static __always_inline bool interpreter_take_first(struct interpreter_scratch *scratch,
+                                                   struct task_struct *task)
+{
+    uint32_t kind = scratch->interpreter.layout.kind;
+    if (kind == INTERPRETER_ZEND)
+        return interpreter_find_zend();
+    if (kind == INTERPRETER_YARV)
+        return interpreter_find_yarv(arch_thread_pointer(task, false));
+    uint64_t found = interpreter_find(arch_thread_pointer(task, false));
+    if (found)
+        interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
+    return found;
+}
+
+/* Takes a frame. False: it was the last one. */
+static __always_inline bool interpreter_take_next(uint32_t kind, uint32_t pid)
+{
+    if (kind == INTERPRETER_ZEND)
+        return interpreter_read_zend() && interpreter_step_zend(pid);
+    if (kind == INTERPRETER_YARV)
+        return interpreter_read_yarv() && interpreter_step_yarv(pid);
+    return interpreter_step(pid);
+}
+
 /* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
 __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
 {
@@ -190,16 +248,10 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     if (!interpreter || !scratch)
         return 0;
     scratch->interpreter = *interpreter;
-    bool is_zend = scratch->interpreter.layout.kind == INTERPRETER_ZEND;
-    uint64_t found =
-        is_zend ? interpreter_find_zend() : interpreter_find(arch_thread_pointer(task, false));
-    if (!found)
+    if (!interpreter_take_first(scratch, task))
         return 0;
-    if (!is_zend)
-        interpreter_begin(NULL, &scratch->interpreter, &scratch->walk, found);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES; i++)
-        if (!(is_zend ? interpreter_read_zend() && interpreter_step_zend(pid)
-                      : interpreter_step(pid)))
+        if (!interpreter_take_next(scratch->interpreter.layout.kind, pid))
             break;
     return scratch->walk.stack.count ? scratch->walk.hash | 1 : 0;
 }
@@ -252,6 +304,37 @@ __attribute__((noinline)) uint64_t interpreter_note_zend(uint32_t pid, uint64_t 
     return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
 }
 
+/* The same for INTERPRETER_YARV. */
+__attribute__((noinline)) uint64_t interpreter_note_yarv(uint32_t pid, uint64_t at)
+{
+    if (!settings.interpreters)
+        return 0;
+    struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
+    if (!scratch)
+        return 0;
+    const struct interpreter_layout *layout = &scratch->interpreter.layout;
+    struct interpreter_walk *walk = &scratch->walk;
+    uint64_t address = walk->codes[bounded(at, BPF_STACK_FRAMES)];
+    if (!address || (at && walk->codes[bounded(at - 1, BPF_STACK_FRAMES)] == address))
+        return 1; /* a mark, or a function that calls itself */
+    if (!yarv_read_code(NULL, layout, walk, address))
+        return 0;
+    uint64_t key = yarv_code_key(layout, &walk->block, pid);
+    if (bpf_map_lookup_elem(&codes, &key))
+        return 1;
+    scratch->code.pid = pid;
+    scratch->code.time_ns = bpf_ktime_get_ns();
+    yarv_copy_code(NULL, layout, walk, &scratch->code);
+    return bpf_map_update_elem(&codes, &key, &scratch->code, BPF_ANY) == 0;
+}
+
+static __always_inline bool interpreter_note_any(uint32_t kind, uint32_t pid, uint64_t at)
+{
+    if (kind == INTERPRETER_ZEND)
+        return interpreter_note_zend(pid, at);
+    return kind == INTERPRETER_YARV ? interpreter_note_yarv(pid, at) : interpreter_note(pid, at);
+}
+
 /* Stores the frames that interpreter_take() has read for the snapshot with this ID, if the names of
  * all its code are known. */
 __attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snapshot)
@@ -262,11 +345,10 @@ __attribute__((noinline)) uint64_t interpreter_keep(uint32_t pid, uint64_t snaps
     const struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || bpf_map_lookup_elem(&interpreted, &key))
         return 0;
-    bool is_zend = scratch->interpreter.layout.kind == INTERPRETER_ZEND;
     for (uint64_t i = 0; i < BPF_STACK_FRAMES; i++) {
         if (i >= scratch->walk.stack.count)
             break;
-        if (!(is_zend ? interpreter_note_zend(pid, i) : interpreter_note(pid, i)))
+        if (!interpreter_note_any(scratch->interpreter.layout.kind, pid, i))
             return 0;
     }
     return bpf_map_update_elem(&interpreted, &key, &scratch->walk.stack, BPF_ANY) == 0;
