@@ -25,8 +25,9 @@ bool units_parse(const char *text, const struct unit *units, uint64_t *ret)
     uint64_t whole = strtoull(text, &end_whole, 10);
     bool whole_fits = errno == 0;
     double value = strtod(text, &end);
+    const char *suffix = end + (end[0] == ' ' && end[1]); /* answers print "2.5 s" */
     for (; units->suffix; units++)
-        if (!strcasecmp(end, units->suffix))
+        if (!strcasecmp(suffix, units->suffix))
             break;
     if (!units->suffix || end < end_whole)
         return false;

@@ -18,7 +18,7 @@ struct written {
     int64_t fraction_ns;
     long offset_s; /* from UTC; valid only with has_zone */
     bool has_date, has_zone;
-    int64_t width_ns; /* a second or a minute is meant as a whole; else 0 */
+    int64_t width_ns; /* of the last digit: 14:32 means that whole minute */
 };
 
 static const char *take_date(const char *text, struct written *ret)
@@ -33,6 +33,16 @@ static const char *take_date(const char *text, struct written *ret)
     return text + used;
 }
 
+/* The time that the last of so many decimals stands for. Times are printed cut off, so the moment
+ * that was printed as 10.523 is in this millisecond. */
+static int64_t decimals_width_ns(size_t count)
+{
+    int64_t width_ns = SECOND_NS;
+    while (count-- > 0 && width_ns > 1)
+        width_ns /= 10;
+    return width_ns;
+}
+
 /* "10.5", after the colon. Returns the text after it; NULL: there are no seconds. */
 static const char *take_seconds(const char *seconds, struct written *ret)
 {
@@ -43,7 +53,8 @@ static const char *take_seconds(const char *seconds, struct written *ret)
         return NULL;
     ret->tm.tm_sec = (int)value;
     ret->fraction_ns = llround((value - ret->tm.tm_sec) * SECOND_NS);
-    ret->width_ns = memchr(seconds, '.', length) ? 0 : SECOND_NS;
+    const char *point = memchr(seconds, '.', length);
+    ret->width_ns = decimals_width_ns(point ? (size_t)(end - point - 1) : 0);
     return end;
 }
 
@@ -120,7 +131,7 @@ struct argus_error *time_point_range(const struct argus_trace *trace, const char
     int64_t start_wall_ns = (int64_t)argus_trace_ns_to_wall_ns(trace, start_ns);
     int64_t from_ns = wall_seconds(&written, start_wall_ns / SECOND_NS) * SECOND_NS +
                       written.fraction_ns - start_wall_ns;
-    int64_t until_ns = from_ns + (written.width_ns ? written.width_ns - 1 : 0);
+    int64_t until_ns = from_ns + written.width_ns - 1;
     bool next_day = until_ns < 0 && !written.has_date;
     if (next_day) {
         from_ns += DAY_S * SECOND_NS;

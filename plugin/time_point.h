@@ -8,7 +8,8 @@
  *
  *   +1.5s, +20ms                   after the beginning of the trace
  *   14:32:10.5                     local time, on the day on which the trace begins, or on the next
- *                                  day if it would be before the beginning of the trace
+ *                                  day if it would be before the beginning of the trace; all of the
+ *                                  time that its last digit stands for, here a tenth of a second
  *   14:32:10, 14:32                all of that second, of that minute
  *   2026-11-23 14:32:10            also with T instead of the blank
  *   … Z, … +0100, … +01:00         with that offset from UTC, instead of local time

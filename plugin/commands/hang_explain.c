@@ -25,6 +25,19 @@ struct argus_error *hang_explain(struct session *session, struct session_trace *
     return NULL;
 }
 
+/* The recorder only knows the returns from poll calls; the analysis knows when the thread froze. If
+ * the ring lost the beginning, only the recorder has it. */
+static void correct_times(const struct argus_graph *graph, const struct argus_hang *hang,
+                          struct argus_kept_hang *ret)
+{
+    uint64_t start_ns, end_ns;
+    argus_trace_time_range(argus_graph_trace(graph), &start_ns, &end_ns);
+    if (ret->start_ns < start_ns || hang->end_ns <= hang->start_ns)
+        return;
+    ret->start_ns = hang->start_ns;
+    ret->duration_ns = hang->end_ns - hang->start_ns;
+}
+
 static struct argus_error *explain_kept(struct session *session, struct session_trace *trace,
                                         struct argus_kept_hang *ret, bool *ret_is_listed)
 {
@@ -36,7 +49,11 @@ static struct argus_error *explain_kept(struct session *session, struct session_
         error = hang_of_file_find(trace->graph, symbols, &hang, &found);
     if (!error)
         error = hang_of_file_is_listed(trace->graph, symbols, ret_is_listed);
-    return error || !found ? error : hang_explain(session, trace, &hang, ret);
+    if (error || !found)
+        return error;
+    if (*ret_is_listed)
+        correct_times(trace->graph, &hang, ret);
+    return hang_explain(session, trace, &hang, ret);
 }
 
 struct argus_error *hang_explain_file(struct session *session, const struct arguments *arguments,

@@ -46,10 +46,13 @@ static struct argus_error *diagnose(const struct hang_finisher *finisher, const 
 {
     /* graphs are as large as traces, and few of these are ever examined */
     finisher->session->no_cache = true;
+    const struct argus_kept_hang seen = *kept;
     struct argus_error *error = hang_explain_file(finisher->session, finisher->wanted->arguments,
                                                   name, kept, ret_is_listed);
     if (error)
         *ret_is_listed = true; /* it is not known, so the file is kept */
+    if (!error && (kept->start_ns != seen.start_ns || kept->duration_ns != seen.duration_ns))
+        error = argus_kept_hang_append(name, kept);
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
 }
 

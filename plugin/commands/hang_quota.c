@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "argus/kept_hang.h"
+#include "base/overlap.h"
 #include "base/vec.h"
 
 /* --- choosing files --- */
@@ -31,24 +32,49 @@ static bool same_kind(const struct hang_file *a, const struct hang_file *b)
     return a->signature == b->signature && same_program(a, b);
 }
 
+static bool same_freeze(const struct hang_file *a, const struct hang_file *b)
+{
+    uint64_t both_ns = overlap_ns(a->wall_ns, a->wall_ns + a->duration_ns, b->wall_ns,
+                                  b->wall_ns + b->duration_ns);
+    uint64_t shorter_ns = a->duration_ns < b->duration_ns ? a->duration_ns : b->duration_ns;
+    return a->tid == b->tid && a->pid == b->pid && same_program(a, b) && both_ns > shorter_ns / 2;
+}
+
+/* Of two files of one freeze, the first one stays, whose notification the user has seen, unless the
+ * other one shows much more of it. */
+static void drop_twins(struct hang_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count && !files[i].drop; k++) {
+            if (files[k].drop || !same_freeze(&files[i], &files[k]))
+                continue;
+            bool i_is_first = files[i].order_ns < files[k].order_ns;
+            struct hang_file *first = i_is_first ? &files[i] : &files[k];
+            struct hang_file *later = i_is_first ? &files[k] : &files[i];
+            bool more = later->duration_ns / 2 > first->duration_ns;
+            struct hang_file *twin = more ? first : later;
+            twin->drop = twin->is_twin = true;
+        }
+}
+
 /* Ranks the files of one kind, which are sorted: the longest hang gets place 0, among equals the
  * newest. */
 static void give_places(struct hang_file *files, size_t count, size_t first)
 {
     size_t longest = first, place = 1;
     for (size_t i = first; i < count; i++)
-        if (same_kind(&files[i], &files[first]) &&
+        if (!files[i].is_twin && same_kind(&files[i], &files[first]) &&
             files[i].duration_ns > files[longest].duration_ns)
             longest = i;
     for (size_t i = first; i < count; i++)
-        if (same_kind(&files[i], &files[first]))
+        if (!files[i].is_twin && same_kind(&files[i], &files[first]))
             files[i].place = i == longest ? 0 : place++;
 }
 
 static bool is_first_of_kind(const struct hang_file *files, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (same_kind(&files[i], &files[at]))
+        if (!files[i].is_twin && same_kind(&files[i], &files[at]))
             return false;
     return true;
 }
@@ -89,11 +115,12 @@ void hang_quota_choose(struct hang_file *files, size_t count, const struct hang_
     uint64_t bytes = 0;
     if (count)
         qsort(files, count, sizeof(*files), compare_newest_first);
+    drop_twins(files, count);
     for (size_t i = 0; i < count; i++)
-        if (is_first_of_kind(files, i))
+        if (!files[i].is_twin && is_first_of_kind(files, i))
             give_places(files, count, i);
     for (size_t i = 0; i < count; i++) {
-        files[i].drop = files[i].place >= quota->most_of_kind;
+        files[i].drop = files[i].is_twin || files[i].place >= quota->most_of_kind;
         bytes += files[i].drop ? 0 : files[i].bytes;
     }
     struct hang_file *file;
@@ -143,12 +170,17 @@ static bool consider(const char *name, file_vec *ret)
         argus_error_destroy(error);
         return true;
     }
+    uint64_t start_ns, end_ns;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
     if (argus_kept_hang_get(trace, &kept)) {
         snprintf(file.name, sizeof(file.name), "%s", name);
         memcpy(file.process, kept.process, sizeof(file.process));
         file.signature = kept.diagnosed ? kept.signature : 0;
         file.wall_ns = argus_trace_ns_to_wall_ns(trace, kept.start_ns);
         file.duration_ns = kept.duration_ns;
+        file.pid = kept.pid;
+        file.tid = kept.tid;
+        file.order_ns = argus_trace_ns_to_wall_ns(trace, end_ns);
         file.bytes = (uint64_t)status.st_size;
         good = vec_push(ret, file);
     }
@@ -172,7 +204,7 @@ static struct argus_error *read_folder(file_vec *ret)
 /* Deletes a trace and its sidecar files. */
 static struct argus_error *delete_file(const char *name)
 {
-    static const char *const suffixes[] = {".graph", ".answers"};
+    static const char *const suffixes[] = {".graph", ".answers", ".html"};
     char sidecar[NAME_MAX + 16];
     if (unlink(name) < 0 && errno != ENOENT)
         return argus_error_os(errno, "cannot delete %s", name);
@@ -191,7 +223,7 @@ static bool is_full(const file_vec *files, const char *name)
         if (strcmp(files->data[i].name, name) == 0)
             written = &files->data[i];
     for (size_t i = 0; written && i < files->length; i++)
-        if (files->data[i].drop && same_kind(&files->data[i], written))
+        if (files->data[i].drop && !files->data[i].is_twin && same_kind(&files->data[i], written))
             return true;
     return false;
 }

@@ -17,6 +17,7 @@ static struct hang_file file(const char *process, uint64_t signature, uint64_t w
 {
     struct hang_file made = {
         .signature = signature, .wall_ns = wall_ns, .duration_ns = duration_ns, .bytes = 10 * MB};
+    made.tid = wall_ns; /* each another freeze */
     snprintf(made.process, sizeof(made.process), "%s", process);
     snprintf(made.name, sizeof(made.name), "%s-%llu", process, (unsigned long long)wall_ns);
     return made;
@@ -93,6 +94,26 @@ static void test_program_with_most_files_loses(void **state)
     expect_kept(files, 5, 3, 10 * MB, "5");
 }
 
+static struct hang_file snapshot(uint64_t tid, uint64_t wall_ns, uint64_t duration_ns,
+                                 uint64_t order_ns)
+{
+    struct hang_file made = file("emacs", tid + wall_ns, wall_ns, duration_ns);
+    made.tid = tid;
+    made.order_ns = order_ns;
+    return made;
+}
+
+/* Two snapshots of one freeze: the first one stays, unless the other one shows more of it. */
+static void test_one_file_for_a_freeze(void **state)
+{
+    (void)state;
+    struct hang_file same[] = {snapshot(7, 1000, 500, 1), snapshot(7, 1001, 500, 2),
+                               snapshot(8, 1002, 500, 3), snapshot(7, 2000, 500, 4)};
+    expect_kept(same, 4, 3, UINT64_MAX, "2000 1002 1000");
+    struct hang_file longer[] = {snapshot(7, 1000, 400, 1), snapshot(7, 1001, 5000, 2)};
+    expect_kept(longer, 2, 3, UINT64_MAX, "1001");
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -114,6 +135,7 @@ int main(void)
         cmocka_unit_test(test_each_kind_alone),
         cmocka_unit_test(test_folder_full),
         cmocka_unit_test(test_program_with_most_files_loses),
+        cmocka_unit_test(test_one_file_for_a_freeze),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,16 @@ def test_what_is_printed_is_understood(setup):
             expect_equal(f"hangs at {text} in {zone}", hang(setup, path, f"--time={text}", TZ=zone), [first])
 
 
+def test_the_last_digit_is_cut_off(setup):
+    """The hang begins 789 ns after what is printed."""
+    path = setup.trace("odd", "wall 1795446804000000789\n" + freezes(3000))
+    (first,) = hang(setup, path)
+    _, clock = told(setup, path, "UTC")
+    for text in clock, clock[:-3], first["time"]:
+        expect_equal(f"hangs at {text}", hang(setup, path, f"--time={text}", TZ="UTC"), [first])
+    expect_equal("a threshold as durations are printed", hang(setup, path, "--threshold=2.50 s", TZ="UTC"), [first])
+
+
 def test_all_of_a_minute_and_of_a_second(setup):
     """The trace begins at 15:13:24 and ends in the same minute. A second of it is a part."""
     path = setup.trace("late", "wall 1795446804000000000\n" + freezes(3000))
