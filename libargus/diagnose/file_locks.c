@@ -19,8 +19,10 @@
 #include "base/lower_bound.h"
 #include "graph/text/object_name.h"
 
-#define FEWEST_TRIES     3             /* fewer are not a loop */
-#define LONGEST_PAUSE_NS 5000000000ull /* between two tries */
+#define FEWEST_TRIES     3              /* fewer are a loop only if it sleeps between two */
+#define LONGEST_PAUSE_NS 5000000000ull  /* between two tries, if it is no sleep */
+#define LONGEST_SLEEP_NS 60000000000ull /* after the last try */
+#define END_NS           100000000ull   /* until the try after a sleep that ended a hang */
 #define MOST_HELD        32
 #define MOST_HOLDERS     16
 
@@ -276,23 +278,26 @@ static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t star
     return sum_ns;
 }
 
-/* Whether the thread sleeps between its tries, itself or by a child process. */
-static bool paces_itself(const struct view *view, uint32_t thread, const struct lock_tries *tries)
+/* Whether the thread sleeps for most of the time, itself or by a child process. */
+static bool is_paced(const struct view *view, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-    uint64_t sum_ns = slept_ns(view, thread, tries->first_ns, tries->last_ns);
+    uint64_t sum_ns = slept_ns(view, thread, from_ns, to_ns);
     const struct argus_process *process = &view->processes[view->threads[thread].process];
     for (uint32_t i = 0; process->main_thread == thread && i < view->process_count; i++) {
         const struct argus_process *child = &view->processes[i];
         if (child->parent_pid == process->pid && child->main_thread != ARGUS_NONE &&
-            child->start_ns < tries->last_ns && child->end_ns > tries->first_ns)
-            sum_ns += slept_ns(view, child->main_thread, tries->first_ns, tries->last_ns);
+            child->start_ns < to_ns && child->end_ns > from_ns)
+            sum_ns += slept_ns(view, child->main_thread, from_ns, to_ns);
     }
-    return sum_ns * 2 >= tries->last_ns - tries->first_ns;
+    return sum_ns * 2 >= to_ns - from_ns;
 }
 
 static bool is_loop(const struct view *view, uint32_t thread, const struct lock_tries *tries)
 {
-    return tries->count >= FEWEST_TRIES && (!tries->is_name || paces_itself(view, thread, tries));
+    uint64_t count = tries->count + tries->got;
+    bool may_be_unpaced = !tries->is_name && count >= FEWEST_TRIES;
+    return tries->count && count > 1 && tries->last_ns > tries->first_ns &&
+           (may_be_unpaced || is_paced(view, thread, tries->first_ns, tries->last_ns));
 }
 
 /* The end of the sleep after the last try, at most `end_ns`. The pauses of a loop may double, as
@@ -306,8 +311,28 @@ static uint64_t pause_end(const struct view *view, uint32_t thread, const struct
     uint64_t pause_ns = timeline_wait_end(view, v);
     pause_ns = pause_ns < end_ns ? pause_ns : end_ns;
     pause_ns = pause_ns > tries->last_ns ? pause_ns - tries->last_ns : 0;
-    bool grows = pause_ns <= 2 * (tries->last_ns - tries->first_ns) && pause_ns <= LONGEST_PAUSE_NS;
+    bool grows = pause_ns <= 2 * (tries->last_ns - tries->first_ns) && pause_ns <= LONGEST_SLEEP_NS;
     return grows ? tries->last_ns + pause_ns : tries->last_ns;
+}
+
+/* Adds the try after the sleep that follows the last refused one: with it the thread got the
+ * lock. */
+static void add_success(const struct view *view, uint32_t thread, const struct argus_file_lock *last,
+                        uint64_t end_ns, struct lock_tries *ret)
+{
+    const struct argus_file_lock *locks;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    struct lock_request request = request_of(last);
+    for (const struct argus_file_lock *lock = last + 1;
+         lock < locks + count && lock->time_ns <= end_ns + END_NS; lock++) {
+        if (!is_of_file(&request, lock) || lock->listed || !is_by(view, lock, thread))
+            continue;
+        if (lock->what == ARGUS_FILE_LOCK_GOT) {
+            ret->got = true;
+            ret->last_ns = lock->time_ns;
+        }
+        return;
+    }
 }
 
 /* The last try of `thread` in the time, and the number of tries for the same file. NULL: too few
@@ -333,6 +358,8 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
         ret->first_ns = lock->time_ns;
         ret->count++;
     }
+    if (last)
+        add_success(view, thread, last, end_ns, ret);
     uint64_t until_ns = pause_end(view, thread, ret, end_ns);
     bool most = (until_ns - ret->first_ns) * 2 >= end_ns - start_ns;
     return most && is_loop(view, thread, ret) ? last : NULL;
@@ -356,10 +383,13 @@ bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from
         if (!is_by(view, lock, thread) || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
             continue;
         bool goes_on = ret->count && is_of_file(&request, lock) &&
-                       lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS;
+                       (lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS ||
+                        is_paced(view, thread, ret->last_ns, lock->time_ns));
         bool refused = lock->what == ARGUS_FILE_LOCK_REFUSED;
-        if (goes_on)
+        if (goes_on) {
             ret->last_ns = lock->time_ns;
+            ret->got = !refused;
+        }
         if (!(goes_on && refused) && is_loop(view, thread, ret))
             return true;
         if (goes_on && refused) {

@@ -9,7 +9,8 @@ struct lock_tries {
     uint64_t inode;
     bool is_name;    /* of a lock file; `inode` is the identity of its name */
     uint32_t device; /* major << 20 | minor */
-    uint64_t count;
+    uint64_t count; /* refused ones */
+    bool got;       /* the thread got it at `last_ns` */
     uint64_t first_ns, last_ns;
     uint32_t holder; /* the thread that held it during most of them; ARGUS_NONE: not known */
     /* Of a lock file: the thread that created it, which may have ended since; ARGUS_NONE: not
@@ -17,7 +18,8 @@ struct lock_tries {
     uint32_t creator;
 };
 
-/* Whether `thread` tried to get a lock for most of [start_ns, end_ns). Leaves `holder` alone. For
+/* Whether `thread` tried to get a lock for most of [start_ns, end_ns): three times, or twice with a
+ * sleep in between. Leaves `holder` alone. For
  * lock files, the tries of child processes count (a loop of a shell script), and the thread or its
  * children must sleep in between: a program that makes sure that a folder exists does not wait. */
 bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,

@@ -172,6 +172,23 @@ def lock_file_whose_pauses_double():
 
 
 @scene
+def lock_file_whose_pauses_are_long():
+    """As dotlockfile's are: two tries are refused, and the third one, after 10 s, gets the lock."""
+    s = lock_file_loop(20, turns=0)
+    s.lock_file(10, "refused")
+    s.sleep(10, 5000)
+    s.lock_file(10, "refused")
+    s.sleep(10, 10000)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
 def lock_file_that_was_left_behind():
     """Its creator has ended without removing it."""
     s = lock_file_loop(20, lives=False)
