@@ -85,6 +85,25 @@ def cpu_taken():
 
 
 @scene
+def cpu_changed_by_affinity():
+    """As taskset's child: the editor came from the bystander's CPU 1, and may use only CPU 0 since then."""
+    s = Shared("hog")
+    s.input()
+    s._record(1, BYSTANDER, f"switch state=R next={EDITOR}")
+    s._record(1, EDITOR, "syscall_end nr=poll result=1")
+    s.for_ms(5)
+    s._record(1, EDITOR, f"switch state=R next={BYSTANDER}")
+    for _ in range(10):
+        s.run(HOG)
+        s.for_ms(180)
+        s.run(EDITOR)
+        s.limits(EDITOR, cpus=1)
+        s.for_ms(10)
+    return s.end(), *found("hog", "hog [30] ran for 1.80 s on cpu 0 (the only one that it may use) while editor's main thread wanted it: 100 %",
+                           {"hog", "editor"})
+
+
+@scene
 def cpu_taken_in_real_time():
     """The editor may use CPU 0 only, and its records say so."""
     s = Shared("hog", priority=130)

@@ -267,6 +267,19 @@ static void add_turn(struct reader *reader, size_t at, const struct cpu_user *us
     span->unfair |= reader->turns_ns.data[turns] >= UNFAIR_NS;
 }
 
+/* Whether a thread that runs on `cpu` in that span is in the way. The thread may have begun on
+ * another CPU, before its affinity was set (taskset). */
+static bool is_in_way(const struct reader *reader, const struct span *span, const struct cpu *cpu)
+{
+    uint64_t may_use = reader->want->cpus;
+    bool is_known = may_use && cpu->number < 64 && (span->cpu < 64 || span->cpu == NOWHERE);
+    if (!is_known)
+        return cpu->own;
+    if (span->cpu != NOWHERE && !(may_use >> span->cpu & 1))
+        return span->cpu == cpu->number;
+    return may_use >> cpu->number & 1;
+}
+
 /* Adds the time that `tid` ran on `cpu` since `cpu` was last accounted for. */
 static void add_run(struct reader *reader, struct cpu *cpu, uint64_t tid, int32_t priority,
                     uint64_t until_ns)
@@ -286,7 +299,7 @@ static void add_run(struct reader *reader, struct cpu *cpu, uint64_t tid, int32_
          i < reader->spans.length && reader->spans.data[i].start_ns < until_ns; i++) {
         struct span *span = &reader->spans.data[i];
         uint64_t ns = overlap_ns(span->start_ns, span->end_ns, from_ns, until_ns);
-        if (user && cpu->own)
+        if (user && is_in_way(reader, span, cpu))
             user->in_way_ns += ns;
         if (span->cpu != cpu->number)
             continue;
