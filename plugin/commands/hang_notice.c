@@ -55,6 +55,8 @@ struct bus_calls {
                        const char *types, ...);
     int (*read)(message *, const char *types, ...);
     int (*is_signal)(message *, const char *interface, const char *member);
+    int (*get_strings)(bus *, const char *destination, const char *path, const char *interface,
+                       const char *member, struct bus_error *ret_error, char ***ret);
     int (*process)(bus *, message **ret);
     int (*wait)(bus *, uint64_t timeout_us);
 };
@@ -69,6 +71,7 @@ static const struct {
     {"sd_bus_call_method", offsetof(struct bus_calls, call_method)},
     {"sd_bus_message_read", offsetof(struct bus_calls, read)},
     {"sd_bus_message_is_signal", offsetof(struct bus_calls, is_signal)},
+    {"sd_bus_get_property_strv", offsetof(struct bus_calls, get_strings)},
     {"sd_bus_process", offsetof(struct bus_calls, process)},
     {"sd_bus_wait", offsetof(struct bus_calls, wait)},
 };
@@ -223,6 +226,35 @@ static void await_click(struct notice *notice)
 
 /* --- the report --- */
 
+static void take_variable(const char *text)
+{
+    static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
+                                        "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE"};
+    const char *value = strchr(text, '=');
+    for (size_t i = 0; value && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == (size_t)(value - text) &&
+            strncmp(names[i], text, (size_t)(value - text)) == 0)
+            setenv(names[i], value + 1, 0);
+}
+
+/* A systemd user unit starts before the desktop, so it has no display. The desktop has told the
+ * user's systemd its display since then. */
+static void find_display(const struct notice *notice)
+{
+    struct bus_error error = {.name = NULL};
+    char **texts = NULL;
+    if (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") ||
+        notice->calls.get_strings(notice->bus, "org.freedesktop.systemd1",
+                                  "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+                                  "Environment", &error, &texts) < 0)
+        return;
+    for (size_t i = 0; texts && texts[i]; i++) {
+        take_variable(texts[i]);
+        free(texts[i]);
+    }
+    free(texts);
+}
+
 static int run(const char *const *words)
 {
     int status = -1;
@@ -265,6 +297,8 @@ static void notice_main(const char *path, const struct argus_kept_hang *hang, in
     close(fd);
     if (!error)
         await_click(&notice);
+    if (notice.clicked)
+        find_display(&notice);
     if (notice.bus)
         notice.calls.unref(notice.bus);
     if (notice.clicked)
