@@ -14,6 +14,7 @@ enum syscall_flags {
     SYSCALL_YIELD = 16,
     SYSCALL_RESTART = 1024, /* continues the call that a signal interrupted */
     SYSCALL_CLOSE = 2048,   /* closes the file and releases its locks */
+    SYSCALL_CHANGE = 4096,  /* changes the file, or waits until its changes are on the disk */
     /* Darwin's: */
     SYSCALL_KERN_RETURN = 32, /* a Mach trap whose result is a kern_return_t */
     SYSCALL_EVENTS = 64,      /* its results may include Mach messages */

@@ -47,6 +47,8 @@ FLAGS = {
     "YIELD": "sched_yield",
     "RESTART": "restart_syscall",
     "CLOSE": "close",
+    # Changes the file, or waits until its changes are on the disk: the caller has written to it.
+    "CHANGE": "fsync fdatasync ftruncate fallocate",
 }
 # Names above that the tables do not have yet, since the headers were older.
 NEWER = {"futex_wait"}

@@ -3,7 +3,7 @@ from scene import Scene
 from scenes import scene
 
 EDITOR, COPIER, FLUSHER, BYSTANDER = 10, 20, 30, 40
-DISK = "device=0x800000"
+DISK, OTHER_DISK = "device=0x800000", "device=0xfe00000"
 
 
 def start():
@@ -19,9 +19,9 @@ def start():
     return s
 
 
-def writes(s, tid, inode, folder, name, ms):
-    """Writes to a file, throttled by the kernel."""
-    s._record(s.cpus[tid], tid, "syscall_start nr=write arg1=4")
+def writes(s, tid, inode, folder, name, ms, call="write"):
+    """Writes to a file, throttled by the kernel; or waits in another `call` for what it has written."""
+    s._record(s.cpus[tid], tid, f"syscall_start nr={call} arg1=4")
     s._record(s.cpus[tid], tid, "switch state=D next=0")
     s._record(s.cpus[tid], tid, f"object fd=4 inode={inode} mode=file")
     at = s.now
@@ -31,14 +31,14 @@ def writes(s, tid, inode, folder, name, ms):
     s.for_ms(ms)
     s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={tid} context=hardirq")
     s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
-    s._record(s.cpus[tid], tid, "syscall_end nr=write result=4096")
+    s._record(s.cpus[tid], tid, f"syscall_end nr={call} result={4096 if call == 'write' else 0}")
 
 
-def request(s, tid, number, size, inode=0, op=1):
-    s._record(s.cpus[tid], tid, f"block_issued request={number:#x} sector=8 bytes={size} {DISK} op={op}")
+def request(s, tid, number, size, inode=0, op=1, disk=DISK):
+    s._record(s.cpus[tid], tid, f"block_issued request={number:#x} sector=8 bytes={size} {disk} op={op}")
     if inode:
         s.now -= 1000
-        s._record(s.cpus[tid], tid, f"block_file request={number:#x} inode={inode} {DISK}")
+        s._record(s.cpus[tid], tid, f"block_file request={number:#x} inode={inode} {disk}")
 
 
 def queued(s, tid, issuer, number, size):
@@ -70,6 +70,18 @@ def disk_busy_for_another_program():
     s = start()
     writes(s, COPIER, 500, "var", "big", 30)
     syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
+
+
+@scene
+def disk_that_lies_on_another_one():
+    """A loop device: the requests that the disk below it has are no others. The copier waits only in fsync()."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30, call="fsync")
+    writes(s, BYSTANDER, 950, "srv", "film", 30)
+    syncs(s, 3000, lambda: [[request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500),
+                             request(s, BYSTANDER, 0x300 + i, 2 << 20, inode=950, disk=OTHER_DISK)] for i in range(50)])
     return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
                          "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
 

@@ -2,8 +2,9 @@
  * on different CPUs. So the records of all chunks are put in order first. A request that was issued
  * before LOOK_BACK_NS before the window is not known.
  *
- * A disk is not told from its partitions and from what is stacked on it (loop, device mapper):
- * requests of all disks count, but of one with a file only the request that has the file.
+ * What is stacked on a disk (loop) has requests of its own, and the disk has the same ones again. If
+ * the file is known for which the thread waits, only the disk of its requests counts; else requests
+ * of all disks do.
  */
 #include "diagnose/suspects/disk_records.h"
 
@@ -17,12 +18,15 @@
 #define LOOK_BACK_NS   2000000000ull
 #define MOST_RECORDS   1000000
 #define OPERATION(arg) ((arg) >> 32 & 0xff)
+#define DEVICE(arg)    ((uint32_t)(arg))
 #define WRITES         1
+#define ANY_DEVICE     UINT32_MAX
 
 struct request {
     struct disk_user user;
     bool is_transfer; /* it reads or writes; a discard has many bytes, which it does not move */
     bool open;
+    uint32_t device;
     uint64_t tid, sector; /* the thread that queued or issued it for this sector; 0: none */
 };
 
@@ -30,6 +34,8 @@ struct reader {
     const struct argus_trace *trace;
     struct window window;
     struct disk_use *use;
+    uint64_t inode;  /* whose disk is meant; 0: any */
+    uint32_t device; /* that disk; ANY_DEVICE */
     VEC(struct argus_record) records; /* times in ns */
     VEC(struct request) requests;
     struct idmap by_address; /* → index into `requests` */
@@ -102,7 +108,9 @@ static bool add_use(struct reader *reader, const struct disk_user *user)
 /* Counts the request if it was in progress in the window. */
 static bool close_request(struct reader *reader, struct request *request, uint64_t time_ns)
 {
-    bool counts = request->open && request->is_transfer && time_ns >= reader->window.start_ns;
+    bool is_of_disk = reader->device == ANY_DEVICE || request->device == reader->device;
+    bool counts = request->open && request->is_transfer && is_of_disk &&
+                  time_ns >= reader->window.start_ns;
     request->open = false;
     request->tid = 0;
     return !counts || add_use(reader, &request->user);
@@ -141,6 +149,7 @@ static bool issue(struct reader *reader, const struct argus_record *record)
                  .bytes = record->arg[2],
                  .requests = 1},
         .is_transfer = OPERATION(record->arg[3]) <= WRITES,
+        .device = DEVICE(record->arg[3]),
         .open = true,
         .tid = tid,
         .sector = record->arg[1],
@@ -173,14 +182,33 @@ static bool on_record(struct reader *reader, const struct argus_record *record)
     return true;
 }
 
-struct argus_error *disk_use_read(const struct diagnoser *d, struct window window,
+/* The disk with the latest request for the file; ANY_DEVICE: there is none. */
+static bool find_device(struct reader *reader)
+{
+    struct idmap devices = {.slots = NULL}; /* by the request's address */
+    bool good = true;
+    reader->device = ANY_DEVICE;
+    for (size_t i = 0; good && reader->inode && i < reader->records.length; i++) {
+        const struct argus_record *record = &reader->records.data[i];
+        if (record->debugid == ARGUS_ID_BLOCK_ISSUED)
+            good = idmap_put(&devices, record->arg[0], DEVICE(record->arg[3]));
+        else if (record->debugid == ARGUS_ID_BLOCK_FILE && record->arg[1] == reader->inode)
+            reader->device = idmap_get(&devices, record->arg[0]);
+    }
+    idmap_deinit(&devices);
+    return good;
+}
+
+struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint64_t inode,
                                   struct disk_use *ret)
 {
-    struct reader reader = {
-        .trace = argus_graph_trace(d->view.graph), .window = window, .use = ret};
+    struct reader reader = {.trace = argus_graph_trace(d->view.graph),
+                            .window = window,
+                            .use = ret,
+                            .inode = inode};
     *ret = (struct disk_use){.bytes = 0};
     struct argus_error *error = read_records(&reader);
-    bool good = !error;
+    bool good = !error && find_device(&reader);
     for (size_t i = 0; good && i < reader.records.length; i++)
         good = on_record(&reader, &reader.records.data[i]);
     for (size_t i = 0; good && i < reader.requests.length; i++)

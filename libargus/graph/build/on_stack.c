@@ -100,10 +100,12 @@ static uint32_t find_use(struct builder *builder, uint64_t inode, uint32_t threa
     return made;
 }
 
+/* A program that waits in fsync() has written to the file, mostly by calls that did not wait, of
+ * which the trace has no objects. */
 static bool writes(const struct builder *builder, const struct thread_state *state)
 {
     const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
-    return row->wait == ARGUS_WAIT_WRITE || (row->flags & SYSCALL_SEND);
+    return row->wait == ARGUS_WAIT_WRITE || (row->flags & (SYSCALL_SEND | SYSCALL_CHANGE));
 }
 
 void graph_on_object(struct builder *builder, struct cpu_state *cpu,

@@ -192,7 +192,7 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             return
         self.note_object(thread, record.arg)
         call = self.call(thread.doing.syscall)
-        wrote = self.uses.get((inode, thread), [0, 0, 0])[2] or int(call.wait == "write" or call.sends)
+        wrote = self.uses.get((inode, thread), [0, 0, 0])[2] or int(call.wait == "write" or call.sends or call.changes)
         self.uses[inode, thread] = [record.arg[2], self.now, wrote]
 
     def on_lock(self, cpu, record):

@@ -52,6 +52,7 @@ class Syscall:
     def __init__(self, name, wait, flags):
         self.name, self.wait = name, wait.lower()
         self.uses_descriptor, self.sends = "SYSCALL_FD" in flags, "SYSCALL_SEND" in flags
+        self.changes = "SYSCALL_CHANGE" in flags
         self.kills, self.exits = "SYSCALL_KILL" in flags, "SYSCALL_EXIT" in flags
         self.yields, self.restarts = "SYSCALL_YIELD" in flags, "SYSCALL_RESTART" in flags
 
