@@ -317,8 +317,8 @@ static uint64_t pause_end(const struct view *view, uint32_t thread, const struct
 
 /* Adds the try after the sleep that follows the last refused one: with it the thread got the
  * lock. */
-static void add_success(const struct view *view, uint32_t thread, const struct argus_file_lock *last,
-                        uint64_t end_ns, struct lock_tries *ret)
+static void add_success(const struct view *view, uint32_t thread,
+                        const struct argus_file_lock *last, uint64_t end_ns, struct lock_tries *ret)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);

@@ -34,8 +34,8 @@ struct reader {
     const struct argus_trace *trace;
     struct window window;
     struct disk_use *use;
-    uint64_t inode;  /* whose disk is meant; 0: any */
-    uint32_t device; /* that disk; ANY_DEVICE */
+    uint64_t inode;                   /* whose disk is meant; 0: any */
+    uint32_t device;                  /* that disk; ANY_DEVICE */
     VEC(struct argus_record) records; /* times in ns */
     VEC(struct request) requests;
     struct idmap by_address; /* → index into `requests` */
@@ -109,8 +109,8 @@ static bool add_use(struct reader *reader, const struct disk_user *user)
 static bool close_request(struct reader *reader, struct request *request, uint64_t time_ns)
 {
     bool is_of_disk = reader->device == ANY_DEVICE || request->device == reader->device;
-    bool counts = request->open && request->is_transfer && is_of_disk &&
-                  time_ns >= reader->window.start_ns;
+    bool counts =
+        request->open && request->is_transfer && is_of_disk && time_ns >= reader->window.start_ns;
     request->open = false;
     request->tid = 0;
     return !counts || add_use(reader, &request->user);
@@ -202,10 +202,8 @@ static bool find_device(struct reader *reader)
 struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint64_t inode,
                                   struct disk_use *ret)
 {
-    struct reader reader = {.trace = argus_graph_trace(d->view.graph),
-                            .window = window,
-                            .use = ret,
-                            .inode = inode};
+    struct reader reader = {
+        .trace = argus_graph_trace(d->view.graph), .window = window, .use = ret, .inode = inode};
     *ret = (struct disk_use){.bytes = 0};
     struct argus_error *error = read_records(&reader);
     bool good = !error && find_device(&reader);
