@@ -9,8 +9,8 @@ struct lock_tries {
     uint64_t inode;
     bool is_name;    /* of a lock file; `inode` is the identity of its name */
     uint32_t device; /* major << 20 | minor */
-    uint64_t count; /* refused ones */
-    bool got;       /* the thread got it at `last_ns` */
+    uint64_t count;  /* refused ones */
+    bool got;        /* the thread got it at `last_ns` */
     uint64_t first_ns, last_ns;
     uint32_t holder; /* the thread that held it during most of them; ARGUS_NONE: not known */
     /* Of a lock file: the thread that created it, which may have ended since; ARGUS_NONE: not
