@@ -11,6 +11,8 @@ import time
 
 from recorder_harness import Live, argus, decode, eventually, main, status
 
+FINISHED_S = 240  # of waiting for files; a busy machine takes half a minute for each
+
 # An event loop that hangs for the given times, and is idle before, between and after.
 LOOP = """
 import ctypes, os, select, sys, time
@@ -125,13 +127,13 @@ class OnHang(HangLoops):
         self.start("--process", "argusasks")
         looks = self.loop("argusasks", code=ONLY_LOOKS)
         self.assertEqual(looks.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S), status())
         program = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, FINISHED_S), status())
         self.assertEqual(argus("stop").returncode, 0)
         self.assert_lengths([0.9, 1.1])
 
@@ -141,7 +143,7 @@ class OnHang(HangLoops):
         other = self.loop("argusloop2", 0.9)
         self.assertEqual(program.stdout.readline(), "done\n")
         self.assertEqual(other.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, FINISHED_S), status())
         self.assertEqual(status()["hangs"], {"threshold_ms": 500, "seen": 2, "files": 2, "watcher_pid": watcher})
         self.assertIn("2 seen, 2 files written", argus("status").stdout)
         self.assertEqual(argus("stop").returncode, 0)
@@ -162,7 +164,7 @@ class OnHang(HangLoops):
             self.start("--process", "argusloop6", *options)
             program = self.loop("argusloop6", 0.9)
             self.assertEqual(program.stdout.readline(), "done\n")
-            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1), status())
+            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S), status())
             self.assertEqual(argus("stop").returncode, 0)
             file, = self.files()
             lines = decode.decode(file.read_bytes())
@@ -172,14 +174,14 @@ class OnHang(HangLoops):
     def test_a_hang_that_lasts_is_kept_after_ten_seconds(self):
         self.start("--process", "argusloop3")
         self.loop("argusloop3", 60)
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1, 10))
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1, FINISHED_S))
         self.assertEqual(self.files(), [])
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 20))
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S))
 
     def test_stop_waits_for_the_file_of_a_hang(self):
         self.start("--process", "argusloop1")
         program = self.loop("argusloop1", 1.2)
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 1, FINISHED_S), status())
         done = argus("stop")
         self.assertIn("a hang is not in its file yet: waiting for it", done.stderr)
         self.assertIn("hangs: 1 seen, 1 kept as files", done.stderr)
@@ -203,25 +205,25 @@ class OnHang(HangLoops):
     def test_of_each_kind_the_longest_and_the_newest_stay(self):
         self.start("--process", "argusloop5", "--max-files", "2")
         self.loop("argusloop5", 0.8, 2.5, 0.8, 1.5).stdout.readline()
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 60), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, FINISHED_S), status())
         self.assert_lengths([2.5, 1.5])
 
     def test_a_program_that_freezes_all_the_time_is_kept_seldom(self):
         """Files of the same hang would only replace each other, but a longer hang is still kept."""
         self.start("--max-files", "1", "--process", "argusloop5")
         self.loop("argusloop5", 2, *[0.8] * 3).stdout.readline()
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 90), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, FINISHED_S), status())
         self.loop("argusloop5", 0.9).stdout.readline()
         self.assertTrue(eventually(lambda: any("freezes in the same place again and again" in note for note in status()["notes"]), 10), status())
         self.loop("argusloop5", 3.5).stdout.readline()
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 5, 60), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 5, FINISHED_S), status())
         self.assert_lengths([3.5])
 
     def test_a_restart_knows_the_files_of_before(self):
         for hang in 2, 0.8, 0.9:
             self.start("--process", "argusloop5", "--max-files", "2")
             self.loop("argusloop5", hang).stdout.readline()
-            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 60), status())
+            self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S), status())
             self.assertEqual(argus("stop").returncode, 0)
         self.assert_lengths([2, 0.9])
         own = self.folder / "mine.argus"
@@ -229,7 +231,7 @@ class OnHang(HangLoops):
         os.rename(self.folder / longest, own)
         self.start("--process", "argusloop5", "--max-files", "1")
         self.loop("argusloop5", 1.4).stdout.readline()
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, 60), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S), status())
         self.assert_lengths([1.4])
         self.assertTrue(own.exists())  # a file that a person renamed is kept
 
@@ -243,8 +245,8 @@ class OnHang(HangLoops):
                 copy.wait()
         program = self.loop("argusloop7", *[0.8] * 4)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, 20), status())
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, 240), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, FINISHED_S), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, FINISHED_S), status())
 
     def test_two_programs_freeze_one_after_the_other(self):
         """The second one freezes while the snapshot of the first is written."""
@@ -254,7 +256,7 @@ class OnHang(HangLoops):
         second = self.loop("argusloop8", 1)
         for program in first, second:
             self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, 60), status())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, FINISHED_S), status())
         self.assertEqual(argus("stop").returncode, 0)
         for program in first, second:
             file, = self.folder.glob(f"hang-argusloop8-{program.pid}-*.argus")
@@ -282,7 +284,7 @@ class OnHang(HangLoops):
         self.assertIn(f"in {folder}\n", done.stdout)
         folder.rmdir()
         self.assertEqual(self.loop("argusloop7", 0.9).stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S))
         self.assertEqual(len(list(folder.glob("hang-argusloop7-*.argus"))), 1)
         self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
 
@@ -328,7 +330,7 @@ class OnHang(HangLoops):
         self.assertRegex(pathlib.Path(f"/proc/{watcher}/status").read_text(), r"Uid:\s+12345\s+12345\s+12345\s+12345")
         program = self.loop("argusloop6", 0.9)
         self.assertEqual(program.stdout.readline(), "done\n")
-        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1))
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 1, FINISHED_S))
         self.assertEqual((folder.stat().st_uid, folder.stat().st_gid, folder.stat().st_mode & 0o777), (12345, 12345, 0o700))
         self.assertEqual(next(folder.glob("hang-*.argus")).stat().st_uid, 12345)
         self.assertEqual([note for note in status()["notes"] if "hang-" in note], [])  # it was diagnosed
