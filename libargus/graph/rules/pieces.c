@@ -81,11 +81,12 @@ static bool is_yield(const struct builder *builder, uint32_t code)
 
 static uint32_t count_yields(const struct builder *builder, const struct argus_vertex *piece)
 {
-    const struct argus_op *ops = builder->graph->ops.data + piece->first_op;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < piece->op_count; i++)
-        if (is_yield(builder, ops[i].code))
-            count += ops[i].repeat;
+    for (uint32_t i = 0; i < piece->op_count; i++) {
+        const struct argus_op *op = &builder->graph->ops.data[piece->first_op + i];
+        if (is_yield(builder, op->code))
+            count += op->repeat;
+    }
     return count;
 }
 
