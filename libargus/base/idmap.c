@@ -1,5 +1,6 @@
 #include "base/idmap.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -7,13 +8,18 @@
 
 enum { FIRST_SLOTS = 64, MOST_SLOTS_SHIFT = 31 };
 
+/* The same for all maps of this process, chosen by the first: an analysis makes some sixty maps. */
 static uint64_t random_multiplier(void)
 {
-    uint64_t random;
+    static _Atomic uint64_t chosen; /* 0: not yet */
+    uint64_t random = atomic_load(&chosen), unset = 0;
+    if (random)
+        return random;
     /* Where a sandbox forbids getentropy(), the hash works, but a file can be made to collide. */
     if (getentropy(&random, sizeof(random)))
         random = 0x9e3779b97f4a7c15u;
-    return random | 1;
+    random |= 1;
+    return atomic_compare_exchange_strong(&chosen, &unset, random) ? random : unset;
 }
 
 static bool grow(struct idmap *map)

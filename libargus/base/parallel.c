@@ -45,7 +45,7 @@ void parallel_for(size_t count, void (*work)(void *context, size_t i), void *con
 {
     struct shares shares = {.work = work, .context = context, .count = count};
     pthread_t threads[MOST_THREADS];
-    unsigned helpers = parallel_threads(MOST_THREADS) - 1, started = 0;
+    unsigned helpers = count > 1 ? parallel_threads(MOST_THREADS) - 1 : 0, started = 0;
     while (started < helpers && started + 1 < count &&
            parallel_start(&threads[started], take_shares, &shares))
         started++;
