@@ -185,6 +185,34 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
+def game(looks, rests=False):
+    """A loop that draws, looks for input and sleeps, 60 times, between its waits for the display server's replies."""
+    s = Loop()
+    if rests:
+        s.for_ms(400)
+        s.key()
+        s.home()
+    loop_that_is_told(s)
+    s.key()
+    for i in range(60):
+        if i < looks:
+            s.raw(s.editor, "syscall_start nr=pselect6 arg1=6")
+            s.raw(s.editor, "syscall_end nr=pselect6 result=0")
+        s.for_ms(3)
+        s.sleep(s.editor, 47)
+    s.home()
+    s.key()
+    s.home()
+    return s
+
+
+@scene
+def loop_that_only_looks():
+    """It is awake all the time, unless it looks no more, or has a loop in which it rests."""
+    frozen = [hang(type="RepeatedYield")]
+    return [game(60), game(8), game(60, rests=True)], [([], []), ([], frozen), ([], frozen)]
+
+
 def start_viewer(s, name="viewer"):
     """The editor's desktop starts another program, with thread 40."""
     s.cpus[40] = len(s.cpus)

@@ -5,6 +5,8 @@
  *   - it takes turns: its own timers end its waits, and in most turns it sends something to another
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
  *     a prompt); or
+ *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps by
+ *     a timer between its frames), and it looked all the time;
  *   - it reads its standard input: the program that started it writes there what to do next; or
  *   - it waits in the poll that no other poll of the thread is around, and all processes to which it
  *     sent something have sent something since; and it started no process that could end the wait.
@@ -19,6 +21,10 @@
 #define FEWEST_TURNS     3
 #define SHORTEST_TURN_NS 100000000ull
 #define TURNS_PERCENT    80u
+/* The longest time between two looks of a loop that only looks, on a busy machine; the runs of looks of
+ * which the call may be that of such a loop. */
+#define LONGEST_LOOK_NS 500000000ull
+#define MOST_LOOKS      4
 /* Waits at a place that is taken for the loop's own, and vertices before one that may have asked. */
 #define FEWEST_WAITS_AT_BASE 2
 #define MOST_ASKING_VERTICES 16
@@ -67,6 +73,46 @@ static bool takes_turns(const struct view *view, const struct argus_hang *hang)
     }
     return turns >= FEWEST_TURNS && active >= turns - turns / 4 &&
            waited_ns >= (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT;
+}
+
+/* Whether the thread looked for input again and again, from the beginning of the stretch to its end, by
+ * the call of `kind`. */
+static bool looks_throughout(const struct argus_hang *hang, const struct argus_visits *kind,
+                             const struct argus_visits *end)
+{
+    uint64_t last_ns = hang->start_ns;
+    for (const struct argus_visits *visits = kind; visits < end; visits++) {
+        if (visits->syscall != kind->syscall || visits->object != kind->object ||
+            visits->last_ns < hang->start_ns)
+            continue;
+        if (visits->first_ns >= hang->end_ns)
+            break;
+        if ((visits->first_ns > last_ns && visits->first_ns - last_ns > LONGEST_LOOK_NS) ||
+            visits->gap_end_ns - visits->gap_start_ns > LONGEST_LOOK_NS)
+            return false;
+        last_ns = visits->last_ns;
+    }
+    return last_ns + LONGEST_LOOK_NS >= hang->end_ns;
+}
+
+/* A thread that rests in a poll has its loop there; its handlers may look for something else. */
+static bool only_looks(const struct view *view, const struct habits *habits,
+                       const struct argus_hang *hang)
+{
+    const struct argus_visits *visits;
+    size_t count = argus_graph_thread_visits(view->graph, hang->thread, &visits);
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].kind == ARGUS_WAIT_POLL &&
+            habits->items.data[i].longest_ns >= LONG_PENDING_NS)
+            return false;
+    for (size_t i = 0, kinds = 0; i < count && kinds < MOST_LOOKS; i++) {
+        if (visits[i].last_ns < hang->start_ns)
+            continue;
+        if (looks_throughout(hang, &visits[i], visits + count))
+            return true;
+        kinds++;
+    }
+    return false;
 }
 
 /* Whether the toolkit's loop called a function of the program in the vertex, or in the one that it
@@ -175,6 +221,7 @@ bool stretch_is_idle(const struct view *view, const struct habits *habits,
                      const struct argus_hang *hang, bool expects)
 {
     return (!expects && is_owed_nothing(view, habits, hang)) ||
-           (takes_turns(view, hang) && late_answer(view, hang) == ARGUS_NONE) ||
+           ((takes_turns(view, hang) || only_looks(view, habits, hang)) &&
+            late_answer(view, hang) == ARGUS_NONE) ||
            is_resting_service(view, hang) || reads_standard_input(view, hang);
 }
