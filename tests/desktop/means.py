@@ -51,6 +51,7 @@ class SlowFiles(Means):
         mount.mkdir()
         (source / "slow.txt").write_text("".join(f"line {i} of a text with words\n" for i in range(300)))
         (source / "slow.c").write_text("".join(f"int value_{i} = {i};\n" for i in range(300)))
+        (source / "slow.js").write_text("1\n")
         (source / "slow.xml").write_text("<?xml version=\"1.0\"?><Configuration/>\n")
         (source / "slow.ts").write_text('<?xml version="1.0"?><!DOCTYPE TS><TS version="2.1" language="de"></TS>')
         (source / "slow.wav").write_bytes(pathlib.Path(self.session.sound).read_bytes())

@@ -18,7 +18,7 @@ def flock(path):
 
 
 def record_lock(path):
-    file = open(path, "w", encoding="ascii")
+    file = open(path, "a", encoding="ascii")
     fcntl.lockf(file, fcntl.LOCK_EX)
     return file
 
@@ -108,6 +108,21 @@ class Pipe:
 
 def pipe(path):
     return Pipe(path)
+
+
+class LockFile:
+    """A lock that is a file: the process that could create the file has it."""
+
+    def __init__(self, path):
+        self.path = path
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+
+    def __del__(self):
+        os.unlink(self.path)
+
+
+def lock_file(path):
+    return LockFile(path)
 
 
 def main():
