@@ -182,8 +182,10 @@ static struct argus_error *analyse(struct reading *reading, const char *path,
     bool is_listed;
     /* the file was kept for a hang but not diagnosed; do not take another hang */
     if (ret->hang.pid) {
+        uint64_t seen_ns = ret->hang.start_ns;
         struct argus_error *error =
             hang_explain_file(reading->session, reading->arguments, path, &ret->hang, &is_listed);
+        ret->wall_ns += ret->hang.start_ns - seen_ns; /* the analysis knows the beginning better */
         ret->hang_count = 1;
         return error;
     }

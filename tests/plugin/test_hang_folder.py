@@ -45,6 +45,19 @@ def test_the_hang_that_the_file_was_kept_for_is_explained(setup):
     expect_equal("a number is that of the list", first["hang"]["process"], "editor0")
 
 
+def test_times_are_those_of_the_analysis(setup):
+    """The recorder had counted the idle time before the hang; a second note has corrected it, or the analysis of the list does."""
+    folder = setup.folder / "early"
+    own = json.loads(setup.run("hangs", "--json", setup.trace("own", freezes(3000)), code=0).stdout)["hangs"][0]
+    start_ms, hang_ms = own["start_ns"] / 1e6, own["duration_ns"] / 1e6
+    early = freezes(3000) + kept("editor0", 100, start_ms - 200, hang_ms + 200)
+    put(setup, folder, "analysed", early)
+    put(setup, folder, "noted", early + kept("editor0", 100, start_ms, hang_ms) + diagnosed("it slept"))
+    for row in listed(setup, folder)["hangs"]:
+        expect(abs(row["duration_ns"] - own["duration_ns"]) < 1000, row)
+        expect_equal("time", row["time"], own["time"])
+
+
 def test_a_note_that_does_not_fit_changes_nothing(setup):
     for start_ms, tid in (350, 999), (90000, 110), (18446744073709, 110):
         trace = setup.trace("other", freezes(4000, 2500) + kept("editor1", tid, start_ms, 2500))
