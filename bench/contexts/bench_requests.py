@@ -6,6 +6,10 @@ and wake-ups and every system call, or stacks at system calls too; by copies of 
 Rounds are interleaved, medians are printed. `cpu` is that of server and client together, a request; × is the ratio within a
 round. `lost` is what the recorder says; perf that loses records did less.
 
+--figure9 instead measures what figure 9 of the IntroPerf paper does: by how much programs become slower when system calls are
+recorded with stacks, and context switches too. perf follows frame pointers, as ETW does in the paper. Two differences: argus
+always records switches, so its first row only leaves out wake-ups' objects, messages and the like; and the traces are on disk.
+
 Needs root, and what `scripts/deps bench` installs. A load whose programs are missing is left out with a message.
 """
 import argparse
@@ -45,15 +49,27 @@ KINDS = {
 }
 
 
-def measure(recorders, loads, rounds):
-    runs, refused, names = {}, {}, list(KINDS)
+# The rows of figure 9, and the paper's figures for them.
+CALLS_ONLY = ("--call-stacks", "--only=syscalls,stacks", "--no-probes")
+FIGURE9 = {
+    "nothing": KINDS["nothing"],
+    "argus, calls": (lambda recorders, load: recorders.argus_record(load, *CALLS_ONLY), "1.38 to 8.2 %"),
+    "argus, all": (lambda recorders, load: recorders.argus_record(load, "--call-stacks"), "2.4 to 9.11 %"),
+    "perf, calls, fp": (lambda recorders, load: recorders.perf(load, f"{CALLS}/call-graph=fp/,raw_syscalls:sys_exit"), None),
+    "perf, switches too, fp": KINDS["perf, calls too, fp"],
+}
+PROGRAMS = ("compile", "sqlite", "convert", "web", "keyvalue")
+
+
+def measure(recorders, loads, rounds, kinds):
+    runs, refused, names = {}, {}, list(kinds)
     for number in range(rounds):
         for load in loads:
             for name in names[number % len(names):] + names[:number % len(names)]:
                 if load in refused:
                     continue
                 try:
-                    runs.setdefault((load, name), {})[number] = KINDS[name][0](recorders, (str(LOAD), load))
+                    runs.setdefault((load, name), {})[number] = kinds[name][0](recorders, (str(LOAD), load))
                 except Refused as reason:
                     refused[load] = str(reason)
     return runs, refused
@@ -74,6 +90,26 @@ def show(runs, loads, refused, requests):
             ratio = statistics.median(ratios)
             verdict = "" if goal is None else f"{goal} {'met' if ratio <= goal else 'missed'}"
             print(f"{load:<9} {name:<23} {rate:10.0f} {cpu_us:8.1f} {ratio:6.2f} {max(ratios) - min(ratios):7.2f} {lost:8.0f}  {verdict}".rstrip())
+    show_rest(refused)
+
+
+def show_figure9(runs, loads, refused):
+    """By how much the real and the CPU time of each program grow, in percent."""
+    print(f"{'load':<9} {'recorded by':<23} {'real %':>7} {'cpu %':>7} {'lost':>8}  in the paper")
+    for load in loads:
+        for name, (_, paper) in FIGURE9.items():
+            found = runs.get((load, name))
+            if load in refused or not found or name == "nothing":
+                continue
+            alone = runs[load, "nothing"]
+            real, cpu = (statistics.median(100 * (result[clock] / alone[number][clock] - 1) for number, result in found.items())
+                         for clock in ("wall_ns", "cpu_ns"))
+            lost = statistics.median(result.get("lost", 0) for result in found.values())
+            print(f"{load:<9} {name:<23} {real:7.1f} {cpu:7.1f} {lost:8.0f}  {paper or ''}".rstrip())
+    show_rest(refused)
+
+
+def show_rest(refused):
     for load, reason in refused.items():
         print(f"left out: {load}: {reason}")
     print(f"load average: {', '.join(f'{value:.1f}' for value in os.getloadavg())} on {os.cpu_count()} cpus; a part of it is the load itself")
@@ -85,7 +121,8 @@ def main():
         parser.add_argument(f"--{tool}", required=tool in ("argus", "timed"), metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=20000)
-    parser.add_argument("--loads", nargs="*", choices=list(LOADS), default=list(LOADS), metavar="LOAD", help="only these")
+    parser.add_argument("--loads", nargs="*", choices=PROGRAMS, metavar="LOAD", help="only these")
+    parser.add_argument("--figure9", action="store_true", help="measure what figure 9 of the paper does")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench_requests: recording needs root")
@@ -93,9 +130,14 @@ def main():
     enter_private_mounts()
     machine.end_namespace_with_us()
     adopt_orphans()
+    loads = options.loads or (PROGRAMS if options.figure9 else list(LOADS))
     with tempfile.TemporaryDirectory(prefix="argus-bench-") as folder:
-        runs, refused = measure(Recorders(options, folder), options.loads, options.rounds)
-    show(runs, options.loads, refused, options.requests)
+        kinds = FIGURE9 if options.figure9 else KINDS
+        runs, refused = measure(Recorders(options, folder), loads, options.rounds, kinds)
+    if options.figure9:
+        show_figure9(runs, loads, refused)
+    else:
+        show(runs, loads, refused, options.requests)
 
 
 if __name__ == "__main__":
