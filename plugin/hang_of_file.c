@@ -69,8 +69,8 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
     return NULL;
 }
 
-static bool is_listed(const struct argus_graph *graph, const struct argus_kept_hang *kept,
-                      const struct argus_hangs *hangs)
+static bool has_kept(const struct argus_graph *graph, const struct argus_kept_hang *kept,
+                     const struct argus_hangs *hangs)
 {
     const struct argus_thread *threads;
     argus_graph_threads(graph, &threads);
@@ -81,23 +81,69 @@ static bool is_listed(const struct argus_graph *graph, const struct argus_kept_h
     return false;
 }
 
-struct argus_error *hang_of_file_is_listed(const struct argus_graph *graph,
-                                           struct argus_symbols *symbols, bool *ret)
+/* Whether `argus hangs` lists the hang, or lists it with a threshold of half its duration. */
+static struct argus_error *is_listed(const struct argus_graph *graph, struct argus_symbols *symbols,
+                                     const struct argus_kept_hang *kept, bool *ret)
 {
-    struct argus_kept_hang kept;
     struct argus_hangs hangs;
-    const struct argus_trace *trace = argus_graph_trace(graph);
     struct argus_hang_options options = {.symbols = symbols};
-    *ret = false;
-    if (!trace || !argus_kept_hang_get(trace, &kept))
-        return NULL;
-    drop_part_before(trace, &kept);
-    if (kept.duration_ns / 2 < ARGUS_HANG_THRESHOLD_NS)
-        options.threshold_ns = kept.duration_ns / 2;
+    if (kept->duration_ns / 2 < ARGUS_HANG_THRESHOLD_NS)
+        options.threshold_ns = kept->duration_ns / 2;
     struct argus_error *error = argus_hangs_find(graph, &options, &hangs);
     if (error)
         return error;
-    *ret = is_listed(graph, &kept, &hangs);
+    *ret = has_kept(graph, kept, &hangs);
     argus_hangs_deinit(&hangs);
     return NULL;
+}
+
+/* Whether the thread is a loop that was in its own wait for most of the part of the hang that the
+ * trace has. */
+static struct argus_error *was_idle(const struct argus_graph *graph, struct argus_symbols *symbols,
+                                    const struct argus_kept_hang *kept, bool *ret)
+{
+    uint64_t away_ns = 0, until_ns = kept->start_ns + kept->duration_ns;
+    struct argus_hang_options options = {.tid = kept->tid,
+                                         .has_time = true,
+                                         .time_ns = kept->start_ns,
+                                         .until_ns = until_ns,
+                                         .threshold_ns = 1,
+                                         .symbols = symbols};
+    struct argus_loops loops;
+    struct argus_hangs hangs;
+    struct argus_error *error = argus_loops_find(graph, &options, &loops);
+    *ret = !error && loops.count > 0;
+    if (error || !*ret)
+        return error;
+    argus_loops_deinit(&loops);
+    error = argus_hangs_find(graph, &options, &hangs);
+    if (error)
+        return error;
+    for (size_t i = 0; i < hangs.count; i++)
+        away_ns +=
+            overlap_ns(kept->start_ns, until_ns, hangs.items[i].start_ns, hangs.items[i].end_ns);
+    argus_hangs_deinit(&hangs);
+    *ret = away_ns < kept->duration_ns / 2;
+    return NULL;
+}
+
+struct argus_error *hang_of_file_standing(const struct argus_graph *graph,
+                                          struct argus_symbols *symbols, enum hang_standing *ret)
+{
+    struct argus_kept_hang kept;
+    const struct argus_trace *trace = argus_graph_trace(graph);
+    bool listed = false, idle = false;
+    *ret = HANG_UNCLEAR;
+    if (!trace || !argus_kept_hang_get(trace, &kept))
+        return NULL;
+    drop_part_before(trace, &kept);
+    struct argus_error *error = is_listed(graph, symbols, &kept, &listed);
+    if (!error && !listed)
+        error = was_idle(graph, symbols, &kept, &idle);
+    if (error && error->code == ARGUS_ERROR_NOT_FOUND) { /* the trace has no such thread */
+        argus_error_destroy(error);
+        return NULL;
+    }
+    *ret = listed ? HANG_LISTED : idle ? HANG_REFUTED : HANG_UNCLEAR;
+    return error;
 }

@@ -11,8 +11,16 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
                                       struct argus_symbols *symbols, struct argus_hang *ret,
                                       bool *ret_found);
 
-/* Whether `argus hangs` would list that hang without a selection: somebody waited for this thread. */
-struct argus_error *hang_of_file_is_listed(const struct argus_graph *graph,
-                                           struct argus_symbols *symbols, bool *ret);
+/* What the records say about the hang that the recorder saw. The recorder only knows the returns
+ * from poll calls. */
+enum hang_standing {
+    HANG_LISTED,  /* `argus hangs` lists it without a selection: somebody waited for this thread */
+    HANG_UNCLEAR, /* it does not, but the thread was away, or the trace does not tell */
+    HANG_REFUTED, /* the thread was in the wait of its loop for more than half of the recorded part */
+};
+
+/* HANG_UNCLEAR if the trace was not kept for a hang. */
+struct argus_error *hang_of_file_standing(const struct argus_graph *graph,
+                                          struct argus_symbols *symbols, enum hang_standing *ret);
 
 #endif

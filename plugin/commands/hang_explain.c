@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "plugin/hang_of_file.h"
-
 struct argus_error *hang_explain(struct session *session, struct session_trace *trace,
                                  const struct argus_hang *hang, struct argus_kept_hang *ret)
 {
@@ -39,7 +37,8 @@ static void correct_times(const struct argus_graph *graph, const struct argus_ha
 }
 
 static struct argus_error *explain_kept(struct session *session, struct session_trace *trace,
-                                        struct argus_kept_hang *ret, bool *ret_is_listed)
+                                        struct argus_kept_hang *ret,
+                                        enum hang_standing *ret_standing)
 {
     struct argus_hang hang;
     struct argus_symbols *symbols;
@@ -48,23 +47,23 @@ static struct argus_error *explain_kept(struct session *session, struct session_
     if (!error)
         error = hang_of_file_find(trace->graph, symbols, &hang, &found);
     if (!error)
-        error = hang_of_file_is_listed(trace->graph, symbols, ret_is_listed);
+        error = hang_of_file_standing(trace->graph, symbols, ret_standing);
     if (error || !found)
         return error;
-    if (*ret_is_listed)
+    if (*ret_standing == HANG_LISTED)
         correct_times(trace->graph, &hang, ret);
     return hang_explain(session, trace, &hang, ret);
 }
 
 struct argus_error *hang_explain_file(struct session *session, const struct arguments *arguments,
                                       const char *path, struct argus_kept_hang *ret,
-                                      bool *ret_is_listed)
+                                      enum hang_standing *ret_standing)
 {
     struct session_trace *trace;
     struct argus_error *error = session_trace_load(session, arguments, path, &trace);
     if (error)
         return error;
-    error = explain_kept(session, trace, ret, ret_is_listed);
+    error = explain_kept(session, trace, ret, ret_standing);
     session_trace_destroy(trace);
     return error;
 }

@@ -42,38 +42,42 @@ static struct argus_kept_hang kept_hang(const struct reply_hang *hang)
 }
 
 static struct argus_error *diagnose(const struct hang_finisher *finisher, const char *name,
-                                    struct argus_kept_hang *kept, bool *ret_is_listed)
+                                    struct argus_kept_hang *kept, enum hang_standing *ret_standing)
 {
     /* graphs are as large as traces, and few of these are ever examined */
     finisher->session->no_cache = true;
     const struct argus_kept_hang seen = *kept;
-    struct argus_error *error = hang_explain_file(finisher->session, finisher->wanted->arguments,
-                                                  name, kept, ret_is_listed);
+    struct argus_error *error =
+        hang_explain_file(finisher->session, finisher->wanted->arguments, name, kept, ret_standing);
     if (error)
-        *ret_is_listed = true; /* it is not known, so the file is kept */
+        *ret_standing = HANG_LISTED; /* it is not known, so the file is kept */
     if (!error && (kept->start_ns != seen.start_ns || kept->duration_ns != seen.duration_ns))
         error = argus_kept_hang_append(name, kept);
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
 }
 
-/* Whether the recorder may have been wrong: it does not know what is pending for a worker. If the
- * user named the process, its hangs are kept whatever they mean. */
-static bool may_be_none(const struct hang_finisher *finisher, const struct reply_hang *hang)
+/* Whether it was no hang. The recorder does not know what is pending for a worker, and can take the
+ * wait of a nested loop, such as a prompt's, for one in a handler. If the user named the process,
+ * only doubtful hangs are none: the others are kept whatever they mean. */
+static bool is_none(const struct hang_finisher *finisher, const struct reply_hang *hang,
+                    enum hang_standing standing)
 {
-    return hang->doubt ||
-           (hang->tid != hang->pid && !arguments_has(finisher->wanted->arguments, "process"));
+    bool is_named = arguments_has(finisher->wanted->arguments, "process");
+    if (standing == HANG_LISTED)
+        return false;
+    return hang->doubt || (!is_named && (hang->tid != hang->pid || standing == HANG_REFUTED));
 }
 
 static void finish(const struct hang_finisher *finisher, const struct hang_job *job,
                    struct hang_finished *ret)
 {
     struct argus_kept_hang kept = kept_hang(&job->hang);
-    bool is_listed = true;
+    enum hang_standing standing = HANG_LISTED;
     *ret = (struct hang_finished){.hang = job->hang};
     remark(ret, job->name, argus_kept_hang_append(job->name, &kept));
     recording_finish_file(finisher->session, job->name, &job->status, finisher->wanted->with_names);
-    remark(ret, job->name, diagnose(finisher, job->name, &kept, &is_listed));
-    if (!is_listed && may_be_none(finisher, &job->hang)) {
+    remark(ret, job->name, diagnose(finisher, job->name, &kept, &standing));
+    if (is_none(finisher, &job->hang, standing)) {
         ret->is_none = true;
         unlink(job->name);
         return;

@@ -179,12 +179,12 @@ static struct argus_error *analyse(struct reading *reading, const char *path,
                                    struct hang_list_row *ret)
 {
     struct session_trace *trace;
-    bool is_listed;
+    enum hang_standing standing;
     /* the file was kept for a hang but not diagnosed; do not take another hang */
     if (ret->hang.pid) {
         uint64_t seen_ns = ret->hang.start_ns;
         struct argus_error *error =
-            hang_explain_file(reading->session, reading->arguments, path, &ret->hang, &is_listed);
+            hang_explain_file(reading->session, reading->arguments, path, &ret->hang, &standing);
         ret->wall_ns += ret->hang.start_ns - seen_ns; /* the analysis knows the beginning better */
         ret->hang_count = 1;
         return error;

@@ -1,11 +1,12 @@
-/* kept_listed TRACE: prints "listed" if `argus hangs` lists the hang that TRACE was kept for, else
- * "not listed". The watcher of --on-hang removes the file of a doubtful hang that is not listed. */
+/* kept_listed TRACE: prints what the records say about the hang that TRACE was kept for: "listed"
+ * (by `argus hangs`), "unclear" or "refuted". The watcher of --on-hang removes the file of a hang that is
+ * refuted, and that of a doubtful hang that is unclear. */
 #include <stdio.h>
 
 #include "argus/graph.h"
 #include "plugin/hang_of_file.h"
 
-static struct argus_error *ask(const char *path, bool *ret)
+static struct argus_error *ask(const char *path, enum hang_standing *ret)
 {
     struct argus_trace *trace = NULL;
     struct argus_graph *graph = NULL;
@@ -16,7 +17,7 @@ static struct argus_error *ask(const char *path, bool *ret)
     if (!error)
         error = argus_symbols_create(graph, &symbols);
     if (!error)
-        error = hang_of_file_is_listed(graph, symbols, ret);
+        error = hang_of_file_standing(graph, symbols, ret);
     argus_symbols_destroy(symbols);
     argus_graph_destroy(graph);
     argus_trace_close(trace);
@@ -25,13 +26,14 @@ static struct argus_error *ask(const char *path, bool *ret)
 
 int main(int argc, char **argv)
 {
-    bool is_listed = false;
-    struct argus_error *error = argc == 2 ? ask(argv[1], &is_listed) : NULL;
+    static const char *const texts[] = {"listed", "unclear", "refuted"};
+    enum hang_standing standing = HANG_UNCLEAR;
+    struct argus_error *error = argc == 2 ? ask(argv[1], &standing) : NULL;
     if (argc != 2 || error) {
         fprintf(stderr, "%s\n", error ? error->message : "usage: kept_listed TRACE");
         argus_error_destroy(error);
         return 1;
     }
-    printf("%slisted\n", is_listed ? "" : "not ");
+    puts(texts[standing]);
     return 0;
 }

@@ -71,8 +71,8 @@ def test_a_short_hang_is_explained_too(setup):
     expect(0.6e9 < found["hang"]["duration_ns"] < 0.8e9, found["hang"])
 
 
-def is_listed(setup, path):
-    return subprocess.run([setup.build / "tests/plugin/kept_listed", path], capture_output=True, text=True, check=True).stdout == "listed\n"
+def standing(setup, path):
+    return subprocess.run([setup.build / "tests/plugin/kept_listed", path], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_the_part_of_a_hang_that_the_ring_holds_is_explained(setup):
@@ -86,11 +86,27 @@ def test_the_part_of_a_hang_that_the_ring_holds_is_explained(setup):
     part = "\n".join([*tables, "2900000000 cpu1 t0 switch state=R next=101", *late]) + "\n"
     for name, text in ("whole", whole), ("part", part):
         trace = setup.trace(name, text + kept("editor0", 100, 350, 3000))
-        expect(is_listed(setup, trace), f"{name}: the hang is not listed, so its file would be removed if it were doubtful")
+        expect_equal(f"{name}: its standing", standing(setup, trace), "listed")  # else its file would be removed if it were doubtful
         found = json.loads(setup.run("diagnose", "--json", trace, code=0).stdout)
         expect_equal(f"{name}: process", found["hang"]["process"], "editor0")
     other = setup.trace("other", part + kept("editor0", 101, 350, 3000))
-    expect(not is_listed(setup, other), "a hang of another thread is listed")
+    expect_equal("a hang of another thread", standing(setup, other), "unclear")
+
+
+def test_a_loop_that_was_in_its_wait_was_not_frozen(setup):
+    """The recorder saw the thread away for 4 s, as in a prompt. In the records it was in the wait of its loop, or was busy for most of that time."""
+    tables = [line for line in freezes(1).splitlines() if not line[0].isdigit()]
+    for busy_ms, wanted in (100, "refuted"), (1900, "unclear"):
+        lines, at_ms = [], 1
+        for _ in range(30):
+            at_ms = exchange(lines, 100, 101, 102, 0, at_ms, 1)
+        begin_ms = at_ms
+        for _ in range(2):
+            at_ms = exchange(lines, 100, 101, 102, 0, max(at_ms, begin_ms + 1000), busy_ms)
+        exchange(lines, 100, 101, 102, 0, begin_ms + 5000, 1)
+        text = "\n".join([*tables, *lines]) + "\n"
+        trace = setup.trace("prompt", text + kept("editor0", 100, begin_ms, 4000))
+        expect_equal(f"busy for {busy_ms} ms, twice", standing(setup, trace), wanted)
 
 
 def test_what_the_files_say_is_listed(setup):
