@@ -15,10 +15,37 @@
 #include "event/binary/elf_exports.h"
 #include "graph/symbols_code.h"
 
+static bool has_images(const struct mapped_files *files, uint64_t pid)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->images[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* The process whose images `files->process` uses, as event/images.c finds them: until it executes
+ * another program, that of its own or of the process that forked it. */
+static uint64_t find_owner(const struct mapped_files *files)
+{
+    enum { LONGEST_ANCESTRY = 16 };
+    const struct argus_process *processes = files->d->view.processes;
+    uint32_t at = files->process;
+    for (int i = 0; i < LONGEST_ANCESTRY; i++) {
+        const struct argus_process *own = &processes[at];
+        if (has_images(files, own->pid) || (own->exec_ns && own->exec_ns <= files->time_ns))
+            return own->pid;
+        if (own->forked_from == ARGUS_NONE)
+            return own->start_ns || !own->parent_pid ? own->pid : own->parent_pid;
+        at = own->forked_from;
+    }
+    return processes[at].pid;
+}
+
 struct mapped_files mapped_files_at(struct diagnoser *d, uint32_t process, uint64_t time_ns)
 {
     struct mapped_files files = {.d = d, .process = process, .time_ns = time_ns};
     files.count = argus_trace_images(argus_graph_trace(d->view.graph), &files.images);
+    files.pid = find_owner(&files);
     return files;
 }
 
@@ -58,11 +85,9 @@ static struct elf_file *file_of(const struct mapped_files *files,
 
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
 {
-    const struct diagnoser *d = files->d;
     while (files->next < files->count) {
         const struct argus_image_entry *image = &files->images[files->next++];
-        if (image->pid != d->view.processes[files->process].pid || image->path[0] != '/' ||
-            is_base_library(image->path))
+        if (image->pid != files->pid || image->path[0] != '/' || is_base_library(image->path))
             continue;
         ret->file = file_of(files, image);
         ret->path = image->path;

@@ -37,6 +37,7 @@ struct mapped_files {
     struct diagnoser *d;
     uint32_t process;
     uint64_t time_ns;
+    uint64_t pid; /* whose images it uses: of a process that was forked, its parent's */
     const struct argus_image_entry *images;
     size_t count, next;
 };
