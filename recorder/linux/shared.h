@@ -108,6 +108,9 @@ struct bpf_wait {
 /* So many polls for a child's end in quick succession are a wait for the child. */
 #define BPF_POLLER_ASKS 10
 
+#define BPF_POLLER_USUAL 64
+#define BPF_POLLER_SURE  8
+
 /* What a poll waits for: the call's arguments. */
 struct bpf_poll_set {
     uint64_t number;                /* of the system call */
@@ -123,23 +126,32 @@ enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_IN_LOOP, BPF_POLLER_IN_HANDL
 struct bpf_poller {
     uint64_t returned_ns; /* CLOCK_MONOTONIC: when it last came back from a poll of its loop */
     uint32_t pid;
-    uint16_t place;       /* enum bpf_poller_place */
-    uint16_t interrupted; /* where a poll continues that a signal interrupted */
-    uint64_t seen_ns;     /* when its last poll began, or its last poll inside a handler ended */
-    uint64_t rested_ns;   /* the longest poll of the loop */
-    uint64_t returns;     /* how often it came back */
-    uint64_t sp;          /* the stack pointer of the loop's poll */
-    uint64_t inner;       /* polls inside a handler, since returned_ns */
-    uint64_t served;      /* how many of them found something ready */
-    uint64_t adopted;     /* the same, since the loop last called a poll that may wait */
-    uint64_t may_wait;    /* 1: its loop's poll is one that may wait; 0: it has only looked */
-    uint64_t looks;       /* looks of its loop since then … */
-    uint64_t look_fds;    /* … and their descriptors, as poll_set_fds() */
-    uint64_t foreign;     /* 1: its last poll inside a handler shares none of them */
-    uint64_t asked_ns;    /* when it last asked whether a child had ended, and none had */
-    uint64_t asks;        /* such questions in quick succession; 0: a child has ended */
-    uint64_t first_ns;    /* CLOCK_MONOTONIC: when its first poll returned */
-    uint64_t terminal;    /* key of the terminal from which it last read; 0: none */
+    uint16_t place;        /* enum bpf_poller_place */
+    uint16_t interrupted;  /* where a poll continues that a signal interrupted */
+    uint64_t seen_ns;      /* when its last poll began, or its last poll inside a handler ended */
+    uint64_t rested_ns;    /* the longest poll of the loop */
+    uint64_t returns;      /* how often it came back */
+    uint64_t sp;           /* the stack pointer of the loop's poll */
+    uint64_t usual_object; /* the array or epoll set that it waits for most of the time */
+    uint64_t usual_sp;     /* … and at which stack pointer */
+    uint64_t usual_ns;     /* when it last came back from there */
+    uint32_t usual;        /* waits there, less those elsewhere; at most BPF_POLLER_USUAL */
+    uint32_t at_usual;     /* 1: it waits there now */
+    uint64_t unusual_sp;   /* where it waited for that set last, if elsewhere */
+    uint64_t unusual;      /* how many polls there found something */
+    uint64_t inner;        /* polls inside a handler, since returned_ns */
+    uint64_t served;       /* how many of them found something ready */
+    uint64_t adopted;      /* … at one place, since the loop last called a poll that may wait */
+    uint64_t adopted_sp;   /* the stack pointer of that place */
+    uint64_t others;       /* how many at other places found something since then */
+    uint64_t may_wait;     /* 1: its loop's poll is one that may wait; 0: it has only looked */
+    uint64_t looks;        /* looks of its loop since then … */
+    uint64_t look_fds;     /* … and their descriptors, as poll_set_fds() */
+    uint64_t foreign;      /* 1: its last poll inside a handler shares none of them */
+    uint64_t asked_ns;     /* when it last asked whether a child had ended, and none had */
+    uint64_t asks;         /* such questions in quick succession; 0: a child has ended */
+    uint64_t first_ns;     /* CLOCK_MONOTONIC: when its first poll returned */
+    uint64_t terminal;     /* key of the terminal from which it last read; 0: none */
     struct bpf_poll_set loop_set;    /* what its loop polls */
     struct bpf_poll_set handler_set; /* what its last poll waited for, inside a handler or not */
 };

@@ -93,6 +93,19 @@ bool process_has_untaken(uint32_t pid)
     return any_socket_is(pid, fd_is_untaken, false);
 }
 
+static bool is_display_with_untaken(int fd)
+{
+    struct ucred server;
+    socklen_t bytes = sizeof(server);
+    return is_display(fd) && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &server, &bytes) == 0 &&
+           server.pid > 0 && process_has_untaken((uint32_t)server.pid);
+}
+
+bool display_has_untaken(uint32_t pid)
+{
+    return any_socket_is(pid, is_display_with_untaken, false);
+}
+
 bool process_works_for_windows(uint32_t pid)
 {
     struct proc_stat stat, above;

@@ -67,6 +67,12 @@ bool process_has_untaken(uint32_t pid)
     return false;
 }
 
+bool display_has_untaken(uint32_t pid)
+{
+    (void)pid;
+    return false;
+}
+
 bool poll_set_is_untaken(const struct poll_set *set, uint32_t pid)
 {
     (void)set, (void)pid;

@@ -61,6 +61,9 @@ struct backend_poller {
     /* When it last polled for the end of a child in quick succession; 0: never. */
     uint64_t asked_ns;
     uint64_t first_ns; /* when its first poll returned; 0: unknown */
+    /* When it came back from where it waits most of the time, if it is not there; 0: it is, or there
+     * is no such place. `unusual_sp` identifies the place where it last polled the same set. */
+    uint64_t usual_ns, unusual_sp;
     bool waits_for_condition;
     bool typed;   /* keys were typed in the terminal from which it last read, and are unread */
     bool polling; /* it waits in its loop now */

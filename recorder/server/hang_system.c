@@ -41,4 +41,5 @@ const struct hang_system hang_system_proc = {
     .has_display = poll_set_has_display,
     .has_terminal = poll_set_has_terminal,
     .has_untaken = process_has_untaken,
+    .display_has_untaken = display_has_untaken,
 };

@@ -101,9 +101,18 @@ static bool report(struct hang_watch *watch, struct away *away, uint64_t until_n
     return vec_push(&watch->reports, hang);
 }
 
+/* Whether a thread polls in another place than usually, as its loop seems to do: perhaps until an
+ * answer has come. */
+static bool polls_elsewhere(const struct backend_poller *poller)
+{
+    return poller->polling && poller->usual_ns;
+}
+
 /* Since when a thread is away from its loop, if it is. */
 static uint64_t away_since(const struct backend_poller *poller)
 {
+    if (polls_elsewhere(poller))
+        return poller->usual_ns;
     return poller->polling ? poller->seen_ns : poller->returned_ns;
 }
 
@@ -177,6 +186,13 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
            watch->system->has_window(poller->pid);
 }
 
+/* Whether a thread takes all input, but in a place where it may wait for another client of the display
+ * server. */
+static bool may_wait_elsewhere(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    return polls_elsewhere(poller) && watch->system->display_has_untaken(poller->pid);
+}
+
 /* Whether a handler's poll takes all that the loop's does, or the keys that are typed, or the input
  * from a display that the loop's does not take: then that is hardly the loop's. */
 static bool takes_input(const struct hang_watch *watch, const struct backend_poller *poller)
@@ -239,7 +255,8 @@ static void excuse(const struct hang_watch *watch, const struct away *away, bool
 static uint64_t doubt_of(const struct backend_poller *poller)
 {
     const struct poll_set *set = &poller->handler_set;
-    uint64_t hash = 0xcbf29ce484222325ull ^ poller->waits_for_condition;
+    uint64_t place = polls_elsewhere(poller) ? poller->unusual_sp : 0;
+    uint64_t hash = 0xcbf29ce484222325ull ^ poller->waits_for_condition ^ place << 1;
     for (uint32_t i = 0; i < set->count; i++)
         hash = (hash ^ set->words[i]) * 0x100000001b3ull;
     return hash | 1;
@@ -296,7 +313,7 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     if (!away->looked_at)
         find_windows(watch, away, poller);
     bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
-    bool serves = there && (poller->waits_for_condition || away->helps ||
+    bool serves = there && (poller->waits_for_condition || away->helps || polls_elsewhere(poller) ||
                             may_serve(watch, poller, away, now_ns));
     excuse(watch, away, there, unawaited || serves, now_ns, &away->excuse);
     excuse(watch, away, there, unawaited, now_ns, &away->unawaited);
@@ -315,7 +332,8 @@ static bool look_at(struct hang_watch *watch, const struct backend_poller *polle
     uint64_t since_ns = away_since(poller);
     if (poller->pid == watch->left_out || poller->returns < LOOP_RETURNS || since_ns > now_ns ||
         now_ns - since_ns < watch->threshold_ns / 4 ||
-        (poller->polling && !waits_at_start(watch, pollers, count, poller)))
+        (poller->polling && !may_wait_elsewhere(watch, poller) &&
+         !waits_at_start(watch, pollers, count, poller)))
         return true;
     struct away *away = find(watch, poller);
     if (!away) {

@@ -42,6 +42,8 @@
  *
  * What only the analysis can tell from normal work is reported as doubtful:
  * - a main thread with windows is in a handler that polls, and none of the reasons above counts;
+ * - a main thread with windows polls in another place than usually, while a client of the display
+ *   server does not read what that has sent: it may wait for this client (the owner of a clipboard);
  * - a main thread without polls, which works for another process's windows, is away from its wait
  *   for a condition (linux/condition_loops.h);
  * - a main thread that polls and works for another process's windows, as for a page of a browser, is
@@ -90,6 +92,8 @@ struct hang_system {
     bool (*has_terminal)(const struct poll_set *set, uint32_t pid);
     /* Whether data that the process sent to a socket is still unread, as process_has_untaken(). */
     bool (*has_untaken)(uint32_t pid);
+    /* As display_has_untaken(). */
+    bool (*display_has_untaken)(uint32_t pid);
 };
 extern const struct hang_system hang_system_proc;
 

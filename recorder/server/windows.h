@@ -21,4 +21,8 @@ bool poll_set_has_display(const struct poll_set *set, uint32_t pid);
 /* Whether data that the process sent to a socket is still unread. False if unknown. */
 bool process_has_untaken(uint32_t pid);
 
+/* Whether data that a display server of the process sent to any of its clients is still unread.
+ * False if unknown: a server may have got its socket from another process. */
+bool display_has_untaken(uint32_t pid);
+
 #endif

@@ -18,7 +18,7 @@
 #define MS        1000000ull
 #define THRESHOLD (2000 * MS)
 
-static bool gone, ready, untaken, windowless, helping, unread, typed;
+static bool gone, ready, untaken, windowless, helping, unread, typed, display_unread;
 static struct hang_sight sight;
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
@@ -77,6 +77,12 @@ static bool has_untaken(uint32_t pid)
     return unread;
 }
 
+static bool display_has_unread(uint32_t pid)
+{
+    (void)pid;
+    return display_unread;
+}
+
 /* The sets with this object have a terminal. */
 #define TERMINAL 77
 
@@ -94,11 +100,12 @@ static const struct hang_system system_of_test = {.look = look,
                                                   .has_typed = has_typed,
                                                   .has_display = has_display,
                                                   .has_terminal = has_terminal,
-                                                  .has_untaken = has_untaken};
+                                                  .has_untaken = has_untaken,
+                                                  .display_has_untaken = display_has_unread};
 
 static int set_up(void **state)
 {
-    gone = ready = untaken = windowless = helping = unread = typed = false;
+    gone = ready = untaken = windowless = helping = unread = typed = display_unread = false;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;

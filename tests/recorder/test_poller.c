@@ -241,6 +241,62 @@ static void a_loop_that_looks_no_more(void **state)
     expect_handler(SERVER, 900, false);
 }
 
+/* Polls the set of the loop, as a nested loop of GLib does. */
+static void polls_in(uint64_t depth, int times)
+{
+    static struct pollfd set = {.fd = DISPLAY, .events = POLLIN};
+    for (int i = 0; i < times; i++) {
+        poller_enters(&now, (struct poll_call){.number = ARCH_POLL,
+                                               .first = (uint64_t)(uintptr_t)&set,
+                                               .second = 1,
+                                               .sp = TOP - depth,
+                                               .timeout = FOREVER});
+        now.time_ns += SECOND_NS;
+        poller_returns(&now, (struct poll_result){ARCH_POLL, TOP - depth, 1, 10});
+    }
+}
+
+/* Whether it is deeper or not: the usual place may be in a deep function, too. */
+static void the_set_is_polled_elsewhere(void **state)
+{
+    (void)state;
+    const uint64_t depths[] = {900, 300};
+    for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
+        set_up(NULL);
+        polls_in(500, 100);
+        uint64_t back_ns = of_thread.usual_ns;
+        assert_int_equal(back_ns, now.time_ns);
+        polls_in(depths[i], 10);
+        assert_int_equal(of_thread.usual_ns, back_ns);
+        assert_int_equal(of_thread.usual, BPF_POLLER_USUAL);
+        polls_in(500, 1);
+        assert_int_equal(of_thread.usual_ns, now.time_ns);
+        polls_in(depths[i], POLLER_USUAL + 1);
+        assert_int_equal(of_thread.usual_ns, now.time_ns);
+    }
+}
+
+/* A handler waits for an event of the display server, asks for more once a second, and its user
+ * moves the mouse. Then the place is the loop's, but an unusual one. */
+static void a_wait_for_an_event(void **state)
+{
+    (void)state;
+    polls(DISPLAY, 100, FOREVER, true);
+    for (int i = 0; i < 100; i++)
+        expect_loop(DISPLAY, 100, true);
+    uint64_t back_ns = of_thread.usual_ns;
+    for (int i = 0; i < 3; i++) {
+        expect_handler(DISPLAY, 500, i == 0);
+        for (uint64_t depth = 600; depth < 604; depth++)
+            expect_handler(DISPLAY, depth, true);
+    }
+    for (int i = 0; i < POLLER_ADOPTS - 1; i++)
+        expect_handler(DISPLAY, 500, true);
+    expect_loop(DISPLAY, 500, true);
+    assert_int_equal(of_thread.usual_ns, back_ns);
+    assert_true(of_thread.usual > BPF_POLLER_SURE);
+}
+
 #define POLLER_TEST(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -253,6 +309,8 @@ int main(void)
         POLLER_TEST(looks_beside_a_wait),
         POLLER_TEST(looks_for_something_else),
         POLLER_TEST(a_loop_that_looks_no_more),
+        POLLER_TEST(the_set_is_polled_elsewhere),
+        POLLER_TEST(a_wait_for_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

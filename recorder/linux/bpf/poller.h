@@ -4,9 +4,8 @@
  * A poll inside a handler is no return to the loop. It is recognized by its stack pointer: the loop
  * has called the handler, so the stack is deeper than at the loop's own poll, which has the highest
  * stack pointer of all polls of the thread. A nested loop that polls the same array or the same
- * epoll set counts as the loop. The sets of both polls are kept, so that the recorder can check
- * whether a nested loop with its own array also takes the loop's input, and whether such input is
- * pending (hang_watch.c).
+ * epoll set counts as the loop, because it takes the loop's input. The sets of both polls are kept, so that the recorder can check whether a nested loop with its own array also
+ * takes the loop's input, and whether such input is pending (hang_watch.c).
  *
  * A signal without a handler (from a debugger, or after suspend) interrupts a poll, which then
  * continues by restart_syscall().
@@ -17,7 +16,13 @@
  * loop makes that check in each turn: the end of a child wakes it.
  *
  * A program may poll at its start, and have its loop in a deeper function. So an inner poll that
- * was ended by input often enough, without a return to the outer one, becomes the loop's.
+ * was ended by input often enough, without a return to the outer one, becomes the loop's. Inner polls
+ * for replies are at several places, most of them deeper.
+ *
+ * A nested loop may wait for an answer (GTK runs GLib's loop until the owner of a clipboard has
+ * answered), and a handler may wait in a loop for one event of the display server. Both look like
+ * loops. So it is also kept where the thread waits most of the time, and when it came back from
+ * there. Such a nested loop need not be deeper: the usual place may be in a deep function, too.
  *
  * Some programs also look for input without waiting (a time-out of zero), often nearer to main() than
  * where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait. A
@@ -35,6 +40,8 @@
 #include "ring.h"
 
 #define POLLER_ADOPTS 16        /* inner polls that found something; looks that are the loop */
+#define POLLER_OTHERS 64        /* finds elsewhere: a place is given up */
+#define POLLER_USUAL  1024      /* finds elsewhere: this place has become the usual one */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
 
 #define POLLER_ASKS_NS 250000000u /* the longest time between two checks */
@@ -145,16 +152,33 @@ static __always_inline bool is_foreign(const struct bpf_poller *poller, uint64_t
            poller->adopted < POLLER_ADOPTS;
 }
 
-/* Whether so many inner polls found something that the next one is the loop's. */
-static __always_inline bool is_adopted(const struct bpf_poller *poller, bool looks)
+/* Whether so many inner polls found something that the one at `sp` is the loop's. */
+static __always_inline bool is_adopted(const struct bpf_poller *poller, uint64_t sp, bool looks)
 {
-    return poller->adopted >= POLLER_ADOPTS && !(looks && poller->foreign);
+    return poller->adopted >= POLLER_ADOPTS && sp >= poller->adopted_sp &&
+           !(looks && poller->foreign);
+}
+
+/* An inner poll at `sp` has found something. */
+static __always_inline void note_find(struct bpf_poller *poller, uint64_t sp)
+{
+    poller->served++;
+    if (!poller->adopted || sp > poller->adopted_sp || poller->others >= POLLER_OTHERS) {
+        poller->adopted_sp = sp;
+        poller->adopted = 0;
+    } else if (sp < poller->adopted_sp) {
+        poller->others++;
+        return;
+    }
+    poller->adopted++;
+    poller->others = 0;
 }
 
 static __always_inline bool is_in_handler(const struct bpf_poller *poller, uint64_t sp, bool same,
                                           bool looks)
 {
-    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same && !is_adopted(poller, looks);
+    return sp < poller->sp && poller->sp - sp < POLLER_STACK && !same &&
+           !is_adopted(poller, sp, looks);
 }
 
 /* Notes a look of the loop, not of a handler. True: the loop's poll is another one, which may
@@ -206,6 +230,39 @@ static __always_inline bool is_asking(const struct bpf_poller *poller, uint64_t 
     return poller->asks >= BPF_POLLER_ASKS && now_ns - poller->asked_ns <= POLLER_ASKS_NS;
 }
 
+/* A wait: whether it is where the thread waits most of the time. Arrays on the stack are those of
+ * simple calls, which wait for a reply. */
+static __always_inline void note_place(struct bpf_poller *poller, const struct poll_call *call)
+{
+    uint64_t sp = call->sp;
+    poller->at_usual = 0;
+    if (is_select(call->number) || call->first - sp < POLLER_STACK)
+        return;
+    if (call->first != poller->usual_object && poller->usual) {
+        poller->usual--;
+        return;
+    }
+    if (sp != poller->usual_sp && sp != poller->unusual_sp) {
+        poller->unusual_sp = sp;
+        poller->unusual = 0;
+    }
+    if (!poller->usual || (sp == poller->unusual_sp && poller->unusual >= POLLER_USUAL))
+        poller->usual_sp = sp;
+    poller->usual_object = call->first;
+    poller->at_usual = sp == poller->usual_sp;
+    poller->usual += poller->usual < BPF_POLLER_USUAL;
+}
+
+static __always_inline void note_return(struct bpf_poller *poller, uint64_t sp, uint64_t now_ns,
+                                        bool found)
+{
+    if (poller->at_usual)
+        poller->usual_ns = now_ns;
+    else if (sp == poller->unusual_sp)
+        poller->unusual += found;
+    poller->at_usual = 0;
+}
+
 /* A function with a stack of its own: the caller reads the frames of interpreters, too, and the
  * kernel allows 512 bytes for a chain of calls. */
 static __noinline void poller_polls(const struct moment *now, const struct poll_call *call)
@@ -223,6 +280,8 @@ static __noinline void poller_polls(const struct moment *now, const struct poll_
     copy_poll_set(&poller->handler_set, call);
     uint64_t fds = poll_set_fds(&poller->handler_set, call);
     bool foreign = !looks && is_foreign(poller, fds);
+    if (!looks)
+        note_place(poller, call);
     if (foreign || (!waits_first && is_in_handler(poller, sp, same, looks)) ||
         is_asking(poller, now->time_ns)) {
         poller->place = BPF_POLLER_IN_HANDLER;
@@ -284,11 +343,13 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
         poller->sp = call.sp;
     }
     bool in_handler = poller->place == BPF_POLLER_IN_HANDLER;
+    if (!restarts)
+        note_return(poller, call.sp, now->time_ns, call.result > 0);
     poller->interrupted = restarts ? poller->place : BPF_POLLER_AWAY;
     poller->place = BPF_POLLER_AWAY;
     if (in_handler) {
-        poller->served += call.result > 0;
-        poller->adopted += call.result > 0;
+        if (call.result > 0)
+            note_find(poller, call.sp);
         poller->seen_ns = now->time_ns;
         return;
     }
