@@ -33,6 +33,9 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
                                 "{group}, which {waiter} needed",
     [ARGUS_REASON_TOOK_DISK] = "the disk was busy with its {transfers}{file} while {waiter} waited "
                                "for the disk: {bytes}, {percent} % of what it did then",
+    [ARGUS_REASON_MAY_TAKE_DISK] =
+        "the disk was busy with {transfers}{file}, which may be its own, while {waiter} waited for "
+        "the disk: {bytes}, {percent} % of what it did then",
     [ARGUS_REASON_MEMORY] = "waited for memory, or took it",
 
     [ARGUS_REASON_SLEPT] = "it slept by its own clock",
@@ -136,6 +139,10 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "that {thread} should have ended the loop of {waiter} is a guess from the program's code: "
         "the loop in {loop} ends when {variables} changes; {functions} may set it; no other thread "
         "was seen in that code{more}",
+    [ARGUS_REASON_GUESS_SYNCED] =
+        "that {thread} wrote the data{file} that the disk was busy with is a guess: it was only "
+        "seen "
+        "to change the size of that file, or to wait until it was on the disk",
     [ARGUS_REASON_GUESS_TURN] =
         "that the loop of {waiter} waited until {thread} had changed {name} is a guess: {waiter} "
         "had set it just before, and the loop ended just after; the loop's looks are not recorded",

@@ -76,14 +76,40 @@ def disk_busy_for_another_program():
 
 @scene
 def disk_that_lies_on_another_one():
-    """A loop device: the requests that the disk below it has are no others. The copier waits only in fsync()."""
+    """A loop device: the requests that the disk below it has are no others. The copier waits only in fsync(), so that they are its
+    writes is a guess."""
     s = start()
     writes(s, COPIER, 500, "var", "big", 30, call="fsync")
     writes(s, BYSTANDER, 950, "srv", "film", 30)
     syncs(s, 3000, lambda: [[request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500),
                              request(s, BYSTANDER, 0x300 + i, 2 << 20, inode=950, disk=OTHER_DISK)] for i in range(50)])
     return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "summary": "probably",
+                         "uncertain": "that copier's main thread wrote the data of /var/big that the disk was busy with is a guess",
+                         "why": "writes of /var/big, which may be its own, while editor's main thread waited for the disk: 52 MB, 100 %"}
+
+
+@scene
+def disk_busy_with_what_another_program_syncs():
+    """The copier writes. Afterwards a bystander waits until its file is on the disk, as sync(1) does."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+    writes(s, BYSTANDER, 500, "var", "big", 30, call="fsync")
+    writes(s, EDITOR, 500, "var", "big", 30, call="fsync")
+    syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
                          "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
+
+
+@scene
+def disk_busy_with_little_that_was_synced():
+    """That is not blamed, and only the thread that issued the requests is named."""
+    s = start()
+    writes(s, COPIER, 700, "var", "other", 1, call="fsync")
+    writes(s, EDITOR, 500, "var", "big", 1)
+    syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500 if i else 700) for i in range(10)])
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"},
+                         "why": "of whose requests then were 10 % writes of /var/other by kworker/u8:2-flush-8:0"}
 
 
 @scene

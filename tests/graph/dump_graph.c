@@ -252,9 +252,9 @@ static void print_tables(const struct argus_graph *graph)
     const struct argus_thread *threads;
     argus_graph_threads(graph, &threads);
     for (size_t i = 0; i < use_count; i++)
-        printf("use of inode %" PRIu64 " by thread %" PRIu64 ", last at %" PRIu64 "%s\n",
+        printf("use of inode %" PRIu64 " by thread %" PRIu64 ", last at %" PRIu64 "%s%s\n",
                uses[i].inode, threads[uses[i].thread].tid, since(uses[i].last_ns),
-               uses[i].wrote ? ", wrote" : "");
+               uses[i].wrote ? ", wrote" : "", uses[i].changed ? ", changed" : "");
     for (size_t i = 0; i < rule_count; i++)
         if (rules[i].count)
             printf("rule %s %" PRIu64 "\n", rules[i].name, rules[i].count);

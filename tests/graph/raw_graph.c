@@ -208,7 +208,8 @@ static void print_uses(const struct argus_graph *graph)
     printf(",\"uses\":[");
     for (size_t i = 0; i < count; i++)
         printf("%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%d]", separator(i),
-               uses[i].inode, uses[i].peer_inode, uses[i].last_ns, uses[i].thread, uses[i].wrote);
+               uses[i].inode, uses[i].peer_inode, uses[i].last_ns, uses[i].thread,
+               uses[i].wrote | uses[i].changed << 1);
     putchar(']');
 }
 

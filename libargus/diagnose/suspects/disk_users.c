@@ -1,8 +1,9 @@
 /* Whose requests a disk was busy with while a thread waited for it.
  *
  * Mostly a kernel thread issues them: it writes back what programs have written before. Then the
- * file tells the program, which is a thread that was seen to write to this file. A request without
- * a file is of the file system itself: its journal, or its metadata.
+ * file tells the program, which is a thread that was seen to write to this file. A thread that was only
+ * seen to wait until the file was on the disk (fsync) is a guess: another program may have written it.
+ * A request without a file is of the file system itself: its journal, or its metadata.
  */
 #include "diagnose/suspects/disk_users.h"
 
@@ -29,6 +30,7 @@ struct share {
     uint64_t bytes, requests;
     uint32_t processes; /* of the program's name */
     bool writes;
+    bool guessed; /* that it is of this program */
 };
 
 struct shares {
@@ -53,20 +55,24 @@ static bool is_of_program(const struct view *view, uint32_t thread)
            !view->processes[view->threads[thread].process].kernel;
 }
 
-/* The thread that wrote to the file last; ARGUS_NONE. */
-static uint32_t writer_of(const struct view *view, uint64_t inode)
+/* Whether `use` tells more about the writer of a file than `other`: a write tells more than a call that
+ * may be for what others wrote, and the latest one tells most. */
+static bool tells_more(const struct argus_object_use *use, const struct argus_object_use *other)
 {
-    const struct argus_object_use *uses;
+    return !other || use->wrote > other->wrote ||
+           (use->wrote == other->wrote && use->last_ns >= other->last_ns);
+}
+
+/* How the thread used the file that wrote to it last; NULL. */
+static const struct argus_object_use *writer_of(const struct view *view, uint64_t inode)
+{
+    const struct argus_object_use *uses, *found = NULL;
     size_t first, count = argus_graph_object_uses(view->graph, &uses);
-    uint32_t found = ARGUS_NONE;
-    uint64_t last_ns = 0;
     LOWER_BOUND(first, count, uses[first].inode < inode);
-    for (size_t i = first; inode && i < count && uses[i].inode == inode; i++) {
-        if (!uses[i].wrote || uses[i].last_ns < last_ns || !is_of_program(view, uses[i].thread))
-            continue;
-        found = uses[i].thread;
-        last_ns = uses[i].last_ns;
-    }
+    for (size_t i = first; inode && i < count && uses[i].inode == inode; i++)
+        if ((uses[i].wrote || uses[i].changed) && is_of_program(view, uses[i].thread) &&
+            tells_more(&uses[i], found))
+            found = &uses[i];
     return found;
 }
 
@@ -87,6 +93,7 @@ static bool add_share(struct shares *shares, const struct share *share)
             continue;
         other->bytes += share->bytes;
         other->requests += share->requests;
+        other->guessed |= share->guessed;
         return true;
     }
     return vec_push(&shares->items, *share);
@@ -113,6 +120,7 @@ static void merge_programs(struct shares *shares)
         }
         other->bytes += share->bytes;
         other->requests += share->requests;
+        other->guessed |= share->guessed;
         other->processes++;
     }
     shares->items.length = kept;
@@ -133,16 +141,20 @@ static bool make_shares(struct shares *shares, const struct disk_use *use, struc
     for (size_t i = 0; i < use->users.length; i++) {
         const struct disk_user *user = &use->users.data[i];
         uint32_t issuer = thread_of(view, user->tid, window);
+        bool issued = is_of_program(view, issuer);
+        const struct argus_object_use *writer =
+            !issued && user->writes ? writer_of(view, user->inode) : NULL;
         struct share share = {
-            .thread = is_of_program(view, issuer) ? issuer
-                      : user->writes              ? writer_of(view, user->inode)
-                                                  : ARGUS_NONE,
+            .thread = issued   ? issuer
+                      : writer ? writer->thread
+                               : ARGUS_NONE,
             .issuer = issuer,
             .inode = user->inode,
             .bytes = user->bytes,
             .requests = user->requests,
             .processes = 1,
             .writes = user->writes,
+            .guessed = writer && !writer->wrote,
         };
         if (!add_share(shares, &share))
             return false;
@@ -183,7 +195,10 @@ static bool add_users(const struct shares *shares, struct argus_reason *why)
     for (size_t i = 0; i < shares->items.length && i < MOST_NAMED; i++) {
         if (percent(shares, shares->items.data[i].bytes) < NAMED_PERCENT)
             break;
-        why->users[why->user_count++] = user_of_share(shares, &shares->items.data[i]);
+        struct argus_reason_user *user = &why->users[why->user_count++];
+        *user = user_of_share(shares, &shares->items.data[i]);
+        if (shares->items.data[i].guessed) /* the thread that issued them is certain */
+            user->thread = shares->items.data[i].issuer;
     }
     if (why->user_count)
         why->more = ARGUS_REASON_DISK_USERS;
@@ -212,7 +227,9 @@ static struct argus_error *blame_taker(struct shares *shares, const struct share
     uint32_t taken = timeline_before(&d->view, share->thread, part.end_ns);
     taken = taken == ARGUS_NONE ? thread->first_vertex : taken;
     struct argus_reason_user user = user_of_share(shares, share);
-    struct argus_reason why = {.kind = ARGUS_REASON_TOOK_DISK,
+    struct argus_reason why = {.kind = share->guessed ? ARGUS_REASON_MAY_TAKE_DISK
+                                                      : ARGUS_REASON_TOOK_DISK,
+                               .thread = share->thread,
                                .waiter = d->view.vertices[vertex].thread,
                                .users = &user,
                                .user_count = 1};
@@ -221,7 +238,11 @@ static struct argus_error *blame_taker(struct shares *shares, const struct share
                                                       wait_ns / 100 * user.percent, &why);
     if (!error && d->culprits.length > before)
         d->culprits.data[before].took_disk = true;
-    return error;
+    if (error || !share->guessed)
+        return error;
+    d->guessed = true;
+    why.kind = ARGUS_REASON_GUESS_SYNCED;
+    return diagnoser_add_uncertain(d, &why);
 }
 
 struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struct window part,

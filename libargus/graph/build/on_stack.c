@@ -100,12 +100,15 @@ static uint32_t find_use(struct builder *builder, uint64_t inode, uint32_t threa
     return made;
 }
 
-/* A program that waits in fsync() has written to the file, mostly by calls that did not wait, of
- * which the trace has no objects. */
-static bool writes(const struct builder *builder, const struct thread_state *state)
+/* A program that waits in fsync() mostly has written to the file, by calls that did not wait, of which
+ * the trace has no objects. But it may wait for what another program wrote. */
+static void note_call(struct argus_object_use *use, const struct syscall_row *row, uint64_t now_ns)
 {
-    const struct syscall_row *row = syscall_row(builder->os, builder->arch, state->syscall);
-    return row->wait == ARGUS_WAIT_WRITE || (row->flags & (SYSCALL_SEND | SYSCALL_CHANGE));
+    bool writes = row->wait == ARGUS_WAIT_WRITE || (row->flags & SYSCALL_SEND);
+    if (writes || !use->wrote)
+        use->last_ns = now_ns;
+    use->wrote |= writes;
+    use->changed |= (row->flags & SYSCALL_CHANGE) != 0;
 }
 
 void graph_on_object(struct builder *builder, struct cpu_state *cpu,
@@ -122,6 +125,6 @@ void graph_on_object(struct builder *builder, struct cpu_state *cpu,
         return;
     struct argus_object_use *use = &builder->graph->uses.data[index];
     use->peer_inode = record->arg[2];
-    use->last_ns = builder->now_ns;
-    use->wrote |= writes(builder, thread_at(builder, thread));
+    uint16_t call = thread_at(builder, thread)->syscall;
+    note_call(use, syscall_row(builder->os, builder->arch, call), builder->now_ns);
 }

@@ -176,7 +176,7 @@ static bool valid_details(const struct graph_arrays *arrays, size_t i)
 static bool valid_uses(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_object_use *use = &arrays->uses.data[i];
-    return use->thread < arrays->threads.count && is_bool(&use->wrote);
+    return use->thread < arrays->threads.count && is_bool(&use->wrote) && is_bool(&use->changed);
 }
 
 static bool valid_visits(const struct graph_arrays *arrays, size_t i)

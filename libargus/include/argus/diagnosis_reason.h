@@ -36,6 +36,7 @@ enum argus_reason_kind {
     ARGUS_REASON_TOOK_CPU,       /* the CPU that `waiter` wanted: users[0], ns, cpu */
     ARGUS_REASON_TOOK_QUOTA,     /* the same for a quota */
     ARGUS_REASON_TOOK_DISK,      /* the disk for which `waiter` waited: users[0] */
+    ARGUS_REASON_MAY_TAKE_DISK,  /* the same, of a file that others may have written */
     ARGUS_REASON_MEMORY,         /* argus_culprit.memory says it: report/memory_words.c */
 
     /* --- WAITED because --- */
@@ -105,6 +106,7 @@ enum argus_reason_kind {
     ARGUS_REASON_GUESS_SUCCESSOR, /* the same: a thread of the name of the one that set it */
     ARGUS_REASON_GUESS_BY_CODE,   /* thread, waiter, loop, more */
     ARGUS_REASON_GUESS_TURN,      /* thread, waiter, name */
+    ARGUS_REASON_GUESS_SYNCED,    /* thread, users[0] */
     ARGUS_REASON_RECORDING_TELLS, /* GUESS_BY_CODE more: loop */
 
     /* --- GUESS_WAKER because --- */

@@ -217,9 +217,12 @@ struct argus_rule {
  * the object. */
 struct argus_object_use {
     uint64_t inode, peer_inode;
-    uint64_t last_ns;
+    uint64_t last_ns; /* of the last write; of the last use, if the thread wrote nothing */
     uint32_t thread;
     bool wrote; /* true: a write, send or wake-up; false: a read or wait */
+    /* The thread changed the file without data (ftruncate), or waited until changes of the file, which
+     * may be another thread's, were on the disk (fsync). */
+    bool changed;
 };
 
 /* An end of a pipe or socket that a process had open when the recording ended. */

@@ -192,8 +192,9 @@ class Builder(Threads, Callbacks, CallRecords, FlagAccesses, Waits, Wakeups):
             return
         self.note_object(thread, record.arg)
         call = self.call(thread.doing.syscall)
-        wrote = self.uses.get((inode, thread), [0, 0, 0])[2] or int(call.wait == "write" or call.sends or call.changes)
-        self.uses[inode, thread] = [record.arg[2], self.now, wrote]
+        writes = int(call.wait == "write" or call.sends)
+        _, last, before = self.uses.get((inode, thread), [0, 0, 0])
+        self.uses[inode, thread] = [record.arg[2], self.now if writes or not before & 1 else last, before | writes | 2 * call.changes]
 
     def on_lock(self, cpu, record):
         waiter = self.lives.find(record.tid)
