@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash64.h"
 #include "context/charges.h"
 #include "context/rank.h"
 #include "context/spread.h"
@@ -34,7 +35,10 @@ struct folds {
     uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
     uint32_t *stamps;       /* owned; by node: the last sum that has its cost */
     bool *is_counted;       /* owned; by node: its cost is in an entry beyond chance */
-    double minor_ns;        /* a lower cost may be chance; 0 without a base */
+    uint32_t *marks;        /* owned; by function: the last path with it, see callers_of() */
+    uint32_t mark;
+    double minor_ns;  /* a lower cost may be chance; 0 without a base */
+    double sample_ns; /* the CPU time of one sample; 0 without a base or samples */
     uint32_t sum_count;
     bool no_memory;
 };
@@ -70,9 +74,10 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
     return state_after(folds, state, folds->nodes[program].function);
 }
 
-/* Of an entry's cost, in ns * ns. */
+/* Of an entry's cost, in ns * ns; and the part of that cost that is CPU time, in ns. */
 struct variance {
     double samples, waits;
+    double cpu_ns;
 };
 
 static const struct sleeps *sleeps_of(const struct folds *folds, const struct argus_contexts *side)
@@ -85,9 +90,11 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
     const struct argus_context_node *node = &folds->nodes[at], *base_nodes;
     uint32_t other = folds->ranking->base_node[at];
     variance->samples += node->variance;
+    variance->cpu_ns += (double)node_cpu_ns(node, folds->estimate);
     if (!folds->base || other == ARGUS_NONE)
         return;
     argus_contexts_nodes(folds->base, &base_nodes);
+    variance->cpu_ns -= (double)node_cpu_ns(&base_nodes[other], folds->estimate);
     variance->samples += base_nodes[other].variance;
     struct sleeper now = {node, sleeps_of(folds, folds->contexts), at, folds->estimate};
     struct sleeper base = {&base_nodes[other], sleeps_of(folds, folds->base), other,
@@ -108,12 +115,20 @@ static void add_path(struct folds *folds, const struct argus_ranked_path *path,
     }
 }
 
+/* Whether the cost is less than one CPU sample stands for, apart from waits that are no more than a
+ * thousandth of the run. */
+static bool is_below_a_sample(const struct folds *folds, double cost_ns, double cpu_ns)
+{
+    double rest_ns = cost_ns - fmin(fmax(cpu_ns, 0), folds->sample_ns);
+    return cpu_ns > 0 && rest_ns < folds->minor_ns;
+}
+
 /* Makes an entry of the path `first` and those after it. */
 static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
 {
     const struct argus_ranked_path *paths = folds->ranking->paths;
     struct argus_ranked_path entry = paths[first];
-    struct variance variance = {0, 0};
+    struct variance variance = {0};
     folds->sum_count++;
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
@@ -127,7 +142,8 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
     entry.chance_of_waits = variance.waits > variance.samples;
     entry.is_minor = entry.cost_ns > 0 && entry.cost_ns < folds->minor_ns;
-    entry.by_chance = entry.is_minor || (entry.cost_ns > 0 && entry.cost_ns <= entry.chance_ns);
+    entry.by_chance = entry.cost_ns > 0 && (entry.is_minor || entry.cost_ns <= entry.chance_ns ||
+                                            is_below_a_sample(folds, entry.cost_ns, variance.cpu_ns));
     return entry;
 }
 
@@ -171,32 +187,92 @@ static double bottleneck_cost(const struct folds *folds, uint32_t path)
     return cost > 0 ? cost : 0;
 }
 
-/* Whether the path `at` has to stay with the others because it is beyond chance only together with
- * them. */
-static bool needs_others(struct folds *folds, uint32_t at)
+/* The same number for paths with the same functions above the culprit, in any order, each of them
+ * once: the sum of the functions' hashes. */
+static uint64_t callers_of(struct folds *folds, uint32_t path)
 {
-    uint32_t next = folds->next[at];
-    bool is_certain = !entry_of(folds, at).by_chance;
-    folds->next[at] = 0;
-    bool is_certain_alone = !entry_of(folds, at).by_chance;
-    folds->next[at] = next;
-    return is_certain && !is_certain_alone;
+    uint64_t sum = 0;
+    folds->mark++;
+    for (uint32_t at = culprit_of(folds, folds->ranking->paths[path].bottleneck);
+         folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH; at = folds->nodes[at].parent) {
+        uint32_t function = folds->nodes[at].function;
+        if (folds->marks[function] != folds->mark)
+            sum += hash64(0, &function, sizeof(function));
+        folds->marks[function] = folds->mark;
+    }
+    return sum;
+}
+
+/* Leaves the path `at` and those after it that have the same callers; returns the first of the
+ * others: 1 + path; 0: none. */
+static uint32_t part_others(struct folds *folds, uint32_t at)
+{
+    uint64_t callers = callers_of(folds, at);
+    uint32_t same = at, others = 0, last = 0;
+    for (uint32_t i = folds->next[at], next; i; i = next) {
+        next = folds->next[i - 1];
+        folds->next[i - 1] = 0;
+        if (callers_of(folds, i - 1) == callers) {
+            folds->next[same] = i;
+            same = i - 1;
+            continue;
+        }
+        *(last ? &folds->next[last - 1] : &others) = i;
+        last = i;
+    }
+    folds->next[same] = 0;
+    return others;
+}
+
+static double bottleneck_costs(const struct folds *folds, uint32_t first)
+{
+    double sum = 0;
+    for (uint32_t i = first; i; i = folds->next[i - 1])
+        sum += bottleneck_cost(folds, i - 1);
+    return sum;
+}
+
+/* Appends the paths that begin with `others` to those that begin with `at`, in the order of their
+ * costs. */
+static void join(struct folds *folds, uint32_t at, uint32_t others)
+{
+    uint32_t same = folds->next[at], *end = &folds->next[at];
+    while (same && others) {
+        uint32_t *least = same < others ? &same : &others;
+        *end = *least;
+        end = &folds->next[*least - 1];
+        *least = *end;
+    }
+    *end = same ? same : others;
+}
+
+/* Paths without a cost are not merged. */
+static size_t make_each(struct folds *folds, uint32_t first, struct argus_ranked_path *entries)
+{
+    size_t count = 0;
+    for (uint32_t i = first, next; i; i = next) {
+        next = folds->next[i - 1];
+        folds->next[i - 1] = 0;
+        entries[count++] = final_entry(folds, i - 1);
+    }
+    return count;
 }
 
 /* Makes entries of the paths that begin with `at`, and adds them to `entries`. Returns their
  * number. */
 static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *entries)
 {
-    double rest = 0;
     size_t count = 0;
-    for (uint32_t i = at + 1; i; i = folds->next[i - 1])
-        rest += bottleneck_cost(folds, i - 1);
-    while (folds->next[at] && bottleneck_cost(folds, at) * 2 >= rest && !needs_others(folds, at)) {
-        uint32_t next = folds->next[at] - 1;
-        rest -= bottleneck_cost(folds, at);
-        folds->next[at] = 0;
+    for (uint32_t others; (others = part_others(folds, at)) != 0; at = others - 1) {
+        double here = bottleneck_costs(folds, at + 1), there = bottleneck_costs(folds, others);
+        bool is_apart = here > 0 && here >= there && !entry_of(folds, at).by_chance;
+        if (!is_apart)
+            join(folds, at, others);
+        if (here + there <= 0)
+            return count + make_each(folds, at + 1, &entries[count]);
+        if (!is_apart)
+            break;
         entries[count++] = final_entry(folds, at);
-        at = next;
     }
     entries[count++] = final_entry(folds, at);
     return count;
@@ -243,10 +319,22 @@ static double run_ns(const struct argus_contexts *contexts)
     return last > first ? (double)(last - first) : 0;
 }
 
+/* The CPU time that one sample stands for. */
+static double sample_ns(const struct argus_contexts *contexts, enum argus_estimate estimate)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(contexts, &nodes);
+    double samples = (double)argus_contexts_counts(contexts)->moments[ARGUS_MOMENT_SAMPLE], sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)node_cpu_ns(&nodes[i], estimate);
+    return samples ? sum / samples : 0;
+}
+
 static struct argus_error *add_spread(struct folds *folds,
                                       const struct argus_ranking_options *options)
 {
-    struct spread_options spread = {options->estimate, folds->is_counted, folds->minor_ns};
+    struct spread_options spread = {options->estimate, folds->is_counted,
+                                    fmax(folds->minor_ns, folds->sample_ns)};
     if (folds->no_memory)
         return argus_error_memory();
     if (!folds->base || options->every || options->rank != ARGUS_RANK_BLAME)
@@ -261,16 +349,20 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
 {
     struct folds folds = {
         .contexts = contexts, .base = base, .ranking = ranking, .estimate = options->estimate};
+    const struct argus_context_function *functions;
     size_t node_count = argus_contexts_nodes(contexts, &folds.nodes);
+    size_t function_count = argus_contexts_functions(contexts, &functions);
     size_t states = most_states(ranking, folds.nodes);
     folds.first = calloc(states + 1, sizeof(uint32_t));
     folds.last = calloc(states + 1, sizeof(uint32_t));
     folds.next = calloc(ranking->count + 1, sizeof(uint32_t));
     folds.stamps = calloc(node_count + 1, sizeof(uint32_t));
     folds.is_counted = calloc(node_count + 1, sizeof(bool));
+    folds.marks = calloc(function_count + 1, sizeof(uint32_t));
     folds.minor_ns = base ? fmax(run_ns(contexts), run_ns(base)) / MINOR_PART : 0;
-    folds.no_memory =
-        !folds.first || !folds.last || !folds.next || !folds.stamps || !folds.is_counted;
+    folds.sample_ns = base ? sample_ns(contexts, options->estimate) : 0;
+    folds.no_memory = !folds.first || !folds.last || !folds.next || !folds.stamps ||
+                      !folds.is_counted || !folds.marks;
     if (!folds.no_memory)
         link_paths(&folds, options->every);
     if (!folds.no_memory)
@@ -281,6 +373,7 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
     free(folds.next);
     free(folds.stamps);
     free(folds.is_counted);
+    free(folds.marks);
     idmap_deinit(&folds.states);
     return error;
 }

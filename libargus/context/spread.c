@@ -98,8 +98,8 @@ static void add_up(struct spread *spread)
 
 /* --- entries --- */
 
-/* Leaves only the outermost one of two entries, one of which calls the other. After that,
- * `is_listed` holds for their callees, too. Returns the number of entries. */
+/* Leaves only the outermost one of two entries, one of which calls the other. Returns the number of
+ * entries. */
 static size_t leave_outermost(struct spread *spread, bool *is_entry)
 {
     size_t found = 0;
@@ -110,6 +110,30 @@ static size_t leave_outermost(struct spread *spread, bool *is_entry)
         found += is_entry[i];
     }
     return found;
+}
+
+/* Moves each entry down to its deepest callee that still has nearly all of its cost: where the cost
+ * of one of many functions was added does not say that it is the slow one. */
+static void move_down(struct spread *spread, const uint32_t *dearest, bool *is_entry)
+{
+    for (size_t i = spread->count; i-- > 1;) {
+        uint32_t at = (uint32_t)i, next = dearest[i];
+        double least_ns = CALLEES_PART * spread->sums[i].cost_ns;
+        for (; is_entry[i] && next && spread->sums[next].cost_ns >= least_ns; next = dearest[next])
+            at = is_beyond_chance(spread, &spread->sums[next]) ? next : at;
+        if (at != i) {
+            is_entry[i] = false;
+            is_entry[at] = true;
+        }
+    }
+}
+
+/* After that, `is_listed` holds for the entries' functions and their callees. */
+static void mark_inside(struct spread *spread, const bool *is_entry)
+{
+    for (size_t i = 1; i < spread->count; i++)
+        spread->sums[i].is_listed =
+            is_entry[i] || spread->sums[spread->nodes[i].parent].is_listed;
 }
 
 /* For each node, its callee with the highest cost; 0: none. */
@@ -153,6 +177,10 @@ static bool replace_entries(struct spread *spread)
         realloc(ranking->paths, (ranking->count + more + 1) * sizeof(*paths));
     ranking->paths = paths ? paths : ranking->paths;
     bool good = is_entry && dearest && paths;
+    if (good) {
+        move_down(spread, dearest, is_entry);
+        mark_inside(spread, is_entry);
+    }
     for (size_t i = 0; good && i < ranking->count; i++)
         if (!paths[i].by_chance || !spread->sums[paths[i].bottleneck].is_listed)
             paths[kept++] = paths[i];

@@ -131,6 +131,49 @@ def test_callees_that_are_beyond_chance_only_together_are_one_entry(setup):
     equal("other callees, as long", [path["by_chance"] for path in same if path["cost_ns"] > 0], [True] * 20)
 
 
+def test_the_entry_of_many_callees_is_the_deepest_with_most_of_their_time(setup):
+    """10 callees of LOAD, which SAVE calls, as it calls 3 others; PARSE calls SAVE and 2 others."""
+    def under(first, count, *callers):
+        return [(MAIN, PARSE, *callers, 0x5600 + first + i) for i in range(count)]
+    work = [(MAIN, 0x5510)] * 20
+    trace = setup.make(samples(*work, *under(0, 10, SAVE, LOAD), *under(16, 3, SAVE), *under(32, 2), *work))
+    first = setup.json(f"--base={setup.make(samples(*work, *work))}", trace)["contexts"][0]
+    bottleneck = next(function for function in first["functions"] if function["node"] == first["bottleneck"])
+    equal("function", (bottleneck["function"], first["spread"]), (hex(SAVE), 13))
+
+
+def ways(setup, *stacks):
+    """The entries of LOAD, against a base without it: the number of ways, and whether chance may have made them."""
+    work = [(MAIN, 0x5510)] * 20
+    base = setup.make(samples(*work, *work))
+    found = setup.json("--top=100", f"--base={base}", setup.make(samples(*work, *stacks, *work)))["contexts"]
+    return [(path["ways"], path["by_chance"]) for path in found if names(path)[-1] == hex(LOAD) and path["cost_ns"] > 0]
+
+
+def test_ways_within_chance_stay_together(setup):
+    equal("2 samples and 1", ways(setup, *[(MAIN, PARSE, LOAD)] * 2, (MAIN, SAVE, LOAD)), [(2, True)])
+    equal("10 and 6", ways(setup, *[(MAIN, PARSE, LOAD)] * 10, *[(MAIN, SAVE, LOAD)] * 6), [(1, False), (1, False)])
+
+
+def test_recursion_makes_no_other_way(setup):
+    deep = [(MAIN, PARSE, PARSE, LOAD)] * 6
+    equal("two depths", ways(setup, *[(MAIN, PARSE, LOAD)] * 10, *deep), [(2, False)])
+    equal("and another caller", ways(setup, *[(MAIN, PARSE, LOAD)] * 10, *deep, *[(MAIN, SAVE, LOAD)] * 5), [(2, False), (1, False)])
+
+
+def test_less_than_one_sample_may_be_chance(setup):
+    def trace(length_ms):
+        scene = Scene()
+        for turn in range(20):
+            scene.at(10 * turn, f"sample user={scene.stack(MAIN, PARSE)} pc=0x5502")
+        scene.time = 200
+        return setup.make(scene.calls(length_ms, MAIN, LOAD).calls(1, MAIN, SAVE))
+
+    for length_ms, by_chance in ((9, True), (30, False)):
+        first = setup.json(f"--base={trace(2)}", trace(length_ms))["contexts"][0]
+        equal("by chance", (names(first)[-1], first["by_chance"]), (hex(LOAD), by_chance))
+
+
 def test_a_thousandth_of_the_run_may_be_chance(setup):
     base = setup.make(Scene().calls(1000, MAIN, PARSE).calls(5, MAIN, LOAD))
     done = setup.run(f"--base={base}", setup.make(Scene().calls(1000, MAIN, PARSE).calls(5.5, MAIN, LOAD))).stdout
