@@ -210,7 +210,9 @@ struct argus_context_filter {
 
 /* A path of functions, and what it costs. */
 struct argus_context_info {
-    double cost_ns; /* own time of the path's functions, or what it exceeds the base's by */
+    /* own time of the path's functions, or what it exceeds the base's by, without callers that count
+     * in another path */
+    double cost_ns;
     uint64_t own_ns, total_ns; /* of the innermost function: without and with its callees */
     uint64_t calls;
     bool is_new;    /* the base has no such path */

@@ -34,6 +34,7 @@ struct folds {
     uint32_t *first, *last; /* owned; by state: 1 + path */
     uint32_t *next;         /* owned; by path: 1 + the next one of its entry */
     uint32_t *stamps;       /* owned; by node: the last sum that has its cost */
+    bool counts_once;       /* what is in an entry beyond chance is in no other */
     bool *is_counted;       /* owned; by node: its cost is in an entry beyond chance */
     uint32_t *marks;        /* owned; by function: the last path with it, see callers_of() */
     uint32_t mark;
@@ -110,6 +111,10 @@ static void add_path(struct folds *folds, const struct argus_ranked_path *path,
          folds->nodes[at].depth >= INFERENCE_FIRST_DEPTH && folds->stamps[at] != folds->sum_count;
          at = folds->nodes[at].parent) {
         folds->stamps[at] = folds->sum_count;
+        if (folds->counts_once && folds->is_counted[at]) {
+            ret->elsewhere_ns += folds->ranking->costs[at];
+            continue;
+        }
         ret->cost_ns += folds->ranking->costs[at];
         add_variance(folds, at, variance);
     }
@@ -142,8 +147,9 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
     entry.chance_of_waits = variance.waits > variance.samples;
     entry.is_minor = entry.cost_ns > 0 && entry.cost_ns < folds->minor_ns;
-    entry.by_chance = entry.cost_ns > 0 && (entry.is_minor || entry.cost_ns <= entry.chance_ns ||
-                                            is_below_a_sample(folds, entry.cost_ns, variance.cpu_ns));
+    entry.by_chance =
+        entry.cost_ns > 0 && (entry.is_minor || entry.cost_ns <= entry.chance_ns ||
+                              is_below_a_sample(folds, entry.cost_ns, variance.cpu_ns));
     return entry;
 }
 
@@ -360,6 +366,7 @@ struct argus_error *folds_make(const struct argus_contexts *contexts,
     folds.is_counted = calloc(node_count + 1, sizeof(bool));
     folds.marks = calloc(function_count + 1, sizeof(uint32_t));
     folds.minor_ns = base ? fmax(run_ns(contexts), run_ns(base)) / MINOR_PART : 0;
+    folds.counts_once = base && !options->every && options->rank == ARGUS_RANK_BLAME;
     folds.sample_ns = base ? sample_ns(contexts, options->estimate) : 0;
     folds.no_memory = !folds.first || !folds.last || !folds.next || !folds.stamps ||
                       !folds.is_counted || !folds.marks;

@@ -132,8 +132,7 @@ static void move_down(struct spread *spread, const uint32_t *dearest, bool *is_e
 static void mark_inside(struct spread *spread, const bool *is_entry)
 {
     for (size_t i = 1; i < spread->count; i++)
-        spread->sums[i].is_listed =
-            is_entry[i] || spread->sums[spread->nodes[i].parent].is_listed;
+        spread->sums[i].is_listed = is_entry[i] || spread->sums[spread->nodes[i].parent].is_listed;
 }
 
 /* For each node, its callee with the highest cost; 0: none. */

@@ -136,6 +136,7 @@ static json_t *path_json(const struct argus_contexts_report *report,
     json_put(json, "script_function",
              script == ARGUS_NONE ? json_null()
                                   : json_text(functions[nodes[script].function].name));
+    json_put(json, "elsewhere_ns", cost(path->elsewhere_ns));
     json_put(json, "more_paths", number(path->others));
     json_put(json, "ways", number(path->ways));
     json_put(json, "spread", number(path->spread));

@@ -247,6 +247,9 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
         argus_sink_printf(sink, "; %u more paths through it", path->others);
     if (path->ways > 1)
         argus_sink_printf(sink, "; %u ways lead there, this one costs most", path->ways);
+    if (path->elsewhere_ns > 0)
+        argus_sink_printf(sink, "; %s of its callers count in another entry",
+                          signed_time(path->elsewhere_ns, report->base, cost, sizeof(cost)));
     if (path->spread)
         argus_sink_printf(sink,
                           "; with what it calls: %u functions, none of them alone beyond chance",

@@ -161,6 +161,18 @@ def test_recursion_makes_no_other_way(setup):
     equal("and another caller", ways(setup, *[(MAIN, PARSE, LOAD)] * 10, *deep, *[(MAIN, SAVE, LOAD)] * 5), [(2, False), (1, False)])
 
 
+def test_a_shared_caller_counts_in_one_entry(setup):
+    """PARSE computes 50 ms itself, and calls LOAD and SAVE for 100 and 70 ms."""
+    work = [(MAIN, 0x5510)] * 20
+    base = setup.make(samples(*work, *work))
+    stacks = [(MAIN, PARSE)] * 5 + [(MAIN, PARSE, LOAD)] * 10 + [(MAIN, PARSE, SAVE)] * 7
+    trace = setup.make(samples(*work, *stacks, *work))
+    found = setup.json(f"--base={base}", trace)["contexts"]
+    equal("entries", [names(path)[-1] for path in found[:2]], [hex(LOAD), hex(SAVE)])
+    assert sum(path["cost_ns"] for path in found if path["cost_ns"] > 0) <= 220_000_000, found
+    assert "of its callers count in another entry" in setup.run(f"--base={base}", trace).stdout
+
+
 def test_less_than_one_sample_may_be_chance(setup):
     def trace(length_ms):
         scene = Scene()

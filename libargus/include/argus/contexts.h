@@ -249,6 +249,7 @@ struct argus_ranking_options {
 
 struct argus_ranked_path {
     double cost_ns;
+    double elsewhere_ns; /* with a base: of the callers that count in another entry instead */
     uint32_t node;       /* where the path ends */
     uint32_t bottleneck; /* the node of the path with the highest share of the cost */
     uint32_t others;     /* further paths with this bottleneck */
