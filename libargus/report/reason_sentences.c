@@ -88,10 +88,10 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "with "
         "which a recording shows which thread should have set the flag",
     [ARGUS_REASON_CODE_TELLS] =
-        "by its code, the loop in {loop} ends when {variables} changes{otherwise}{writers}; a "
+        "by its code, the loop in {loop} ends when {variables} {change}{otherwise}{writers}; a "
         "recording with {commands} shows which thread should have changed it",
     [ARGUS_REASON_CODE_TELLS_STEPS] =
-        "by its code, the loop in {loop} ends when {variables} changes{otherwise}{writers}; "
+        "by its code, the loop in {loop} ends when {variables} {change}{otherwise}{writers}; "
         "{commands} watches it, as long as the thread is in this loop",
 
     [ARGUS_REASON_ONLY_POLLED] = "; it only polled a variable: {because}",
@@ -137,7 +137,7 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "of that name did so the last time, in v{vertex}",
     [ARGUS_REASON_GUESS_BY_CODE] =
         "that {thread} should have ended the loop of {waiter} is a guess from the program's code: "
-        "the loop in {loop} ends when {variables} changes; {functions} may set it; no other thread "
+        "the loop in {loop} ends when {variables} {change}; {functions} may set it; no other thread "
         "was seen in that code{more}",
     [ARGUS_REASON_GUESS_SYNCED] =
         "that {thread} wrote the data{file} that the disk was busy with is a guess: it was only "

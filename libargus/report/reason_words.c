@@ -230,9 +230,18 @@ static void put_variables(struct wording *to)
     for (size_t i = 0; to->loop && i < to->loop->variable_count; i++) {
         const struct argus_loop_variable *variable = &to->loop->variables[i];
         bool is_address = variable->name[0] == '0';
-        put(to, "%s%s%s%s", i ? " or " : "", is_address ? variable->image : "",
-            is_address ? "+" : "", variable->name);
+        put(to, "%s%s%s%s%s", i ? " or " : "", variable->is_lock ? "the lock " : "",
+            is_address ? variable->image : "", is_address ? "+" : "", variable->name);
     }
+}
+
+/* What ends the loop of the variables. */
+static void put_change(struct wording *to)
+{
+    bool is_lock = to->loop && to->loop->variable_count;
+    for (size_t i = 0; is_lock && i < to->loop->variable_count; i++)
+        is_lock = to->loop->variables[i].is_lock;
+    put(to, "%s", is_lock ? "is free" : "changes");
 }
 
 static void put_otherwise(struct wording *to)
@@ -323,7 +332,8 @@ static void put_writers(struct wording *to)
             continue;
         put(to, "; ");
         put_functions_of(to, variable);
-        put(to, " may set %s", to->loop->variable_count > 1 ? variable->name : "it");
+        put(to, " may %s %s", variable->is_lock ? "free" : "set",
+            to->loop->variable_count > 1 ? variable->name : "it");
         if (variable->thread_count == 1) {
             put(to, " (of the other threads, only ");
             put_name_of_thread(to, variable->threads[0]);
@@ -488,6 +498,7 @@ static const struct {
     {"because", put_because},
     {"bytes", put_bytes},
     {"callers", put_callers},
+    {"change", put_change},
     {"changed", put_changed},
     {"changing", put_changing},
     {"child", put_child},

@@ -78,6 +78,15 @@ static char *text_command(const char *image, const struct argus_loop_variable *v
     return text_print("%s%s", command, thread);
 }
 
+/* "store->guard", not "store->guard._M_mutex.__data.__lock": names that begin so are those of the C and C++
+ * libraries. */
+static void drop_parts_of_lock(char *name)
+{
+    char *part = strstr(name, "._");
+    if (part && part > name)
+        *part = '\0';
+}
+
 static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, const char *image,
                           const struct loop_flag *flag, uint64_t code,
                           struct argus_loop_variable *ret)
@@ -92,6 +101,9 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
         snprintf(name, sizeof(name), "%s", member.text);
     is_named |= is_member;
     ret->name = text_print("%s", is_member ? member.text : name);
+    ret->is_lock = flag->is_lock;
+    if (ret->name && ret->is_lock)
+        drop_parts_of_lock(ret->name);
     ret->image = text_print("%s", is_known ? text_image(image) : "");
     const struct argus_thread *t = &d->view.threads[v->thread];
     ret->watch_pid = d->view.processes[t->process].pid;

@@ -130,16 +130,56 @@ bool code_takes_lock(const char *name)
 }
 
 /* To add one: a row. */
-bool code_tries_semaphore(const char *name)
+bool code_waits_for_lock(const char *name)
 {
-    static const char *const names[] = {"sem_trywait", "sem_timedwait", "sem_clockwait"};
+    static const char *const names[] = {"pthread_mutex_lock",
+                                        "pthread_rwlock_rdlock",
+                                        "pthread_rwlock_wrlock",
+                                        "mtx_lock",
+                                        "g_mutex_lock",
+                                        "_ZN6QMutex4lockEv",
+                                        "_ZN11QBasicMutex4lockEv",
+                                        "SDL_LockMutex"};
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* To add one: a row. */
-bool code_posts_semaphore(const char *name)
+bool code_tries_lock(const char *name)
 {
-    static const char *const names[] = {"sem_post"};
+    static const char *const names[] = {"pthread_mutex_trylock",
+                                        "pthread_mutex_timedlock",
+                                        "pthread_mutex_clocklock",
+                                        "pthread_rwlock_tryrdlock",
+                                        "pthread_rwlock_trywrlock",
+                                        "pthread_spin_trylock",
+                                        "mtx_trylock",
+                                        "mtx_timedlock",
+                                        "g_mutex_trylock",
+                                        "_ZN6QMutex7tryLockEi",
+                                        "_ZN6QMutex7tryLockEv",
+                                        "SDL_TryLockMutex"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
+bool code_tries(const char *name)
+{
+    static const char *const names[] = {"sem_trywait", "sem_timedwait", "sem_clockwait"};
+    return code_tries_lock(name) || is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
+bool code_frees(const char *name)
+{
+    static const char *const names[] = {"sem_post",
+                                        "pthread_mutex_unlock",
+                                        "pthread_rwlock_unlock",
+                                        "pthread_spin_unlock",
+                                        "mtx_unlock",
+                                        "g_mutex_unlock",
+                                        "_ZN6QMutex6unlockEv",
+                                        "_ZN11QBasicMutex6unlockEv",
+                                        "SDL_UnlockMutex"};
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 

@@ -19,12 +19,15 @@ bool code_is_sleep(const char *name);
 bool code_is_clock(const char *name);
 /* Functions that return memory that other processes may share. */
 bool code_is_mapping(const char *name);
-/* Functions that take a lock, or make one, and so never end a loop that waits for it. */
+/* Functions that take a spin lock. */
 bool code_takes_lock(const char *name);
-/* A function that takes a semaphore if its count allows it; one that raises the count. Both get a
- * pointer to it as their first argument. */
-bool code_tries_semaphore(const char *name);
-bool code_posts_semaphore(const char *name);
+/* Functions that wait for a lock: they never end a loop that tries to take it. */
+bool code_waits_for_lock(const char *name);
+/* A function that takes a semaphore or a lock if it is free; one that frees it. Both get a pointer to
+ * it as their first argument, and its first word changes. */
+bool code_tries(const char *name);
+bool code_tries_lock(const char *name); /* only a lock, which somebody holds */
+bool code_frees(const char *name);
 
 /* Whether the call, which `function` or a part of it has, never returns: of abort() and its like. */
 bool code_fails(const struct code_function *function, const struct instruction *call);

@@ -47,6 +47,7 @@ struct code_path {
     uint32_t links;
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes;
+    bool is_lock; /* code_tries_lock() looks at it */
 };
 
 /* Of memory operand `operand` of the instruction at `node`. */

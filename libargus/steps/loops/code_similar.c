@@ -144,6 +144,12 @@ static bool is_candidate(const struct search *search, const struct code_function
            memory->base != code_stack_pointer(function->is_arm64);
 }
 
+static bool is_alike(const struct search *search, const struct code_path *path)
+{
+    return path->root != CODE_UNKNOWN && path->root != CODE_ERRNO && path->links &&
+           !path->elements && is_offset(search->flag, path->offsets[path->links - 1]);
+}
+
 static void look_at_store(struct search *search, const struct code_scope *scope, uint32_t node,
                           unsigned operand)
 {
@@ -154,8 +160,7 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     if (!is_candidate(search, scope->function, &scope->function->nodes.data[node].memory[operand]))
         return;
     code_path_find(&search->budget, scope, node, operand, &path);
-    if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO || !path.links || path.elements ||
-        !is_offset(search->flag, path.offsets[path.links - 1]))
+    if (!is_alike(search, &path))
         return;
     bool has_value =
         code_constant_stored(&search->budget, scope, node, search->flag->size_bytes, &value);
@@ -165,6 +170,25 @@ static void look_at_store(struct search *search, const struct code_scope *scope,
     if (is_known && *wanted && !is_member_alike(name, wanted))
         return;
     add(search, scope, node, is_known && *wanted, has_value, has_value ? value : 0);
+}
+
+/* A call that frees a lock is a store into it. */
+static void look_at_free(struct search *search, const struct code_scope *scope, uint32_t node)
+{
+    struct code_target target;
+    struct code_path path;
+    struct elf_member member;
+    const char *name = "", *wanted = last_member(search->member.text);
+    if (!search->flag->is_lock || !code_call_target(scope->function, node, &target) ||
+        target.is_here || !code_frees(target.name))
+        return;
+    code_path_find_pointed(&search->budget, scope, node, code_argument(scope->function, 0), &path);
+    path.size_bytes = search->flag->size_bytes;
+    if (!is_alike(search, &path))
+        return;
+    bool is_known = is_named(search, &path, &member, &name);
+    if (!is_known || !*wanted || is_member_alike(name, wanted))
+        add(search, scope, node, is_known && *wanted, false, 0);
 }
 
 /* --- functions --- */
@@ -222,8 +246,10 @@ static void look_into(struct search *search, const struct code_scope *scope)
         const struct instruction *at = &function->nodes.data[node];
         for (unsigned i = 0; i < at->memory_count; i++)
             look_at_store(search, scope, node, i);
-        if ((code_is_call(at) || at->flow == FLOW_JUMP) && !code_fails(function, at))
-            look_at_call(search, scope, node);
+        if ((!code_is_call(at) && at->flow != FLOW_JUMP) || code_fails(function, at))
+            continue;
+        look_at_free(search, scope, node);
+        look_at_call(search, scope, node);
     }
     search->found->is_cut |= search->budget.left <= count; /* not all was looked at */
 }

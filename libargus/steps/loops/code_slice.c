@@ -330,15 +330,17 @@ static bool follow_named(struct code_slice *slice, const char *name)
     return is_time || is_errno || code_is_sleep(name);
 }
 
-/* The count of a semaphore decides whether the call takes it. */
-static void follow_semaphore(struct code_slice *slice, const struct code_scope *scope,
-                             uint32_t node)
+/* The first word of a semaphore or a lock decides whether the call takes it: the count of sem_t, the
+ * lock of pthread_mutex_t. */
+static void follow_try(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                       bool is_lock)
 {
-    enum { BYTES = 4 }; /* sem_t begins with the count */
+    enum { BYTES = 4 };
     struct code_path path;
     code_path_find_pointed(slice->budget, scope, node, code_argument(scope->function, 0), &path);
     path.size_bytes = BYTES;
-    if (path.root == CODE_UNKNOWN || code_path_is_local(&path) || path.root == CODE_ERRNO)
+    path.is_lock = is_lock;
+    if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO)
         slice->is_unknown = true;
     else
         add_source(slice, &path);
@@ -353,8 +355,8 @@ static void follow_call(struct code_slice *slice, const struct code_scope *scope
     bool is_yield = scope->function == slice->yield_function && node == slice->yield;
     if (is_known && follow_named(slice, target.name))
         return;
-    if (is_known && code_tries_semaphore(target.name)) {
-        follow_semaphore(slice, scope, node);
+    if (is_known && code_tries(target.name)) {
+        follow_try(slice, scope, node, code_tries_lock(target.name));
         return;
     }
     if (is_known && target.is_here)

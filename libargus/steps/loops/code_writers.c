@@ -307,9 +307,10 @@ static void look_at_arguments(struct search *search, const struct code_scope *sc
         look_at_call(search, scope, node, &target);
     } else if (!search->pointers && points &&
                !code_is_sleep(target.name) && /* it has no such argument */
-               !code_takes_lock(target.name) && !code_tries_semaphore(target.name)) {
+               !code_takes_lock(target.name) && !code_waits_for_lock(target.name) &&
+               !code_tries(target.name)) {
         struct code_writer writer = writer_at(search, scope, node);
-        writer.is_possible = !code_posts_semaphore(target.name);
+        writer.is_possible = !code_frees(target.name);
         add_writer(search, &writer);
     }
 }

@@ -151,6 +151,7 @@ static struct loop_flag flag_of(const struct code_path *path)
         .links = path->links,
         .size_bytes = path->size_bytes,
         .elements = path->elements,
+        .is_lock = path->is_lock,
         .local = local_of(path),
     };
     /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two

@@ -47,6 +47,7 @@ struct loop_flag {
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes; /* that are looked at */
     uint32_t elements;   /* as struct code_path has it; 0: of no array */
+    bool is_lock;        /* the loop tries to take it */
     struct loop_local local;
     struct loop_tests tests;
 };

@@ -15,6 +15,7 @@ static __thread struct {
     volatile int done;
 } record;
 OWN sem_t places_left;
+OWN pthread_mutex_t catalogue = PTHREAD_MUTEX_INITIALIZER;
 OWN struct device *device;
 
 /* The variable lies in memory that the thread's pointer and a register name. */
@@ -106,6 +107,12 @@ APART void wait_dispatching(void)
 APART void wait_semaphore(void)
 {
     while (sem_trywait(&places_left) != 0)
+        usleep(1000);
+}
+
+APART void wait_mutex(void)
+{
+    while (pthread_mutex_trylock(&catalogue) != 0)
         usleep(1000);
 }
 
@@ -286,6 +293,19 @@ APART void set_semaphore(void)
 {
     sem_post(&places_left);
     puts("");
+}
+
+APART void set_mutex(void)
+{
+    pthread_mutex_lock(&catalogue);
+    puts("");
+    pthread_mutex_unlock(&catalogue);
+}
+
+/* It waits for the lock itself. */
+APART void lock_mutex(void)
+{
+    pthread_mutex_lock(&catalogue);
 }
 
 APART void set_operations(void)
