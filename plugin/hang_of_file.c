@@ -97,33 +97,52 @@ static struct argus_error *is_listed(const struct argus_graph *graph, struct arg
     return NULL;
 }
 
+/* The longest time between two UI events that the thread took, within the kept hang. */
+static uint64_t longest_without_event_ns(const struct argus_graph *graph,
+                                         const struct argus_thread *thread,
+                                         const struct argus_kept_hang *kept)
+{
+    const struct argus_vertex *vertices;
+    uint64_t longest_ns = 0, at_ns = kept->start_ns, until_ns = at_ns + kept->duration_ns;
+    struct argus_callback event;
+    argus_graph_vertices(graph, &vertices);
+    for (uint32_t v = thread->first_vertex; v < thread->first_vertex + thread->vertex_count; v++) {
+        uint64_t start_ns = vertices[v].start_ns;
+        if (start_ns < at_ns || start_ns > until_ns || !argus_graph_ui_event(graph, v, &event))
+            continue;
+        longest_ns = start_ns - at_ns > longest_ns ? start_ns - at_ns : longest_ns;
+        at_ns = start_ns;
+    }
+    return until_ns - at_ns > longest_ns ? until_ns - at_ns : longest_ns;
+}
+
+/* Whether the thread took the events of its window all the time, as in a menu or a prompt. */
+static bool took_events(const struct argus_graph *graph, const struct argus_kept_hang *kept)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(graph, &threads);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid == kept->tid)
+            return longest_without_event_ns(graph, &threads[i], kept) < kept->duration_ns / 2;
+    return false;
+}
+
 /* Whether the thread is a loop that was in its own wait for most of the part of the hang that the
  * trace has. */
 static struct argus_error *was_idle(const struct argus_graph *graph, struct argus_symbols *symbols,
                                     const struct argus_kept_hang *kept, bool *ret)
 {
-    uint64_t away_ns = 0, until_ns = kept->start_ns + kept->duration_ns;
     struct argus_hang_options options = {.tid = kept->tid,
                                          .has_time = true,
                                          .time_ns = kept->start_ns,
-                                         .until_ns = until_ns,
-                                         .threshold_ns = 1,
+                                         .until_ns = kept->start_ns + kept->duration_ns,
                                          .symbols = symbols};
     struct argus_loops loops;
-    struct argus_hangs hangs;
     struct argus_error *error = argus_loops_find(graph, &options, &loops);
-    *ret = !error && loops.count > 0;
-    if (error || !*ret)
-        return error;
-    argus_loops_deinit(&loops);
-    error = argus_hangs_find(graph, &options, &hangs);
     if (error)
         return error;
-    for (size_t i = 0; i < hangs.count; i++)
-        away_ns +=
-            overlap_ns(kept->start_ns, until_ns, hangs.items[i].start_ns, hangs.items[i].end_ns);
-    argus_hangs_deinit(&hangs);
-    *ret = away_ns < kept->duration_ns / 2;
+    *ret = loops.count > 0 && loops.items[0].idle_ns > kept->duration_ns / 2;
+    argus_loops_deinit(&loops);
     return NULL;
 }
 
@@ -140,10 +159,7 @@ struct argus_error *hang_of_file_standing(const struct argus_graph *graph,
     struct argus_error *error = is_listed(graph, symbols, &kept, &listed);
     if (!error && !listed)
         error = was_idle(graph, symbols, &kept, &idle);
-    if (error && error->code == ARGUS_ERROR_NOT_FOUND) { /* the trace has no such thread */
-        argus_error_destroy(error);
-        return NULL;
-    }
+    idle |= !error && !listed && took_events(graph, &kept);
     *ret = listed ? HANG_LISTED : idle ? HANG_REFUTED : HANG_UNCLEAR;
     return error;
 }

@@ -16,7 +16,9 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
 enum hang_standing {
     HANG_LISTED,  /* `argus hangs` lists it without a selection: somebody waited for this thread */
     HANG_UNCLEAR, /* it does not, but the thread was away, or the trace does not tell */
-    HANG_REFUTED, /* the thread was in the wait of its loop for more than half of the recorded part */
+    /* for more than half of the recorded part, the thread was in the wait of its loop; or it took
+     * events of its window all the time */
+    HANG_REFUTED,
 };
 
 /* HANG_UNCLEAR if the trace was not kept for a hang. */

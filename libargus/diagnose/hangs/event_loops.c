@@ -2,16 +2,20 @@
  * was examined. */
 #include <stdlib.h>
 
+#include "base/overlap.h"
 #include "diagnose/hangs/finder.h"
 
 typedef VEC(struct argus_loop) loop_list;
 
 /* Adds the thread if one of its homes is an event loop's. False without memory. */
-static bool add_if_loop(const struct view *view, uint32_t thread, loop_list *list)
+static bool add_if_loop(const struct view *view, const struct argus_hang_options *options,
+                        uint32_t thread, loop_list *list)
 {
     const struct argus_thread *t = &view->threads[thread];
     struct argus_loop loop = {.thread = thread};
     struct habits habits;
+    uint64_t from_ns = options->has_time ? options->time_ns : 0;
+    uint64_t until_ns = options->has_time ? options->until_ns : UINT64_MAX;
     bool is_loop = false, done = habits_find(view, thread, &habits);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct habit *habit = habits_of(&habits, &view->vertices[v]);
@@ -19,6 +23,7 @@ static bool add_if_loop(const struct view *view, uint32_t thread, loop_list *lis
         if (!habit || !habit->home || (habit->kind != ARGUS_WAIT_POLL && !habit->loop))
             continue;
         is_loop = true;
+        loop.idle_ns += overlap_ns(start_ns, end_ns, from_ns, until_ns);
         if (end_ns - start_ns <= loop.end_ns - loop.start_ns)
             continue;
         loop.start_ns = start_ns;
@@ -46,7 +51,7 @@ struct argus_error *argus_loops_find(const struct argus_graph *graph,
     bool done = true;
     for (uint32_t thread = 0; done && thread < view.thread_count; thread++)
         if (hang_is_wanted(&view, options, thread))
-            done = add_if_loop(&view, thread, &list);
+            done = add_if_loop(&view, options, thread, &list);
     if (!done) {
         vec_deinit(&list);
         return argus_error_memory();

@@ -128,6 +128,7 @@ const char *argus_indicator_name(enum argus_indicator indicator);
 /* A thread that is an event loop. */
 struct argus_loop {
     uint64_t start_ns, end_ns; /* its longest idle wait */
+    uint64_t idle_ns;          /* all of them, within the time that the options select */
     uint32_t thread;
 };
 
