@@ -137,7 +137,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "of that name did so the last time, in v{vertex}",
     [ARGUS_REASON_GUESS_BY_CODE] =
         "that {thread} should have ended the loop of {waiter} is a guess from the program's code: "
-        "the loop in {loop} ends when {variables} {change}; {functions} may set it; no other thread "
+        "the loop in {loop} ends when {variables} {change}; {functions} may set it; no other "
+        "thread "
         "was seen in that code{more}",
     [ARGUS_REASON_GUESS_SYNCED] =
         "that {thread} wrote the data{file} that the disk was busy with is a guess: it was only "

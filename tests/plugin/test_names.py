@@ -140,7 +140,7 @@ def waits_in_open(pid):
     """Whether the program sleeps, after some time: /proc says so to any user of one's own processes."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S":
+        if pathlib.Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)[1].split()[0] == b"S":
             return True
         time.sleep(0.05)
     return False

@@ -113,7 +113,7 @@ struct argus_loop_variable {
      * of this thread does (--loop) */
     uint64_t watch_pid, watch_tid; /* tid 0: not thread-local, or the main thread's loop */
     uint32_t watch_bytes;
-    bool is_lock; /* the loop tries to take it; `writers` free it */
+    bool is_lock;                      /* the loop tries to take it; `writers` free it */
     struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
