@@ -52,12 +52,13 @@ static bool skip_sized(struct part *part)
     return take_u64(part, &bytes) && take(part, bytes);
 }
 
-/* The kernel writes plain ASCII. Other bytes are damage, of which libtraceevent 1.7 ends the process:
- * it takes the text up to a NUL for a type, and asks for the name that is not there. */
-static bool is_plain_text(const uint8_t *text, uint64_t bytes)
+/* Control characters are damage, of which libtraceevent 1.7 ends the process: it takes the text up
+ * to a NUL for a type, and asks for the name that is not there. Bytes above ASCII are left to it: a
+ * module's format may have texts in UTF-8. */
+static bool is_text(const uint8_t *text, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i++)
-        if ((text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] > '~')
+        if ((text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
             return false;
     return true;
 }
@@ -70,7 +71,7 @@ static bool read_formats(struct perf_file *perf, struct part *part, const char *
     if (!take_u32(part, &count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!take_u64(part, &bytes) || !(text = take(part, bytes)) || !is_plain_text(text, bytes))
+        if (!take_u64(part, &bytes) || !(text = take(part, bytes)) || !is_text(text, bytes))
             return false;
         tep_parse_event(perf->tep, (const char *)text, bytes, system);
     }

@@ -1,8 +1,9 @@
 /* A flat, fast hash table from 64-bit IDs (of stacks, debugids) to 32-bit numbers.
  *
- * Open addressing with a multiplicative hash whose odd multiplier is random for each table: IDs
- * come from files, and a crafted file must not be able to make them collide. Nothing visible to
- * callers depends on the multiplier. A zeroed struct is an empty table. Not thread-safe for
+ * Open addressing with a multiplicative hash whose odd multiplier is random: IDs come from files,
+ * and a crafted file must not be able to make them collide. All tables of a process have the same
+ * one, which is enough: the file was written before, and cannot know it. Nothing visible to callers
+ * depends on the multiplier. A zeroed struct is an empty table. Not thread-safe for
  * writing; any number of readers.
  */
 #ifndef ARGUS_BASE_IDMAP_H

@@ -15,7 +15,8 @@ const char *watch_quoted(const char *text, char *buffer, size_t buffer_bytes);
 const char *watch_command_text(uint64_t pid, const char *image, const char *what, uint32_t bytes,
                                char *buffer, size_t buffer_bytes);
 
-/* "argus watchflag 4711 --loop": the variable that the process's loop leads to while a thread is in it. Returns `buffer`. */
+/* "argus watchflag 4711 --loop": the variable that the process's loop leads to while a thread is in
+ * it. Returns `buffer`. */
 const char *watch_loop_command_text(uint64_t pid, char *buffer, size_t buffer_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* Which files of a folder of `argus start --on-hang` are kept. Hangs of one program with one
  * signature are of one kind. Of each kind the longest hang is kept first, then the newest, then the
- * next newest. If two files show one
- * freeze, because the recorder had reported it in two ways, one is kept. If all files together are too large, the program with the most files loses one. So a
+ * next newest. If two files show one freeze, because the recorder had reported it in two ways, one
+ * is kept. If all files together are too large, the program with the most files loses one. So a
  * program that freezes again and again does not displace files of others.
  *
  * Files are deleted only if their notes say that --on-hang wrote them (argus/kept_hang.h) and they

@@ -137,8 +137,9 @@ static const struct {
     {"either", 1, 0, false},         {"checked", 1, 0, true},
 };
 
-/* Which bit is tested is read only on x86-64, as are jumps through tables, of optimized code; two words that are stored at once
- * only on x86-64; pointers to arrays not if they are added from memory (add rax, [table]). */
+/* Which bit is tested is read only on x86-64, as are jumps through tables, of optimized code; two
+ * words that are stored at once only on x86-64; pointers to arrays not if they are added from
+ * memory (add rax, [table]). */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
 {
     bool has_table = strcmp(shape->name, "phase") == 0,

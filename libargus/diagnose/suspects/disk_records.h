@@ -18,7 +18,8 @@ struct disk_use {
 };
 
 /* Adds up the requests that were in progress in `window`. `inode`: the file for which a thread
- * waited; if it had requests then, only those of its disk count. 0: none. `*ret` must be freed also after an error. */
+ * waited; if it had requests then, only those of its disk count. 0: none. `*ret` must be freed also
+ * after an error. */
 struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint64_t inode,
                                   struct disk_use *ret);
 

@@ -109,8 +109,8 @@ struct argus_loop_variable {
         image; /* owned: file name of the program or library that has it; "": another one than the loop's */
     char *command;    /* owned: the argus watchflag that records who sets it */
     char *watch_name; /* owned: `name` as argus watchflag takes it: it has no bit within a member */
-    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: the name does not lead to it, but the loop
-     * of this thread does (--loop) */
+    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: the name does not
+     * lead to it, but the loop of this thread does (--loop) */
     uint64_t watch_pid, watch_tid; /* tid 0: not thread-local, or the main thread's loop */
     uint32_t watch_bytes;
     bool is_lock;                      /* the loop tries to take it; `writers` free it */
