@@ -56,14 +56,15 @@ struct interpreter_layout {
     uint16_t code_start;       /* and a pointer to the instructions */
     uint16_t scope_name;       /* in a class */
     uint16_t instruction_line; /* in an instruction */
-    /* INTERPRETER_YARV: the runtime is a pointer to the machine, in which `main` is the main ractor;
-     * `threads` is the head of its list. In a thread, next and frame (the execution context) are as
-     * above, and thread_id, if `native` is 0. holder_frame: in the context, the innermost frame, in
-     * which code, instruction and mark are as above (the mark's address is there); `previous` is the
-     * size of a frame; is_shim has the bits of the mark for functions in C. units, line, name, file
-     * and code_start are in the body of a code object. A text inside its object begins at
-     * text_bytes; its length is in the first word, from bit text_state with text_mask; no mask: at
-     * `length`. */
+    /* INTERPRETER_YARV: the runtime is a pointer to the machine, in which `main` is the main
+     * ractor; `threads` is the head of its list. In this head and in a thread, `next` is the thread
+     * before (the list has two directions; the newest thread is the last one). In a thread, frame
+     * (the execution context) is as above, and thread_id, if `native` is 0. holder_frame: in the
+     * context, the innermost frame, in which code, instruction and mark are as above (the mark's
+     * address is there); `previous` is the size of a frame; is_shim has the bits of the mark for
+     * functions in C. units, line, name, file and code_start are in the body of a code object. A
+     * text inside its object begins at text_bytes; its length is in the first word, from bit
+     * text_state with text_mask; no mask: at `length`. */
     uint16_t native;     /* in a thread: the system's thread, in which thread_id is */
     uint16_t line_shift; /* of the first line: 1: it is an integer of Ruby */
     uint16_t line_rows;  /* in the body: the table of lines, */

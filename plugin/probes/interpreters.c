@@ -152,8 +152,10 @@ static bool find_variable(const char *path, const char *name, uint64_t *ret)
 static bool find_function(const char *path, const char *name, uint64_t *ret)
 {
     struct elf_wanted wanted = {.name = name};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = fd >= 0 && elf_symbols_find(fd, path, &wanted, 1) && wanted.found;
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool found = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                 elf_symbols_find(fd, path, &wanted, 1) && wanted.found;
     if (fd >= 0)
         close(fd);
     *ret = wanted.file_offset;

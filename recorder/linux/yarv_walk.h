@@ -1,8 +1,10 @@
 /* Finds the frames of Ruby (YARV), as interpreter_walk.h, which includes this file, does for
  * CPython. A global variable leads to the virtual machine, whose main ractor has the list of
- * threads. A thread has an execution context (that of the fiber that runs), and this has an array of
- * control frames that grows to lower addresses: the caller's frame is behind that of the callee.
- * Frames of functions in C are skipped, because these are on the C stack.
+ * threads, which is walked from its end: the newest thread is the last one. A thread has an
+ * execution context (that of the fiber that runs), and this has an array of control frames that
+ * grows to lower addresses: the caller's frame is behind that of the callee. Frames of functions in
+ * C are skipped, because these are on the C stack; so are those that Ruby pushes while it compiles
+ * a file, whose code objects have no instructions.
  *
  * A frame's flags are at its environment pointer. All frames up to one with the flag FINISH were
  * interpreted by one call of rb_vm_exec(), so marks of the kind INSIDE say where they belong.
@@ -12,7 +14,8 @@
  * lines.
  *
  * Validity: the code object has the type of instruction sequences, the frame's instruction lies in
- * it, and the frame lies in the array. The threads of other ractors are not found.
+ * it, the frame lies in the array, and its flags can be read. The threads of other ractors are not
+ * found.
  */
 #ifndef ARGUS_RECORDER_LINUX_YARV_WALK_H
 #define ARGUS_RECORDER_LINUX_YARV_WALK_H
@@ -25,7 +28,8 @@ enum {
     YARV_CODE_BYTES = 152,   /* its body, */
     YARV_TEXT_BYTES = 40,    /* and a text or list */
     YARV_WORD_BYTES = 8,     /* of an instruction and of each of its operands */
-    /* The lower bits of any object's first word are its type; an internal object has a type of its own. */
+    /* The lower bits of any object's first word are its type; an internal object has a type of its
+     * own. */
     YARV_TYPE_MASK = 0x1f,
     YARV_TEXT = 5,
     YARV_LIST = 7,
@@ -70,7 +74,7 @@ static __always_inline uint64_t yarv_context(const struct interpreter_reader *re
     uint64_t machine = interpreter_word(reader, interpreter->runtime);
     uint64_t ractor = machine ? interpreter_word(reader, machine + layout->main) : 0;
     uint64_t list = ractor + layout->threads;
-    uint64_t thread = ractor ? interpreter_word(reader, list) : 0;
+    uint64_t thread = ractor ? interpreter_word(reader, list + layout->next) : 0;
     for (uint64_t i = 0; i < INTERPRETER_THREADS; i++) {
         if (!thread || thread == list || INTERPRETER_READ(reader, block, YARV_THREAD_BYTES, thread))
             return 0;
@@ -94,14 +98,17 @@ static __always_inline bool yarv_begin(const struct interpreter_reader *reader,
     walk->mark = interpreter->function | ARGUS_FRAME_MARK_INSIDE;
     if (!context || INTERPRETER_READ(reader, &walk->block, YARV_CONTEXT_BYTES, context))
         return false;
-    walk->place.holder = walk->block.words[0] + walk->block.words[1] * YARV_WORD_BYTES;
-    walk->place.frame = interpreter_field(&walk->block, layout->holder_frame);
+    uint64_t array = walk->block.words[0];
+    uint64_t frame = interpreter_field(&walk->block, layout->holder_frame);
+    walk->place.holder = array + walk->block.words[1] * YARV_WORD_BYTES;
+    walk->place.frame = frame >= array ? frame : 0; /* the walk leads to higher addresses */
     return walk->place.frame != 0;
 }
 
 /* --- code objects --- */
 
-/* Reads the body of the instruction sequence at `address`; false: it is none. */
+/* Reads the body of the instruction sequence at `address`; false: it is none. One of 0 bytes has no
+ * instructions (yet), and walk->zend.start may be 0. */
 static __always_inline bool yarv_read_code(const struct interpreter_reader *reader,
                                            const struct interpreter_layout *layout,
                                            struct interpreter_walk *walk, uint64_t address)
@@ -118,6 +125,8 @@ static __always_inline bool yarv_read_code(const struct interpreter_reader *read
     code->bytes =
         (uint64_t)(uint32_t)interpreter_field(&walk->block, layout->units) * YARV_WORD_BYTES;
     code->line = (uint32_t)(interpreter_field(&walk->block, layout->line) >> layout->line_shift);
+    if (!code->bytes)
+        return true;
     return code->start && code->start < ZEND_MOST_ADDRESS &&
            code->bytes <= (uint64_t)ZEND_MOST_UNITS * ZEND_INSTRUCTION_BYTES;
 }
@@ -214,8 +223,8 @@ static __always_inline uint64_t yarv_rank(const struct interpreter_reader *reade
     return (uint32_t)block->words[0] + before + yarv_ones(bits);
 }
 
-/* The line of the instruction that a frame at `instruction` executes: the one before it, except in a
- * function that has just been entered. walk->block has the body. 0: not known. */
+/* The line of the instruction that a frame at `instruction` executes: the one before it, except in
+ * a function that has just been entered. walk->block has the body. 0: not known. */
 static __always_inline uint32_t yarv_line(const struct interpreter_reader *reader,
                                           const struct interpreter_layout *layout,
                                           struct interpreter_walk *walk, uint64_t instruction)
@@ -250,12 +259,18 @@ static __always_inline bool yarv_read_frame(const struct interpreter_reader *rea
     frame->code = interpreter_field(&walk->block, layout->code);
     frame->instruction = interpreter_field(&walk->block, layout->instruction);
     frame->previous = next < walk->place.holder ? next : 0;
-    uint64_t flags = interpreter_word(reader, interpreter_field(&walk->block, layout->mark));
+    uint64_t flags_at = interpreter_field(&walk->block, layout->mark);
+    if (INTERPRETER_READ(reader, &walk->text, YARV_WORD_BYTES, flags_at)) {
+        walk->stack.count = 0;
+        return false;
+    }
+    uint64_t flags = walk->text.words[0];
     frame->is_outermost = (flags & layout->outermost) != 0;
     frame->is_shim = !frame->code || (flags & layout->is_shim);
     return true;
 }
 
+/* Adds walk->frame, if its code has instructions. False: it is invalid. */
 static __always_inline bool yarv_add_frame(const struct interpreter_reader *reader,
                                            const struct interpreter_layout *layout,
                                            struct interpreter_walk *walk, uint32_t pid)
@@ -263,6 +278,9 @@ static __always_inline bool yarv_add_frame(const struct interpreter_reader *read
     if (!yarv_read_code(reader, layout, walk, walk->frame.code))
         return false;
     const struct zend_code *code = &walk->zend;
+    walk->frame.is_shim = !code->bytes;
+    if (walk->frame.is_shim)
+        return true;
     if (walk->frame.instruction - code->start > code->bytes)
         return false;
     if (walk->mark)

@@ -5,8 +5,10 @@
  * An instruction has 32 bytes, one of which is its line. So a function needs no table of lines: its
  * instructions get addresses that are made from the line, ZEND_LINE_BYTES for each line from the
  * function's first. They are outside of any memory, at ZEND_BASE + (start of the instructions <<
- * ZEND_SHIFT): then different functions never have the same address, and each instruction of a
- * function leaves room for 1024 lines (zend_base()). A code object's table is ARGUS_CODE_EVEN_LINES.
+ * ZEND_SHIFT): then different functions never have the same address (zend_base()). The room is 1024
+ * lines for each instruction (for Ruby, whose instructions and operands have 8 bytes, 256 for each
+ * of these). Its last ZEND_LINE_BYTES stand for a line that is not known, or has no room. A code
+ * object's table is ARGUS_CODE_EVEN_LINES.
  *
  * Nothing of the interpreter is on the C stack. But all frames up to one that has the mark were
  * interpreted by one call of the C function, so marks of the kind INSIDE say where they belong.
@@ -127,11 +129,13 @@ static __always_inline void zend_begin(const struct interpreter_reader *reader,
     walk->stack.count = 0;
 }
 
-/* The offset in the code object that stands for `line`; lines before the first one stand for it. */
+/* The offset in the code object, which has instructions, that stands for `line` (0: not known);
+ * lines before the first one stand for it. */
 static __always_inline uint64_t zend_offset(const struct zend_code *code, uint32_t line)
 {
+    uint64_t unknown = (code->bytes << ZEND_SHIFT) - ZEND_LINE_BYTES;
     uint64_t lines = line > code->line ? line - code->line : 0, offset = lines * ZEND_LINE_BYTES;
-    return offset < code->bytes << ZEND_SHIFT ? offset : 0;
+    return line && offset < unknown ? offset : unknown;
 }
 
 /* Adds walk->frame, if it is a user's function. False: it is invalid. */

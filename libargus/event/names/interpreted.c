@@ -128,11 +128,11 @@ static bool take_line(struct lines *lines, unsigned form)
     return true; /* columns follow, up to the next byte with the top bit set */
 }
 
-/* Lines at addresses that were made from them. */
+/* Lines at addresses that were made from them; the last address stands for an unknown line. */
 static uint32_t even_line(const struct argus_code_entry *code, uint64_t offset)
 {
     uint64_t line = code->line + offset / UNIT_BYTES;
-    return offset < code->bytes && line <= INT32_MAX ? (uint32_t)line : 0;
+    return offset + UNIT_BYTES < code->bytes && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
 uint32_t interpreted_line(const struct argus_code_entry *code, uint64_t offset)

@@ -184,7 +184,8 @@ enum argus_stack_why {
 #define ARGUS_FRAME_MARK_INSIDE (1ull << 60)
 
 /* The table of lines of an interpreter's code object, if it is this one byte, which begins no entry
- * of CPython's: the first line has the first two bytes of the code, each further line the next two. */
+ * of CPython's: the first line has the first two bytes of the code, each further line the next two;
+ * the last two bytes stand for a line that is not known. */
 #define ARGUS_CODE_EVEN_LINES 1
 
 /* From this number on, probes are hooks in programs, or events of their own tracing (argus import). */

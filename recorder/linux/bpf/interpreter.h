@@ -10,7 +10,8 @@
  * once for each code object. A mark tells where on the C stack the frames belong: the address of a
  * struct in the frame of the interpreting C function.
  *
- * Two steps. interpreter_take() walks at each copy: two reads a frame. interpreter_keep() stores
+ * Two steps. interpreter_take() walks at each copy: two reads a frame, of PHP three (the line), of
+ * Ruby six (the flags, a code object in two parts, two tables of lines). interpreter_keep() stores
  * the frames, and the names of their code, for a new copy. The names of the code are part of the
  * copy's ID, so a known copy needs neither.
  *

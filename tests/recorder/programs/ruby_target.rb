@@ -1,4 +1,5 @@
 # What ruby_frames.py records: waits in methods, blocks, threads and callbacks, in one line and in others.
+# ruby_target.rb SECONDS: again and again for so long, because the recorder needs a moment to see that the process runs Ruby.
 
 class Worker
   def step
@@ -30,12 +31,14 @@ def many_lines
   sixth
 end
 
-sleep 0.5 # until the recorder has seen that the process runs Ruby
-Worker.new.run
-recurse 3
-one_line
-many_lines
-[2, 1].sort { |a, b| Worker.new.step; a <=> b }
-Thread.new { recurse 1 }.join
-Fiber.new { one_line }.resume
-recurse 200
+ending = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Float(ARGV[0])
+begin
+  Worker.new.run
+  recurse 3
+  one_line
+  many_lines
+  [2, 1].sort { |a, b| Worker.new.step; a <=> b }
+  Thread.new { recurse 1 }.join
+  Fiber.new { one_line }.resume
+  recurse 200
+end while Process.clock_gettime(Process::CLOCK_MONOTONIC) < ending
