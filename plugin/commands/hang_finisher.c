@@ -84,7 +84,9 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
     }
     remark(ret, job->name, hang_quota_apply(&finisher->wanted->quota, job->name, &ret->full));
     hang_job_end(job); /* the process of the notification stays for longer */
-    if (!finisher->wanted->quiet && access(job->name, F_OK) == 0)
+    bool is_kept = access(job->name, F_OK) == 0;
+    ret->is_none = !is_kept && !ret->full; /* of the same freeze as another file */
+    if (!finisher->wanted->quiet && is_kept)
         remark(ret, "no desktop notification", hang_notice_send(job->name, &kept));
 }
 
