@@ -21,10 +21,12 @@
 
 #define FEWEST_TRIES     3              /* fewer are a loop only if it sleeps between two */
 #define LONGEST_PAUSE_NS 5000000000ull  /* between two tries, if it is no sleep */
-#define LONGEST_SLEEP_NS 60000000000ull /* after the last try */
+#define LONGEST_SLEEP_NS 60000000000ull /* between two tries, and after the last one */
 #define END_NS           100000000ull   /* until the try after a sleep that ended a hang */
 #define MOST_HELD        32
 #define MOST_HOLDERS     16
+#define MOST_LOOKED      200      /* lock events around tries that may show an owner */
+#define MOST_STEPS       4000000u /* of a search in a given time */
 
 /* Locks of different families do not conflict. */
 enum lock_family { FAMILY_FLOCK, FAMILY_FCNTL, FAMILY_NAME };
@@ -257,15 +259,23 @@ static bool is_self_timed(const struct argus_vertex *vertex)
            vertex->wait.outcome == ARGUS_OUTCOME_TIMED_OUT;
 }
 
+/* Whether one more step may be taken. */
+static bool take_step(uint64_t *steps)
+{
+    *steps -= *steps > 0;
+    return *steps > 0;
+}
+
 /* How long the thread waited in [start_ns, end_ns) until a time that it had chosen itself. */
 static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t start_ns,
-                         uint64_t end_ns)
+                         uint64_t end_ns, uint64_t *steps)
 {
     uint64_t sum_ns = 0;
     uint32_t first = timeline_before(view, thread, start_ns + 1);
     if (first == ARGUS_NONE && view->threads[thread].vertex_count)
         first = view->threads[thread].first_vertex; /* it began later */
-    for (uint32_t v = first; v != ARGUS_NONE && view->vertices[v].start_ns < end_ns;
+    for (uint32_t v = first;
+         v != ARGUS_NONE && view->vertices[v].start_ns < end_ns && take_step(steps);
          v = timeline_next(view, v)) {
         const struct argus_vertex *vertex = &view->vertices[v];
         bool yields = vertex->flags & ARGUS_VERTEX_YIELDS;
@@ -278,26 +288,50 @@ static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t star
     return sum_ns;
 }
 
-/* Whether the thread sleeps for most of the time, itself or by a child process. */
-static bool is_paced(const struct view *view, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+/* Whether the thread sleeps for most of the time, itself or by a child process. False if the steps do
+ * not suffice. */
+static bool is_paced(const struct view *view, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+                     uint64_t *steps)
 {
-    uint64_t sum_ns = slept_ns(view, thread, from_ns, to_ns);
+    uint64_t sum_ns = slept_ns(view, thread, from_ns, to_ns, steps);
     const struct argus_process *process = &view->processes[view->threads[thread].process];
-    for (uint32_t i = 0; process->main_thread == thread && i < view->process_count; i++) {
+    bool is_main = process->main_thread == thread;
+    for (uint32_t i = 0;
+         is_main && sum_ns * 2 < to_ns - from_ns && i < view->process_count && take_step(steps);
+         i++) {
         const struct argus_process *child = &view->processes[i];
         if (child->parent_pid == process->pid && child->main_thread != ARGUS_NONE &&
             child->start_ns < to_ns && child->end_ns > from_ns)
-            sum_ns += slept_ns(view, child->main_thread, from_ns, to_ns);
+            sum_ns += slept_ns(view, child->main_thread, from_ns, to_ns, steps);
     }
     return sum_ns * 2 >= to_ns - from_ns;
 }
 
-static bool is_loop(const struct view *view, uint32_t thread, const struct lock_tries *tries)
+/* Whether a process was seen to create or remove the lock file, shortly before or after the tries. */
+static bool has_owner(const struct view *view, const struct lock_tries *tries, uint64_t *steps)
+{
+    const struct argus_file_lock *locks;
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    size_t at = first_at(locks, count, tries->first_ns);
+    for (size_t i = at > MOST_LOOKED ? at - MOST_LOOKED : 0;
+         i < count && i < at + MOST_LOOKED && take_step(steps); i++)
+        if (locks[i].inode == tries->inode && locks[i].kind == ARGUS_FILE_LOCK_NAME &&
+            (locks[i].what == ARGUS_FILE_LOCK_GOT || locks[i].what == ARGUS_FILE_LOCK_RELEASED))
+            return true;
+    return false;
+}
+
+/* A program may make sure twice that a folder exists, and sleep in between (mkdir -p). */
+static bool is_loop(const struct view *view, uint32_t thread, const struct lock_tries *tries,
+                    uint64_t *steps)
 {
     uint64_t count = tries->count + tries->got;
     bool may_be_unpaced = !tries->is_name && count >= FEWEST_TRIES;
-    return tries->count && count > 1 && tries->last_ns > tries->first_ns &&
-           (may_be_unpaced || is_paced(view, thread, tries->first_ns, tries->last_ns));
+    if (!tries->count || count < 2 || tries->last_ns <= tries->first_ns)
+        return false;
+    if (tries->is_name && count < FEWEST_TRIES && !tries->got && !has_owner(view, tries, steps))
+        return false;
+    return may_be_unpaced || is_paced(view, thread, tries->first_ns, tries->last_ns, steps);
 }
 
 /* The end of the sleep after the last try, at most `end_ns`. The pauses of a loop may double, as
@@ -327,7 +361,8 @@ static void add_success(const struct view *view, uint32_t thread,
          lock < locks + count && lock->time_ns <= end_ns + END_NS; lock++) {
         if (!is_of_file(&request, lock) || lock->listed || !is_by(view, lock, thread))
             continue;
-        if (lock->what == ARGUS_FILE_LOCK_GOT) {
+        if (lock->what == ARGUS_FILE_LOCK_GOT &&
+            lock->time_ns - last->time_ns <= LONGEST_SLEEP_NS) {
             ret->got = true;
             ret->last_ns = lock->time_ns;
         }
@@ -345,11 +380,14 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
     size_t count = argus_graph_file_locks(view->graph, &locks);
     size_t from = first_at(locks, count, start_ns), behind = first_at(locks, count, end_ns + 1);
     struct lock_request request = {0};
+    uint64_t steps = MOST_STEPS;
     *ret = no_tries;
     for (size_t i = behind; i > from; i--) {
         const struct argus_file_lock *lock = &locks[i - 1];
         if (!is_try(view, lock, thread) || (last && !is_of_file(&request, lock)))
             continue;
+        if (last && ret->first_ns - lock->time_ns > LONGEST_SLEEP_NS)
+            break;
         if (!last) {
             last = lock;
             request = request_of(lock);
@@ -362,7 +400,7 @@ static const struct argus_file_lock *last_try(const struct view *view, uint32_t 
         add_success(view, thread, last, end_ns, ret);
     uint64_t until_ns = pause_end(view, thread, ret, end_ns);
     bool most = (until_ns - ret->first_ns) * 2 >= end_ns - start_ns;
-    return most && is_loop(view, thread, ret) ? last : NULL;
+    return most && is_loop(view, thread, ret, &steps) ? last : NULL;
 }
 
 bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
@@ -372,7 +410,7 @@ bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_
 }
 
 bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
-                         struct lock_tries *ret)
+                         uint64_t *steps, struct lock_tries *ret)
 {
     const struct argus_file_lock *locks;
     size_t count = argus_graph_file_locks(view->graph, &locks);
@@ -382,15 +420,16 @@ bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from
         const struct argus_file_lock *lock = &locks[i];
         if (!is_by(view, lock, thread) || lock->listed || lock->what == ARGUS_FILE_LOCK_RELEASED)
             continue;
-        bool goes_on = ret->count && is_of_file(&request, lock) &&
-                       (lock->time_ns - ret->last_ns <= LONGEST_PAUSE_NS ||
-                        is_paced(view, thread, ret->last_ns, lock->time_ns));
+        uint64_t gap_ns = ret->count ? lock->time_ns - ret->last_ns : 0;
+        bool goes_on = ret->count && is_of_file(&request, lock) && gap_ns <= LONGEST_SLEEP_NS &&
+                       (gap_ns <= LONGEST_PAUSE_NS ||
+                        is_paced(view, thread, ret->last_ns, lock->time_ns, steps));
         bool refused = lock->what == ARGUS_FILE_LOCK_REFUSED;
         if (goes_on) {
             ret->last_ns = lock->time_ns;
             ret->got = !refused;
         }
-        if (!(goes_on && refused) && is_loop(view, thread, ret))
+        if (!(goes_on && refused) && is_loop(view, thread, ret, steps))
             return true;
         if (goes_on && refused) {
             ret->count++;
@@ -403,7 +442,7 @@ bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from
         *ret = tries_of(lock);
         ret->count = 1;
     }
-    return is_loop(view, thread, ret);
+    return is_loop(view, thread, ret, steps);
 }
 
 /* How many tries failed because of each holder of the lock. */
@@ -456,7 +495,7 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
     for (const struct argus_file_lock *lock = locks; lock <= last; lock++) {
         if (!is_of_file(&table.request, lock))
             continue;
-        if (is_try(view, lock, thread) && lock->time_ns >= start_ns)
+        if (is_try(view, lock, thread) && lock->time_ns >= ret->first_ns)
             count_holder(&holders, holder_at(&table, lock->time_ns));
         else
             take_event(&table, lock);

@@ -19,9 +19,10 @@ struct lock_tries {
 };
 
 /* Whether `thread` tried to get a lock for most of [start_ns, end_ns): three times, or twice with a
- * sleep in between. Leaves `holder` alone. For
+ * sleep in between, but never with more than a minute in between. Leaves `holder` alone. For
  * lock files, the tries of child processes count (a loop of a shell script), and the thread or its
- * children must sleep in between: a program that makes sure that a folder exists does not wait. */
+ * children must sleep in between: a program that makes sure that a folder exists does not wait. Two
+ * tries count only if a process was seen to create or remove the file. */
 bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                        struct lock_tries *ret);
 /* The same, and finds the holder. */
@@ -30,9 +31,10 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
 
 /* The next stretch, from `from_ns` on, in which `thread` tried to get one lock again and again:
  * from the first try until the thread got it, or the last try. False: there is none. Leaves
- * `holder` alone. */
+ * `holder` alone. `*steps` bounds the work of all calls that share it: without steps, tries with long
+ * pauses are not found. */
 bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
-                         struct lock_tries *ret);
+                         uint64_t *steps, struct lock_tries *ret);
 
 /* The thread that held the lock for which `vertex` waits in flock() or fcntl(), when that wait
  * began; ARGUS_NONE: it waits for no lock, or the trace does not show the holder. */

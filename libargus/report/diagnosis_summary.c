@@ -124,9 +124,13 @@ static void sentence_add_loop(struct sentence *sentence, const struct view *view
     struct lock_tries tries;
     uint32_t thread = view->vertices[root->vertex].thread;
     bool locks = lock_tries_find(view, thread, root->start_ns, root->end_ns, &tries);
-    sentence_add(sentence, !locks          ? "polled a data flag again and again"
-                           : tries.is_name ? "tried to create a lock file again and again"
-                                           : "tried to lock a file again and again");
+    bool again = locks && tries.count > 1;
+    sentence_add(sentence, !locks   ? "polled a data flag again and again"
+                           : !again ? "waited before it tried again to "
+                                    : "tried to ");
+    if (locks)
+        sentence_add(sentence, tries.is_name ? "create a lock file" : "lock a file");
+    sentence_add(sentence, again ? " again and again" : "");
     if (!locks || tries.holder == ARGUS_NONE)
         return;
     sentence_add_lock_holder(sentence, view, tries.holder, thread);

@@ -254,10 +254,14 @@ const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t s
         return NULL;
     if (tries.holder != ARGUS_NONE)
         text_process_of(view, tries.holder, holder, sizeof(holder));
-    snprintf(buffer, bytes, "%s %s%s%s, %llu times in a row",
-             tries.is_name ? "tried to create the lock file" : "tried to lock",
-             text_lock_file(view, thread, &tries, file, sizeof(file)), *holder ? ", held by " : "",
-             holder, (unsigned long long)tries.count);
+    const char *what = tries.is_name ? "create the lock file" : "lock";
+    text_lock_file(view, thread, &tries, file, sizeof(file));
+    if (tries.count == 1)
+        snprintf(buffer, bytes, "tried once in vain to %s %s%s%s, and got it at the next try", what,
+                 file, *holder ? ", held by " : "", holder);
+    else
+        snprintf(buffer, bytes, "tried to %s %s%s%s, %llu times in a row", what, file,
+                 *holder ? ", held by " : "", holder, (unsigned long long)tries.count);
     return buffer;
 }
 

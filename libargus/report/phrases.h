@@ -31,7 +31,8 @@ const char *text_callers(const struct view *view, struct argus_symbols *symbols,
  * "a data flag". Static. */
 const char *text_polled_object(const struct view *view, uint32_t vertex);
 
-/* "tried to lock inode 7 of device 8:1, held by package's main thread, 12 times in a row":
+/* "tried to lock inode 7 of device 8:1, held by package's main thread, 12 times in a row",
+ * or "tried once in vain to lock …, and got it at the next try":
  * if `thread` did this for most of the time. NULL: it did not. */
 const char *text_lock_tries(const struct view *view, uint32_t thread, uint64_t start_ns,
                             uint64_t end_ns, char *buffer, size_t bytes);

@@ -214,3 +214,69 @@ def folder_that_exists_is_no_lock():
     s.lock_file(10, "refused")
     s.wait(10, "read")
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "server"]}
+
+
+@scene
+def lock_file_that_is_refused_once():
+    """The second try, after 5 s, gets the lock."""
+    s = lock_file_loop(20, turns=0)
+    s.lock_file(10, "refused")
+    s.sleep(10, 5000)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.lock_file(10, "got")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", LOCK_LOOP
+
+
+@scene
+def lock_of_somebody_unknown_that_is_refused_once():
+    s = lock_loop([], turns=0)
+    s.file_lock(10, "refused")
+    s.sleep(10, 5000)
+    s.file_lock(10, "got")
+    s.wait(10, "read")
+    return s, "editor", {"type": "RepeatedYield", "root": ("editor", "RepeatedYield"), "path": ["editor"],
+                         "summary": "because it waited before it tried again to lock a file.",
+                         "why": "tried once in vain to lock inode 77 of device 0:8, and got it at the next try (clock_nanosleep) for 5"}
+
+
+def shell_that_makes_a_folder(pause, rounds, makes=lambda turn: True):
+    """while :; do mkdir -p folder; sleep …; done"""
+    s = Scene()
+    s.thread(10, "editor")
+    for turn in range(rounds):
+        if makes(turn):
+            s.thread(40 + turn, "mkdir", parent=10)
+            s.wait(10, "wait4")
+            s.lock_file(40 + turn, "refused", path="/tmp/folder")
+            s.wake(40 + turn, 10, call="exit_group")
+            s.exit(40 + turn)
+        s.thread(60 + turn, "sleep", parent=10)
+        s.wait(10, "wait4")
+        s.sleep(60 + turn, pause)
+        s.wake(60 + turn, 10, call="exit_group")
+        s.exit(60 + turn)
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("sleep", "LongWait"), "path": ["editor", "sleep"]}
+
+
+@scene
+def folder_that_a_shell_makes_now_and_then():
+    """It exists; between two looks are 10 minutes."""
+    return shell_that_makes_a_folder(600000, 4)
+
+
+@scene
+def folder_that_a_shell_makes_twice():
+    """It exists; no process is seen to have made it, and two looks are no loop."""
+    return shell_that_makes_a_folder(10000, 3, makes=lambda turn: turn != 1)
+
+
+@scene
+def lock_that_a_service_tries_every_hour():
+    s = lock_loop(["begin"], pause=3600000, turns=3)
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "path": ["editor"], "why": "it slept by its own clock"}

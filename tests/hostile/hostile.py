@@ -29,7 +29,7 @@ ALL = (
     ["graph", "export", "--format=perfetto", "-o", "EXPORTED"], ["graph", "export", "--format=pprof", "-o", "EXPORTED"],
     ["graph", "export", "--format=firefox"], ["graph", "export", "--format=jsonl"],
     ["graph", "export", "--format=jsonl-gz", "-o", "EXPORTED"], ["graph", "export", "--format=sqlite", "-o", "EXPORTED"],
-    ["import", "-o", "IMPORTED"], ["fleet", "add", "--again", "--database=DATABASE"], ["steps"],
+    ["import", "-o", "IMPORTED"], ["diagnose", "--process=tries", "--auto", "--no-cache"], ["fleet", "add", "--again", "--database=DATABASE"], ["steps"],
 )
 # Words that stand for a new file next to the trace.
 NEW_FILES = {"PAGE": ".html", "EXPORTED": ".exported", "IMPORTED": ".imported.argus", "DATABASE": ".db"}

@@ -50,6 +50,27 @@ void shape_lock_files(struct hostile *hostile)
     }
 }
 
+/* A process tries to get a lock every six seconds; meanwhile its many children do nothing. */
+void shape_lock_tries(struct hostile *hostile)
+{
+    enum { COUNT = 1000 };
+    static struct argus_thread_entry entries[COUNT];
+    uint64_t most = hostile->most_bytes / 20;
+    hostile_thread(hostile, 10, 10, "tries");
+    for (uint64_t first = 0; first < most && hostile_room(hostile); first += COUNT) {
+        for (uint64_t i = 0; i < COUNT; i++)
+            entries[i] = (struct argus_thread_entry){
+                .tid = 100 + first + i, .pid = 100 + first + i, .parent_pid = 10, .name = "child"};
+        hostile_check(argus_writer_threads(hostile->writer, entries, COUNT));
+    }
+    for (uint64_t i = 0; hostile_room(hostile); i++) {
+        add_file_lock(hostile, 0, 5, 2, 0, UINT64_MAX);
+        hostile_wait(hostile, 0, 10, READ);
+        hostile->now += 6000000000;
+        hostile_wake(hostile, 1, 100 + i % 1000, 0, 10, READ);
+    }
+}
+
 void shape_pipe_unread(struct hostile *hostile)
 {
     for (uint64_t i = 0; hostile_room(hostile); i++)

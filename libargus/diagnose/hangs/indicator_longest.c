@@ -34,6 +34,8 @@ enum {
 #define START_UP_TIMES 10
 /* For shorter waits it is not checked whether something was pending. */
 #define SHORTEST_AWAITED_NS 50000000ull
+/* Of the search for tries to get locks: about half a second. */
+#define LOCK_STEPS 100000000u
 
 struct choice {
     uint64_t score;
@@ -45,6 +47,7 @@ struct best {
     const struct argus_hang_options *options;
     struct choice start_up, later;
     uint64_t asked_ns; /* when the start of the current thread was over */
+    uint64_t steps;    /* for lock_tries_find_run() */
 };
 
 static void consider(struct best *best, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
@@ -202,7 +205,7 @@ static void consider_yields(const struct view *view, const struct habits *habits
 static void consider_tries(const struct view *view, uint32_t thread, struct best *best)
 {
     struct lock_tries tries;
-    for (uint64_t from_ns = 0; lock_tries_find_run(view, thread, from_ns, &tries);
+    for (uint64_t from_ns = 0; lock_tries_find_run(view, thread, from_ns, &best->steps, &tries);
          from_ns = tries.last_ns + 1) {
         uint32_t last = timeline_before(view, thread, tries.last_ns + 1);
         bool goes_on = last != ARGUS_NONE && timeline_next(view, last) == ARGUS_NONE;
@@ -347,8 +350,8 @@ bool indicator_longest(struct finder *finder)
     const struct view *view = finder->view;
     const struct argus_hang_options *options = finder->options;
     uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
-    struct best of_main = {.options = options}, of_others = {.options = options};
-    struct best of_idle = {.options = options}; /* those that never ran */
+    struct best of_main = {.options = options, .steps = LOCK_STEPS}, of_others = of_main;
+    struct best of_idle = of_main; /* those that never ran */
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {
         if (!hang_is_wanted(view, options, thread))
             continue;
