@@ -29,7 +29,7 @@ def format_text(name):
     for group in (COMMON, fields):
         lines += [f"\tfield:{text};\toffset:{offset};\tsize:{size};\tsigned:{signed};" for text, offset, size, signed in group]
         lines.append("")
-    return ("\n".join(lines) + '\nprint fmt: "%s", "x"\n').encode()
+    return ("\n".join(lines) + '\nprint fmt: "%s", "\u00e4"\n').encode()  # a module's text may be UTF-8
 
 
 def payload(event):
