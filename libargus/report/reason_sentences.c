@@ -92,7 +92,7 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "recording with {commands} shows which thread should have changed it",
     [ARGUS_REASON_CODE_TELLS_STEPS] =
         "by its code, the loop in {loop} ends when {variables} {change}{otherwise}{writers}; "
-        "{commands} watches it, as long as the thread is in this loop",
+        "while the thread is in this loop and a recording runs, {commands} finds and watches it",
 
     [ARGUS_REASON_ONLY_POLLED] = "; it only polled a variable: {because}",
 

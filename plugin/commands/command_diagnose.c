@@ -157,7 +157,9 @@ const struct command command_diagnose = {
                "With --live, a process that hangs now is recorded for 1.5 s. If it polls, and\n"
                "its code tells which variable ends the loop, that variable is watched until a\n"
                "thread writes it, or --wait is over. The answer then says which thread wrote\n"
-               "it, or that none did. Questions take their defaults.",
+               "it, or that none did. If no name leads to the variable, the thread that polls,\n"
+               "perhaps of another process, is stopped and stepped for some turns of its loop,\n"
+               "as by 'argus watchflag --loop'. Questions take their defaults.",
     .example = "argus diagnose freeze.argus\n"
                "argus diagnose --process=gedit --auto --json freeze.argus\n"
                "argus diagnose --baseline=yesterday.argus freeze.argus\n"

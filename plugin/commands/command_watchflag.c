@@ -150,21 +150,28 @@ static struct argus_error *save(struct session *session, const struct chosen *ch
 
 /* --- watching the flag --- */
 
-static struct argus_error *watch(struct session *session, const struct request_flag *wanted)
+static struct argus_error *watch_by(struct session *session, struct recorder_client *client,
+                                    const struct request_flag *wanted)
 {
-    struct recorder_client *client;
     uint32_t number = 0;
-    struct argus_error *error = recorder_connect(&client);
-    if (error)
-        return error;
-    error = recorder_flag_add(client, wanted, &number);
-    recorder_close(client);
+    struct argus_error *error = recorder_flag_add(client, wanted, &number);
     if (!error)
         session_printf(session, "flag %u: %s of process %u, %u bytes at 0x%llx%s, %s\n", number,
                        wanted->label, wanted->pid, wanted->bytes,
                        (unsigned long long)wanted->address,
                        wanted->step_count ? " and behind pointers" : "",
                        wanted->access == FLAG_WRITES ? "writes" : "reads and writes");
+    return error;
+}
+
+static struct argus_error *watch(struct session *session, const struct request_flag *wanted)
+{
+    struct recorder_client *client;
+    struct argus_error *error = recorder_connect(&client);
+    if (error)
+        return error;
+    error = watch_by(session, client, wanted);
+    recorder_close(client);
     return error;
 }
 
@@ -229,11 +236,30 @@ static void note_loop_variables(struct session *session, const struct chosen *ch
                      found->all[i].name, chosen->pid, found->all[i].address, found->all[i].bytes);
 }
 
-/* The one that most probably decides the loop. */
+/* Of the variables that decide the loop, the likeliest. */
+static struct argus_error *watch_likeliest(struct session *session,
+                                           const struct arguments *arguments, struct chosen *chosen,
+                                           struct recorder_client *client)
+{
+    struct loop_variables found;
+    struct argus_error *error = loop_variables_find(session, chosen->pid, chosen->tid, &found);
+    if (error)
+        return error;
+    chosen->size = chosen->size ? chosen->size : found.all[0].bytes;
+    chosen->place = (struct flag_place){.address = found.all[0].address};
+    snprintf(chosen->place.label, sizeof(chosen->place.label), "%s", found.all[0].name);
+    struct request_flag wanted = make_request(arguments, chosen);
+    error = watch_by(session, client, &wanted);
+    if (!error)
+        note_loop_variables(session, chosen, &found);
+    return error;
+}
+
+/* The thread is stopped and stepped only if a recording can watch what is found. */
 static struct argus_error *watch_loop(struct session *session, const struct arguments *arguments,
                                       struct chosen *chosen)
 {
-    struct loop_variables found;
+    struct recorder_client *client;
     struct argus_error *error = arguments_expect(arguments, 1, 1);
     if (!error && session->in_lldb)
         error = argus_error_create(ARGUS_ERROR_USAGE,
@@ -246,16 +272,11 @@ static struct argus_error *watch_loop(struct session *session, const struct argu
     if (!error)
         error = parse_process(arguments, chosen);
     if (!error)
-        error = loop_variables_find(session, chosen->pid, chosen->tid, &found);
+        error = recorder_connect(&client);
     if (error)
         return error;
-    chosen->size = chosen->size ? chosen->size : found.all[0].bytes;
-    chosen->place = (struct flag_place){.address = found.all[0].address};
-    snprintf(chosen->place.label, sizeof(chosen->place.label), "%s", found.all[0].name);
-    struct request_flag wanted = make_request(arguments, chosen);
-    error = watch(session, &wanted);
-    if (!error)
-        note_loop_variables(session, chosen, &found);
+    error = watch_likeliest(session, arguments, chosen, client);
+    recorder_close(client);
     return error;
 }
 
@@ -309,7 +330,9 @@ const struct command command_watchflag = {
                "\n"
                "--loop finds the variable for which a thread polls now, which may be on its\n"
                "stack or in an object that no variable leads to: it steps some turns of the\n"
-               "loop, as 'argus step' does. The address is valid only in this process.\n"
+               "loop for up to 3 s, as 'argus step' does. Before that, it waits for up to 10 s\n"
+               "until the thread is back in the program's own code. The address is valid only\n"
+               "in this process.\n"
                "\n"
                "The processor has four registers for this, which debuggers use too. It cannot\n"
                "watch reads alone: with rw, an access that changes the value is a write, and\n"

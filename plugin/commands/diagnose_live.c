@@ -17,22 +17,14 @@
 #include "argus/diagnose.h"
 #include "argus/unwind.h"
 #include "plugin/analysis.h"
+#include "plugin/commands/live_watch.h"
 #include "plugin/commands/recording_command.h"
-#include "plugin/flags/flag_place.h"
-#include "plugin/steps/loop_variable.h"
 
 enum {
-    MOST_WATCHED = 4, /* an x86 processor has so many registers */
-    LOOK_MS = 1500,   /* the first part: some hundred turns of a loop, or samples of it */
-    STEP_MS = 50,     /* between two looks at the flags */
-    AFTER_MS = 1000,  /* that a loop needs to see the write, and go on */
+    LOOK_MS = 1500,  /* the first part: some hundred turns of a loop, or samples of it */
+    STEP_MS = 50,    /* between two looks at the flags */
+    AFTER_MS = 1000, /* that a loop needs to see the write, and go on */
     DEFAULT_WAIT_MS = 5000,
-};
-
-struct watched {
-    struct argus_loop_variable variable; /* its texts but `command` are owned */
-    uint32_t number;                     /* of the recorder; 0: not watched */
-    bool is_written;
 };
 
 struct live {
@@ -43,8 +35,7 @@ struct live {
     uint64_t pid;
     uint64_t wait_ns;
     const char *path;
-    struct watched all[MOST_WATCHED];
-    uint32_t count;
+    struct live_watch watch;
 };
 
 /* --- options --- */
@@ -164,60 +155,6 @@ static struct argus_error *write_trace(struct live *live, struct output *output,
 
 /* --- the loop --- */
 
-static bool is_known(const struct live *live, const struct argus_loop_variable *variable)
-{
-    for (uint32_t i = 0; i < live->count; i++) {
-        const struct argus_loop_variable *known = &live->all[i].variable;
-        if (known->watch_pid == variable->watch_pid && !strcmp(known->name, variable->name) &&
-            !strcmp(known->image, variable->image))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the loop of this variable, to which no name leads, is known. It is stepped only once. */
-static bool is_loop_known(const struct live *live, const struct argus_loop_variable *variable)
-{
-    for (uint32_t i = 0; i < live->count; i++) {
-        const struct argus_loop_variable *known = &live->all[i].variable;
-        if (!known->watch_bytes && known->watch_pid == variable->watch_pid &&
-            known->watch_tid == variable->watch_tid)
-            return true;
-    }
-    return false;
-}
-
-static struct argus_error *keep_variable(struct live *live,
-                                         const struct argus_loop_variable *variable)
-{
-    if (live->count == MOST_WATCHED || is_known(live, variable) ||
-        (!variable->watch_bytes && is_loop_known(live, variable)))
-        return NULL;
-    struct argus_loop_variable *kept = &live->all[live->count].variable;
-    *kept = (struct argus_loop_variable){
-        .name = strdup(variable->name),
-        .image = strdup(variable->image),
-        .watch_name = strdup(variable->watch_name),
-        .watch_pid = variable->watch_pid,
-        .watch_tid = variable->watch_tid,
-        .watch_bytes = variable->watch_bytes,
-    };
-    live->count++;
-    return kept->name && kept->image && kept->watch_name ? NULL : argus_error_memory();
-}
-
-static struct argus_error *keep_variables(struct live *live,
-                                          const struct argus_diagnosis *diagnosis)
-{
-    struct argus_error *error = NULL;
-    for (size_t i = 0; i < diagnosis->culprit_count; i++) {
-        const struct argus_code_loop *loop = &diagnosis->culprits[i].loop;
-        for (size_t k = 0; !error && k < loop->variable_count; k++)
-            error = keep_variable(live, &loop->variables[k]);
-    }
-    return error;
-}
-
 /* The loops of the process's longest run, wait or yield in the trace. */
 static struct argus_error *find_variables(struct live *live)
 {
@@ -242,12 +179,12 @@ static struct argus_error *find_variables(struct live *live)
         error = argus_hangs_find(analysis.graph, &wanted, &hangs);
     if (error)
         return error;
-    for (size_t i = 0; !error && i < hangs.count && !live->count; i++) {
+    for (size_t i = 0; !error && i < hangs.count && !live->watch.count; i++) {
         error = argus_diagnose(analysis.graph, analysis.report.symbols, &hangs.items[i], &options,
                                argus_asker_auto(), &diagnosis);
         if (error)
             break;
-        error = keep_variables(live, &diagnosis);
+        error = live_watch_keep(&live->watch, &diagnosis);
         argus_diagnosis_deinit(&diagnosis);
     }
     argus_hangs_deinit(&hangs);
@@ -256,84 +193,51 @@ static struct argus_error *find_variables(struct live *live)
 
 /* --- watching --- */
 
-/* On a stack, in an object, or one of an array: some turns of the loop lead to it. */
-static struct argus_error *find_by_loop(struct live *live,
-                                        const struct argus_loop_variable *variable,
-                                        struct request_flag *ret)
+static void say_watched(const struct live *live, const struct live_variable *watched,
+                        const struct argus_error *error)
 {
-    struct loop_variables found;
-    size_t at = 0;
-    uint64_t tid = variable->watch_tid ? variable->watch_tid : variable->watch_pid;
-    struct argus_error *error =
-        loop_variables_find(live->session, (uint32_t)variable->watch_pid, (uint32_t)tid, &found);
+    unsigned long long pid = watched->variable.watch_pid;
     if (error)
-        return error;
-    while (at < found.count && !found.all[at].is_local)
-        at++;
-    at = at < found.count ? at : 0;
-    ret->address = found.all[at].address;
-    ret->bytes = found.all[at].bytes;
-    snprintf(ret->label, sizeof(ret->label), "%s", variable->name);
-    return NULL;
+        session_warn(live->session, "%s of process %llu cannot be watched: %s", watched->said, pid,
+                     error->message);
+    else
+        session_note(live->session,
+                     "watching %s of process %llu, for which the loop waits by its code, for "
+                     "at most %.3g s",
+                     watched->said, pid, (double)live->wait_ns / 1e9);
 }
 
-static struct argus_error *find_by_name(const struct argus_loop_variable *variable,
-                                        struct request_flag *ret)
+static struct argus_error *watch(struct live *live, struct live_variable *watched)
 {
-    struct flag_place place;
-    uint64_t tid = variable->watch_tid ? variable->watch_tid : variable->watch_pid;
-    struct argus_error *error = flag_place_symbol((uint32_t)variable->watch_pid, (uint32_t)tid,
-                                                  variable->image, variable->watch_name, &place);
-    if (error)
-        return error;
-    ret->address = place.address;
-    ret->bytes = variable->watch_bytes;
-    ret->step_count = place.step_count;
-    memcpy(ret->steps, place.steps, sizeof(ret->steps));
-    snprintf(ret->label, sizeof(ret->label), "%s", place.label);
-    return NULL;
-}
-
-static struct argus_error *watch(struct live *live, struct watched *watched)
-{
-    const struct argus_loop_variable *variable = &watched->variable;
-    struct request_flag wanted = {.pid = (uint32_t)variable->watch_pid,
-                                  .access = FLAG_READS_AND_WRITES};
-    struct argus_error *error = variable->watch_bytes ? find_by_name(variable, &wanted)
-                                                      : find_by_loop(live, variable, &wanted);
+    struct request_flag wanted;
+    struct argus_error *error = live_watch_find(&live->watch, watched, &wanted);
     return error ? error : recorder_flag_add(live->client, &wanted, &watched->number);
 }
 
-static void watch_all(struct live *live)
+/* Only Ctrl-C is an error. */
+static struct argus_error *watch_all(struct live *live)
 {
-    double seconds = (double)live->wait_ns / 1e9;
-    for (uint32_t i = 0; i < live->count; i++) {
-        struct watched *watched = &live->all[i];
+    for (uint32_t i = 0; i < live->watch.count; i++) {
+        struct live_variable *watched = &live->watch.all[i];
         struct argus_error *error = watch(live, watched);
-        if (error)
-            session_warn(live->session, "%s of process %llu cannot be watched: %s",
-                         watched->variable.name, (unsigned long long)watched->variable.watch_pid,
-                         error->message);
-        else
-            session_note(live->session,
-                         "watching %s of process %llu, for which the loop waits by its code, for "
-                         "at most %.3g s",
-                         watched->variable.name, (unsigned long long)watched->variable.watch_pid,
-                         seconds);
+        if (error && error->code == ARGUS_ERROR_INTERRUPTED)
+            return error;
+        say_watched(live, watched, error);
         argus_error_destroy(error);
     }
-    if (!live->count)
+    if (!live->watch.count)
         session_warn(live->session,
                      "no variable to watch: process %llu does not poll, or its code does not tell "
                      "for what",
                      (unsigned long long)live->pid);
+    return NULL;
 }
 
 static uint32_t count_watched(const struct live *live)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < live->count; i++)
-        count += live->all[i].number != 0;
+    for (uint32_t i = 0; i < live->watch.count; i++)
+        count += live->watch.all[i].number != 0;
     return count;
 }
 
@@ -344,9 +248,9 @@ static struct argus_error *look_for_writes(struct live *live, bool *ret)
     size_t count = 0;
     struct argus_error *error = recorder_flags(live->client, flags, &count);
     for (size_t i = 0; !error && i < count; i++)
-        for (uint32_t k = 0; k < live->count; k++)
-            if (live->all[k].number == flags[i].number && flags[i].writes) {
-                live->all[k].is_written = true;
+        for (uint32_t k = 0; k < live->watch.count; k++)
+            if (live->watch.all[k].number == flags[i].number && flags[i].writes) {
+                live->watch.all[k].is_written = true;
                 *ret = true;
             }
     return error;
@@ -354,9 +258,9 @@ static struct argus_error *look_for_writes(struct live *live, bool *ret)
 
 static void say_result(const struct live *live, bool is_written, bool ended)
 {
-    for (uint32_t i = 0; i < live->count; i++)
-        if (live->all[i].is_written)
-            session_note(live->session, "%s was written", live->all[i].variable.name);
+    for (uint32_t i = 0; i < live->watch.count; i++)
+        if (live->watch.all[i].is_written)
+            session_note(live->session, "%s was written", live->watch.all[i].said);
     if (!is_written && ended)
         session_warn(live->session, "process %llu ended, and no thread had written the variable",
                      (unsigned long long)live->pid);
@@ -388,13 +292,10 @@ static struct argus_error *wait_for_write(struct live *live)
 
 static void unwatch_all(struct live *live)
 {
-    for (uint32_t i = 0; i < live->count; i++) {
-        if (live->all[i].number && !live->is_own)
-            argus_error_destroy(recorder_flag_remove(live->client, live->all[i].number));
-        free(live->all[i].variable.watch_name);
-        free(live->all[i].variable.name);
-        free(live->all[i].variable.image);
-    }
+    for (uint32_t i = 0; i < live->watch.count; i++)
+        if (live->watch.all[i].number && !live->is_own)
+            argus_error_destroy(recorder_flag_remove(live->client, live->watch.all[i].number));
+    live_watch_deinit(&live->watch);
 }
 
 /* --- all of it --- */
@@ -418,8 +319,8 @@ static struct argus_error *record(struct live *live, struct output *output)
     struct argus_error *error = look(live, output);
     if (error)
         return error;
-    watch_all(live);
-    if (count_watched(live))
+    error = watch_all(live);
+    if (!error && count_watched(live))
         error = wait_for_write(live);
     if (!error)
         error = output_create(live->path, &again);
@@ -433,8 +334,10 @@ static struct argus_error *record(struct live *live, struct output *output)
 struct argus_error *diagnose_live_record(struct session *session, const struct arguments *arguments,
                                          struct live_recording *ret)
 {
-    struct live live = {
-        .session = session, .arguments = arguments, .wait_ns = DEFAULT_WAIT_MS * 1000000ull};
+    struct live live = {.session = session,
+                        .arguments = arguments,
+                        .wait_ns = DEFAULT_WAIT_MS * 1000000ull,
+                        .watch = {.session = session}};
     struct output output;
     *ret = (struct live_recording){.path = NULL};
     struct argus_error *error = arguments_number(arguments, "live", &live.pid);

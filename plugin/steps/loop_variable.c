@@ -1,10 +1,12 @@
 #include "plugin/steps/loop_variable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "argus/diverge.h"
@@ -86,18 +88,33 @@ struct argus_error *loop_variables_find(struct session *session, uint32_t pid, u
     char path[PATH_MAX];
     *ret = (struct loop_variables){.count = 0};
     snprintf(path, sizeof(path), "%s/argus-loop-XXXXXX", folder && folder[0] ? folder : "/tmp");
-    int fd = mkstemp(path);
+    int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return argus_error_os(errno, "cannot create %s", path);
+    unlink(path); /* so that nothing remains of it if this process is killed */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     struct argus_error *error = step_thread(session, pid, tid, fd);
+    if (!error && session_interrupted(session)) /* some steps, which may not tell the variable */
+        error = session_interrupt_error();
     if (!error)
         error = read_steps(path, ret);
     close(fd);
-    unlink(path);
     if (!error && !ret->count)
         error = argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                    "thread %u goes round a loop, but no variable decides how it "
                                    "ends, or its address is not known",
                                    tid);
     return error;
+}
+
+bool loop_variable_is_called(const struct loop_variable *variable, const char *name)
+{
+    const char *own = variable->name;
+    while (*name && *name == *own) {
+        size_t digits = *name == '[' ? strspn(own + 1, "0123456789") : 0;
+        bool is_any = digits && strncmp(name, "[i]", 3) == 0 && own[1 + digits] == ']';
+        name += is_any ? 3 : 1;
+        own += is_any ? digits + 2 : 1;
+    }
+    return *name == *own;
 }

@@ -23,8 +23,12 @@ struct loop_variables {
 };
 
 /* The thread continues afterwards. NOT_FOUND: it goes round no loop, or no variable decides it.
- * Takes up to three seconds. */
+ * INTERRUPTED: by Ctrl-C. Takes up to three seconds, and before that up to ten until the thread has
+ * come back from a library or the kernel to the program's own code. */
 struct argus_error *loop_variables_find(struct session *session, uint32_t pid, uint32_t tid,
                                         struct loop_variables *ret);
+
+/* Whether `name` is its name; "jobs[i].is_done" is that of any element. */
+bool loop_variable_is_called(const struct loop_variable *variable, const char *name);
 
 #endif

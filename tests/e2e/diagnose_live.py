@@ -46,7 +46,7 @@ class Said:
         self.code, self.answer, self.remarks = code, answer, remarks
 
 
-def live(folder, pid, *options, act=lambda: None):
+def live(folder, pid, *options, act=lambda: None, watched=""):
     trace = os.path.join(folder, "live.argus")
     command = [ARGUS, "diagnose", f"--live={pid}", "-o", trace, "--json", *options]
     remarks = []
@@ -56,7 +56,7 @@ def live(folder, pid, *options, act=lambda: None):
         reader.start()
         for line in process.stderr:
             remarks.append(line)
-            if "watching " in line:
+            if f"watching {watched}" in line:
                 time.sleep(0.3)
                 act()
         reader.join(timeout=120)
@@ -73,8 +73,8 @@ class Live(unittest.TestCase):
         self.addCleanup(program.end)
         return program
 
-    def live(self, pid, *options, act=lambda: None):
-        return live(self.folder.name, pid, *options, act=act)
+    def live(self, pid, *options, **how):
+        return live(self.folder.name, pid, *options, **how)
 
     def check_written(self, said, name):
         self.assertEqual(said.code, 0, said.remarks)
@@ -118,7 +118,7 @@ class Live(unittest.TestCase):
         """By the command that a recording prints for a variable to which no name leads."""
         subprocess.run([ARGUS, "watchflag", str(pid), "--loop"], check=True, capture_output=True)
         flag, = json.loads(subprocess.run([ARGUS, "watchflag", "list", "--json"], check=True, capture_output=True).stdout)["flags"]
-        self.assertTrue(flag["label"].endswith("is_done"), flag)
+        self.assertRegex(flag["label"], "^job.*(is_done|is_cancelled)$")
         subprocess.run([ARGUS, "watchflag", "remove", str(flag["number"])], check=True, capture_output=True)
 
     def test_a_recording_that_goes_on_is_used(self):
@@ -126,7 +126,11 @@ class Live(unittest.TestCase):
         try:
             program = self.start("stack")
             self.watch_loop(program.process.pid)
-            self.check_written(self.live(program.process.pid, "--wait=60s", act=program.write), "job.is_done")
+            said = self.live(program.process.pid, "--wait=60s", act=program.write, watched="job.is_cancelled")
+            self.assertEqual(said.code, 0, said.remarks)
+            self.assertIn("job.is_cancelled was written", said.remarks)
+            self.assertNotIn("is_done was written", said.remarks)
+            self.assertIn(f"stepping some turns of the loop of thread {program.process.pid} of process {program.process.pid}\n", said.remarks)
             listed = subprocess.run([ARGUS, "watchflag", "list", "--json"], check=True, capture_output=True, text=True)
             self.assertEqual(json.loads(listed.stdout)["flags"], [])
         finally:
@@ -159,6 +163,11 @@ class Refused(unittest.TestCase):
             self.skipTest("another user cannot run this argus")
         self.assertEqual(code, 1)
         self.assertIn("belongs to another user", said)
+
+    def test_no_recording_for_a_loop(self):
+        done = subprocess.run([ARGUS, "watchflag", str(NO_PROCESS), "--loop"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("argus start", done.stderr)  # and no word of the process, which was not touched
 
     def test_contradictions(self):
         for options, text in [(("--live=1", "x.argus"), "leave out 'x.argus'"), (("--live=1", "--pid=2"), "--live and --pid"),

@@ -192,6 +192,31 @@ static void a_long_name_is_not_exceeded(void **state)
     }
 }
 
+/* The outermost call is `address`, however many there are. */
+static void way_of_many_calls(void **state)
+{
+    enum { DEPTH = CODE_WAY_MAX + 3 };
+    struct code_function functions[DEPTH];
+    struct code_scope scopes[DEPTH];
+    (void)state;
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        functions[i] = (struct code_function){.start = 0x1000 * (i + 1), .bytes = 16};
+        assert_true(
+            vec_push(&functions[i].nodes, (struct instruction){.address = functions[i].start + 4}));
+        scopes[i] = (struct code_scope){
+            .function = &functions[i], .caller = i ? &scopes[i - 1] : NULL, .depth = i};
+    }
+    for (uint32_t inner = 0; inner < DEPTH; inner++) {
+        struct code_writer writer = code_writer_at(&scopes[inner], 0, &functions[0]);
+        assert_int_equal(writer.address, 0x1004);
+        assert_int_equal(writer.way_count, inner + 1 < CODE_WAY_MAX ? inner + 1 : CODE_WAY_MAX);
+        assert_int_equal(writer.way[writer.way_count - 1], writer.address);
+        assert_int_equal(writer.way[0], functions[inner].start + 4);
+    }
+    for (uint32_t i = 0; i < DEPTH; i++)
+        vec_deinit(&functions[i].nodes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -200,7 +225,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_may_write),           cmocka_unit_test(a_reset_is_known),
         cmocka_unit_test(a_local_variable_has_a_member), cmocka_unit_test(an_element_has_an_index),
-        cmocka_unit_test(a_long_name_is_not_exceeded),
+        cmocka_unit_test(a_long_name_is_not_exceeded),   cmocka_unit_test(way_of_many_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

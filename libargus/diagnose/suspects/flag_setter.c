@@ -56,8 +56,8 @@ static struct argus_error *note_guess(struct diagnoser *d, const struct setter_a
     struct argus_code_loop only = {
         .place = loop->place, .variables = &variable, .variable_count = 1, .is_whole = true};
     struct argus_reason guess = {.kind = ARGUS_REASON_GUESS_BY_CODE,
-                                 .more = variable.command[0] ? ARGUS_REASON_RECORDING_TELLS
-                                                             : ARGUS_REASON_NONE,
+                                 .more = variable.watch_bytes ? ARGUS_REASON_RECORDING_TELLS
+                                                              : ARGUS_REASON_NONE,
                                  .thread = attempt->setter,
                                  .waiter = d->view.vertices[attempt->vertex].thread,
                                  .loop = &only};

@@ -75,8 +75,8 @@ struct code_writer code_writer_at(const struct code_scope *scope, uint32_t node,
     struct code_writer writer = {.start = outer->start, .bytes = outer->bytes};
     for (; scope; node = scope->call, scope = scope->caller) {
         writer.address = scope->function->nodes.data[node].address;
-        if (writer.way_count < CODE_WAY_MAX)
-            writer.way[writer.way_count++] = writer.address;
+        writer.way_count += writer.way_count < CODE_WAY_MAX;
+        writer.way[writer.way_count - 1] = writer.address;
         if (scope->function == outer)
             break;
     }

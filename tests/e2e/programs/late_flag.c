@@ -1,6 +1,6 @@
 /* The main thread polls is_ready at once, and for ever: late_flag sleep|spin|twice|stack. The worker sets
  * it when a line comes on stdin; before that, it says so on stdout. With `twice` the loop looks at a
- * variable behind a pointer, with `stack` at one on its own stack. */
+ * variable behind a pointer, with `stack` at two on its own stack, of which the second is set. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 struct state {
     int unused[3];
-    int is_done;
+    int is_done, is_cancelled;
 };
 
 static volatile int is_ready;
@@ -26,7 +26,7 @@ static void *be_worker(void *job)
     char line[16];
     if (fgets(line, sizeof(line), stdin)) {
         finish_work();
-        ((volatile struct state *)job)->is_done = 1;
+        ((volatile struct state *)job)->is_cancelled = 1;
     }
     return NULL;
 }
@@ -51,7 +51,7 @@ static void wait_for_state(void)
 
 static void wait_for_job(const volatile struct state *job)
 {
-    while (!job->is_done)
+    while (!job->is_done && !job->is_cancelled)
         usleep(2000);
 }
 
