@@ -475,6 +475,12 @@ const char *argus_symbols_variable(struct argus_symbols *symbols, uint32_t proce
     return elf_file_variable(elf, file_address + (address - image->start));
 }
 
+uint32_t symbols_image_at(const struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                          uint64_t address)
+{
+    return images_find(&symbols->images, process, time_ns, address);
+}
+
 struct elf_file *symbols_code(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                               uint64_t address, uint64_t *ret_address)
 {

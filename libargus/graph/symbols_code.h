@@ -10,4 +10,8 @@
 struct elf_file *symbols_code(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                               uint64_t address, uint64_t *ret_address);
 
+/* The entry of argus_trace_images() that `process` has mapped at `address`; UINT32_MAX: none. */
+uint32_t symbols_image_at(const struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
+                          uint64_t address);
+
 #endif

@@ -15,37 +15,38 @@
 #include "event/binary/elf_exports.h"
 #include "graph/symbols_code.h"
 
-static bool has_images(const struct mapped_files *files, uint64_t pid)
+/* The processes whose images `files->process` may use, as event/images.c looks for them: its own
+ * and, until it executes another program, those of the processes that forked it. */
+static void find_owners(struct mapped_files *files)
 {
-    for (size_t i = 0; i < files->count; i++)
-        if (files->images[i].pid == pid)
-            return true;
-    return false;
-}
-
-/* The process whose images `files->process` uses, as event/images.c finds them: until it executes
- * another program, that of its own or of the process that forked it. */
-static uint64_t find_owner(const struct mapped_files *files)
-{
-    enum { LONGEST_ANCESTRY = 16 };
-    const struct argus_process *processes = files->d->view.processes;
+    const struct view *view = &files->d->view;
+    uint64_t time_ns = files->time_ns;
     uint32_t at = files->process;
-    for (int i = 0; i < LONGEST_ANCESTRY; i++) {
-        const struct argus_process *own = &processes[at];
-        if (has_images(files, own->pid) || (own->exec_ns && own->exec_ns <= files->time_ns))
-            return own->pid;
-        if (own->forked_from == ARGUS_NONE)
-            return own->start_ns || !own->parent_pid ? own->pid : own->parent_pid;
+    while (at < view->process_count && files->owner_count + 1 < MAPPED_OWNERS_MAX) {
+        const struct argus_process *own = &view->processes[at];
+        files->owners[files->owner_count++] = own->pid;
+        if (own->exec_ns && own->exec_ns <= time_ns)
+            return;
+        if (own->forked_from == ARGUS_NONE && !own->start_ns && own->parent_pid)
+            files->owners[files->owner_count++] = own->parent_pid;
+        time_ns = own->start_ns && own->start_ns < time_ns ? own->start_ns : time_ns;
         at = own->forked_from;
     }
-    return processes[at].pid;
+}
+
+static bool is_owner(const struct mapped_files *files, uint64_t pid)
+{
+    for (uint32_t i = 0; i < files->owner_count; i++)
+        if (files->owners[i] == pid)
+            return true;
+    return false;
 }
 
 struct mapped_files mapped_files_at(struct diagnoser *d, uint32_t process, uint64_t time_ns)
 {
     struct mapped_files files = {.d = d, .process = process, .time_ns = time_ns};
     files.count = argus_trace_images(argus_graph_trace(d->view.graph), &files.images);
-    files.pid = find_owner(&files);
+    find_owners(&files);
     return files;
 }
 
@@ -71,25 +72,29 @@ static bool find_bias(const struct elf_file *file, const struct argus_image_entr
     return false;
 }
 
-/* At its ends, a mapping may have bytes that are of no segment. */
-static struct elf_file *file_of(const struct mapped_files *files,
-                                const struct argus_image_entry *image)
+/* NULL: at this time, the process does not have this image there. At its ends, a mapping may have
+ * bytes that are of no segment. */
+static struct elf_file *file_of(const struct mapped_files *files, size_t index)
 {
+    const struct argus_image_entry *image = &files->images[index];
+    struct argus_symbols *symbols = files->d->symbols;
     uint64_t middle = image->start + (image->end - image->start) / 2, address;
     const uint64_t places[] = {image->start, middle, image->end - 1};
     struct elf_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof(places) / sizeof(places[0]); i++)
-        file = symbols_code(files->d->symbols, files->process, files->time_ns, places[i], &address);
+        if (symbols_image_at(symbols, files->process, files->time_ns, places[i]) == index)
+            file = symbols_code(symbols, files->process, files->time_ns, places[i], &address);
     return file;
 }
 
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret)
 {
     while (files->next < files->count) {
-        const struct argus_image_entry *image = &files->images[files->next++];
-        if (image->pid != files->pid || image->path[0] != '/' || is_base_library(image->path))
+        size_t index = files->next++;
+        const struct argus_image_entry *image = &files->images[index];
+        if (!is_owner(files, image->pid) || image->path[0] != '/' || is_base_library(image->path))
             continue;
-        ret->file = file_of(files, image);
+        ret->file = file_of(files, index);
         ret->path = image->path;
         if (ret->file && find_bias(ret->file, image, &ret->bias))
             return true;

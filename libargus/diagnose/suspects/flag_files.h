@@ -31,13 +31,18 @@ struct mapped_file {
     const char *path; /* borrowed */
 };
 
-/* Goes through the files of a process, but the C library's. A file that has several parts with code
+#define MAPPED_OWNERS_MAX 17 /* of forks, one from the other */
+
+/* Goes through the files that a process has mapped at a time, but the C library's. A file that has several parts with code
  * comes more than once. */
 struct mapped_files {
     struct diagnoser *d;
     uint32_t process;
     uint64_t time_ns;
-    uint64_t pid; /* whose images it uses: of a process that was forked, its parent's */
+    uint64_t
+        owners[MAPPED_OWNERS_MAX]; /* process ids whose images it may use: of a process that was
+                                         * forked, also its parent's */
+    uint32_t owner_count;
     const struct argus_image_entry *images;
     size_t count, next;
 };
