@@ -81,6 +81,7 @@ static struct argus_error *enter_folder(const char *folder)
 #define FULL_TIMES       3     /* so many times in a row before the pauses begin */
 #define FIRST_PAUSE_NS   (60ull * NS_PER_S)
 #define LONGEST_PAUSE_NS (3600ull * NS_PER_S)
+#define MOST_REPEATERS   256 /* then the one whose pause ends first is forgotten */
 
 struct repeater {
     char process[PROTOCOL_COMM_BYTES];
@@ -107,20 +108,33 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static struct repeater *find_repeater(struct watcher *watcher, const struct reply_hang *hang)
+static struct repeater *find_repeater(const struct watcher *watcher, const struct reply_hang *hang)
 {
     for (size_t i = 0; i < watcher->repeaters.length; i++) {
         struct repeater *repeater = &watcher->repeaters.data[i];
         if (strcmp(repeater->process, hang->process) == 0 && repeater->doubt == hang->doubt)
             return repeater;
     }
-    struct repeater new = {.doubt = hang->doubt};
-    memcpy(new.process, hang->process, sizeof(new.process));
-    bool added = vec_push(&watcher->repeaters, new);
-    return added ? &watcher->repeaters.data[watcher->repeaters.length - 1] : NULL;
+    return NULL;
 }
 
-static bool is_paused(struct watcher *watcher, const struct reply_hang *hang)
+/* NULL without memory. */
+static struct repeater *add_repeater(struct watcher *watcher, const struct reply_hang *hang)
+{
+    struct repeater new = {.doubt = hang->doubt}, *first = watcher->repeaters.data;
+    memcpy(new.process, hang->process, sizeof(new.process));
+    if (watcher->repeaters.length < MOST_REPEATERS) {
+        bool added = vec_push(&watcher->repeaters, new);
+        return added ? &watcher->repeaters.data[watcher->repeaters.length - 1] : NULL;
+    }
+    for (size_t i = 1; i < watcher->repeaters.length; i++)
+        if (watcher->repeaters.data[i].until_ns < first->until_ns)
+            first = &watcher->repeaters.data[i];
+    *first = new;
+    return first;
+}
+
+static bool is_paused(const struct watcher *watcher, const struct reply_hang *hang)
 {
     const struct repeater *repeater = find_repeater(watcher, hang);
     return repeater && now_ns() < repeater->until_ns &&
@@ -139,6 +153,8 @@ static bool has_unfinished_files(const struct watcher *watcher, const struct rep
 static void note_repeated(struct watcher *watcher, const struct hang_finished *finished)
 {
     struct repeater *repeater = find_repeater(watcher, &finished->hang);
+    if (!repeater)
+        repeater = add_repeater(watcher, &finished->hang);
     if (!repeater)
         return;
     if (finished->hang.duration_ns > repeater->longest_ns)

@@ -61,7 +61,7 @@ static bool has_typed(int terminals_fd, uint64_t terminal)
 static uint64_t usual_ns(const struct bpf_poller *poller)
 {
     bool is_known = poller->usual >= BPF_POLLER_SURE;
-    return is_known && !poller->at_usual ? poller->usual_ns : 0;
+    return is_known && poller->elsewhere ? poller->usual_ns : 0;
 }
 
 struct argus_error *pollers_read(int map_fd, int terminals_fd, struct backend_poller *ret,
@@ -87,7 +87,7 @@ struct argus_error *pollers_read(int map_fd, int terminals_fd, struct backend_po
             .served = pollers[i].served,
             .first_ns = pollers[i].first_ns,
             .usual_ns = usual_ns(&pollers[i]),
-            .unusual_sp = pollers[i].unusual_sp,
+            .elsewhere = pollers[i].elsewhere,
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,
             .typed = has_typed(terminals_fd, pollers[i].terminal),
             .polling = pollers[i].place == BPF_POLLER_IN_LOOP,

@@ -11,9 +11,14 @@ struct fd_search {
     bool found;
 };
 
+int process_fd_copy(int process, int fd)
+{
+    return (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+}
+
 bool process_fd_is(int process, int fd, bool (*is_so)(int fd))
 {
-    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    int copy = process_fd_copy(process, fd);
     if (copy < 0)
         return false;
     bool so = is_so(copy);

@@ -9,6 +9,10 @@
 
 #include "server/poll_set.h"
 
+/* A copy of descriptor `fd` of a process, for the caller to close; -1 on failure. `process`: a
+ * pidfd. */
+int process_fd_copy(int process, int fd);
+
 /* Whether `is_so` returns true for a copy of descriptor `fd` of a process. `process`: a pidfd. */
 bool process_fd_is(int process, int fd, bool (*is_so)(int fd));
 

@@ -108,8 +108,8 @@ struct bpf_wait {
 /* So many polls for a child's end in quick succession are a wait for the child. */
 #define BPF_POLLER_ASKS 10
 
-#define BPF_POLLER_USUAL 64
-#define BPF_POLLER_SURE  8
+/* So many more waits at one place than elsewhere: it is certainly a place of the thread's loop. */
+#define BPF_POLLER_SURE 3
 
 /* What a poll waits for: the call's arguments. */
 struct bpf_poll_set {
@@ -132,18 +132,16 @@ struct bpf_poller {
     uint64_t rested_ns;    /* the longest poll of the loop */
     uint64_t returns;      /* how often it came back */
     uint64_t sp;           /* the stack pointer of the loop's poll */
-    uint64_t usual_object; /* the array or epoll set that it waits for most of the time */
-    uint64_t usual_sp;     /* … and at which stack pointer */
-    uint64_t usual_ns;     /* when it last came back from there */
-    uint32_t usual;        /* waits there, less those elsewhere; at most BPF_POLLER_USUAL */
-    uint32_t at_usual;     /* 1: it waits there now */
-    uint64_t unusual_sp;   /* where it waited for that set last, if elsewhere */
-    uint64_t unusual;      /* how many polls there found something */
+    uint64_t usual_sp;     /* the stack pointer where its loop has waited most often */
+    uint64_t other_sp;     /* … and where it has waited second most often */
+    uint32_t usual, other; /* waits at each, less those at third places */
+    uint64_t usual_ns;     /* when it last came back from the usual place; 0: not yet */
+    uint64_t elsewhere;    /* usual_sp less the place where its loop waits; 0: no other place */
     uint64_t inner;        /* polls inside a handler, since returned_ns */
     uint64_t served;       /* how many of them found something ready */
     uint64_t adopted;      /* … at one place, since the loop last called a poll that may wait */
     uint64_t adopted_sp;   /* the stack pointer of that place */
-    uint64_t others;       /* how many at other places found something since then */
+    uint64_t others;       /* … at deeper places, since the last one at adopted_sp */
     uint64_t may_wait;     /* 1: its loop's poll is one that may wait; 0: it has only looked */
     uint64_t looks;        /* looks of its loop since then … */
     uint64_t look_fds;     /* … and their descriptors, as poll_set_fds() */

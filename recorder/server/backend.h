@@ -47,8 +47,8 @@ struct backend_options {
 };
 
 /* One of the threads that wait by poll, select or epoll, as event loops do; or a main thread whose
- * loop waits for a condition (`waits_for_condition`), of which `returned_ns`, `returns`, `rested_ns` and
- * `polling` are known, as of when they were looked at. */
+ * loop waits for a condition (`waits_for_condition`), of which `returned_ns`, `returns`, `rested_ns`
+ * and `polling` are known, as of when they were looked at. */
 struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
@@ -61,9 +61,9 @@ struct backend_poller {
     /* When it last polled for the end of a child in quick succession; 0: never. */
     uint64_t asked_ns;
     uint64_t first_ns; /* when its first poll returned; 0: unknown */
-    /* When it came back from where it waits most of the time, if it is not there; 0: it is, or there
-     * is no such place. `unusual_sp` identifies the place where it last polled the same set. */
-    uint64_t usual_ns, unusual_sp;
+    /* If its loop waits in another place than usually: when it last came back from the usual one,
+     * and a number for the other one, the same whenever the program runs. usual_ns is 0 if not. */
+    uint64_t usual_ns, elsewhere;
     bool waits_for_condition;
     bool typed;   /* keys were typed in the terminal from which it last read, and are unread */
     bool polling; /* it waits in its loop now */

@@ -22,6 +22,10 @@
 /* A loop that is back for so long only has not recovered: the hang goes on. */
 #define MOMENT_NS 300000000ull
 
+/* The least time between two questions whether clients of the display server have unread data, while
+ * they have none. */
+#define ASK_AGAIN_NS 1000000000ull
+
 /* Time that does not count, and whether there was a reason for that at the last look. */
 struct excuse {
     uint64_t ns;
@@ -31,7 +35,7 @@ struct excuse {
 /* A thread that has been away for a while, or a hang. */
 struct away {
     uint32_t tid, pid;
-    uint64_t since_ns;       /* when it came back from its last poll */
+    uint64_t since_ns;       /* when it came back from its last poll; or see `unread` */
     uint64_t turn_ns;        /* the same; since_ns of a hang is that of its first turn */
     uint64_t seen_ns;        /* the last look that found it away */
     uint64_t back_ns;        /* the first look that found it back; 0: it is away */
@@ -43,6 +47,11 @@ struct away {
     bool looked_at;
     bool has_window; /* as found at the first look … */
     bool helps;      /* … it has none, and works for another process's */
+    /* 0, or it waits in another place than usually: which one (struct backend_poller). Then turn_ns
+     * is when it came back from the usual one. */
+    uint64_t elsewhere;
+    uint64_t asked_ns; /* when its display server was last asked for unread data; 0: never … */
+    bool unread;       /* … which it had, in every answer since since_ns */
     char process[PROTOCOL_COMM_BYTES];
 };
 
@@ -101,18 +110,9 @@ static bool report(struct hang_watch *watch, struct away *away, uint64_t until_n
     return vec_push(&watch->reports, hang);
 }
 
-/* Whether a thread polls in another place than usually, as its loop seems to do: perhaps until an
- * answer has come. */
-static bool polls_elsewhere(const struct backend_poller *poller)
-{
-    return poller->polling && poller->usual_ns;
-}
-
 /* Since when a thread is away from its loop, if it is. */
 static uint64_t away_since(const struct backend_poller *poller)
 {
-    if (polls_elsewhere(poller))
-        return poller->usual_ns;
     return poller->polling ? poller->seen_ns : poller->returned_ns;
 }
 
@@ -122,7 +122,7 @@ static struct away *find(struct hang_watch *watch, const struct backend_poller *
     uint64_t since_ns = away_since(poller);
     for (size_t i = 0; i < watch->away.length; i++) {
         struct away *away = &watch->away.data[i];
-        if (away->tid != poller->tid)
+        if (away->tid != poller->tid || away->elsewhere)
             continue;
         if (away->back_ns && since_ns <= away->seen_ns + MOMENT_NS) {
             away->turn_ns = since_ns;
@@ -130,6 +130,22 @@ static struct away *find(struct hang_watch *watch, const struct backend_poller *
         }
         if (!away->back_ns && away->turn_ns == since_ns)
             return away;
+    }
+    return NULL;
+}
+
+/* The same for a thread that waits elsewhere. A doubt is over once the data was read. */
+static struct away *find_elsewhere(struct hang_watch *watch, const struct backend_poller *poller,
+                                   uint64_t now_ns)
+{
+    for (size_t i = 0; i < watch->away.length; i++) {
+        struct away *away = &watch->away.data[i];
+        bool is_over = away->may_hang && !away->unread;
+        if (!away->elsewhere || away->tid != poller->tid || away->turn_ns != poller->usual_ns ||
+            is_over || (away->back_ns && now_ns > away->back_ns + MOMENT_NS))
+            continue;
+        away->back_ns = 0;
+        return away;
     }
     return NULL;
 }
@@ -184,13 +200,6 @@ static bool waits_at_start(const struct hang_watch *watch, const struct backend_
         return false;
     return !hang_any_may_take_input(watch->system, pollers, count, poller->pid) &&
            watch->system->has_window(poller->pid);
-}
-
-/* Whether a thread takes all input, but in a place where it may wait for another client of the display
- * server. */
-static bool may_wait_elsewhere(const struct hang_watch *watch, const struct backend_poller *poller)
-{
-    return polls_elsewhere(poller) && watch->system->display_has_untaken(poller->pid);
 }
 
 /* Whether a handler's poll takes all that the loop's does, or the keys that are typed, or the input
@@ -252,11 +261,10 @@ static void excuse(const struct hang_watch *watch, const struct away *away, bool
 }
 
 /* Where the thread may hang: the next doubt of this kind has the same number. FNV-1a. */
-static uint64_t doubt_of(const struct backend_poller *poller)
+static uint64_t doubt_of(const struct away *away, const struct backend_poller *poller)
 {
     const struct poll_set *set = &poller->handler_set;
-    uint64_t place = polls_elsewhere(poller) ? poller->unusual_sp : 0;
-    uint64_t hash = 0xcbf29ce484222325ull ^ poller->waits_for_condition ^ place << 1;
+    uint64_t hash = 0xcbf29ce484222325ull ^ poller->waits_for_condition ^ away->elsewhere << 1;
     for (uint32_t i = 0; i < set->count; i++)
         hash = (hash ^ set->words[i]) * 0x100000001b3ull;
     return hash | 1;
@@ -275,13 +283,13 @@ static void decide(struct hang_watch *watch, struct away *away, const struct bac
     uint64_t away_ns = now_ns - away->since_ns;
     if (!is_wanted(watch, away) || process_hangs(watch, away->pid))
         return;
-    if (away_ns - away->excuse.ns >= watch->threshold_ns) {
+    if (!away->elsewhere && away_ns - away->excuse.ns >= watch->threshold_ns) {
         away->is_hang = true;
         watch->seen++;
     } else if ((away->has_window || away->helps) && away->tid == away->pid &&
                away_ns - away->unawaited.ns >= watch->threshold_ns) {
         away->may_hang = true;
-        away->doubt = doubt_of(poller);
+        away->doubt = doubt_of(away, poller);
     }
 }
 
@@ -313,7 +321,7 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     if (!away->looked_at)
         find_windows(watch, away, poller);
     bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
-    bool serves = there && (poller->waits_for_condition || away->helps || polls_elsewhere(poller) ||
+    bool serves = there && (poller->waits_for_condition || away->helps ||
                             may_serve(watch, poller, away, now_ns));
     excuse(watch, away, there, unawaited || serves, now_ns, &away->excuse);
     excuse(watch, away, there, unawaited, now_ns, &away->unawaited);
@@ -325,23 +333,88 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     return report_long(watch, away, now_ns);
 }
 
-/* Only threads that have been away for a quarter of the limit are examined more closely. */
+static struct away *add(struct hang_watch *watch, const struct away *new)
+{
+    return vec_push(&watch->away, *new) ? &watch->away.data[watch->away.length - 1] : NULL;
+}
+
+/* Whether to ask if a client of the display server has unread data: while one has, at each look until
+ * that is reported; else now and then, and when the thread has moved. */
+static bool must_ask(const struct away *away, const struct backend_poller *poller, uint64_t now_ns)
+{
+    bool counts = away->unread && !away->doubt_reported;
+    return away->has_window && (counts || away->elsewhere != poller->elsewhere || !away->asked_ns ||
+                                now_ns >= away->asked_ns + ASK_AGAIN_NS);
+}
+
+static void begin_unread(struct away *away, uint64_t now_ns)
+{
+    away->unread = true;
+    away->since_ns = now_ns;
+    away->excuse = away->unawaited = (struct excuse){.was = false};
+    away->looked_at = false;
+}
+
+/* Whether a main thread waits in its loop, but has been away from the usual place for more than a
+ * moment, so that it may wait for another client of the display server. */
+static bool polls_elsewhere(const struct backend_poller *poller, uint64_t now_ns)
+{
+    return poller->polling && poller->usual_ns && poller->tid == poller->pid &&
+           now_ns >= poller->usual_ns + MOMENT_NS;
+}
+
+/* Judges such a thread from the first to the last look at which a client has unread data. */
+static bool look_elsewhere(struct hang_watch *watch, const struct backend_poller *poller,
+                           uint64_t now_ns)
+{
+    struct away *away = find_elsewhere(watch, poller, now_ns);
+    if (!away) {
+        const struct away new = {.tid = poller->tid,
+                                 .pid = poller->pid,
+                                 .since_ns = now_ns,
+                                 .turn_ns = poller->usual_ns,
+                                 .elsewhere = poller->elsewhere,
+                                 .has_window = watch->system->has_window(poller->pid)};
+        away = add(watch, &new);
+        if (!away)
+            return false;
+    }
+    away->seen = true;
+    away->seen_ns = now_ns;
+    if (!must_ask(away, poller, now_ns))
+        return true;
+    away->asked_ns = now_ns;
+    away->elsewhere = poller->elsewhere;
+    if (!watch->system->display_has_untaken(poller->pid)) {
+        away->unread = false;
+        away->seen = !away->may_hang;
+        return true;
+    }
+    if (!away->unread)
+        begin_unread(away, now_ns);
+    return away->doubt_reported || judge(watch, away, poller, now_ns);
+}
+
+/* Only threads that have been away for a quarter of the limit are examined more closely, or wait
+ * elsewhere. */
 static bool look_at(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
                     const struct backend_poller *poller, uint64_t now_ns)
 {
     uint64_t since_ns = away_since(poller);
-    if (poller->pid == watch->left_out || poller->returns < LOOP_RETURNS || since_ns > now_ns ||
-        now_ns - since_ns < watch->threshold_ns / 4 ||
-        (poller->polling && !may_wait_elsewhere(watch, poller) &&
-         !waits_at_start(watch, pollers, count, poller)))
+    if (poller->pid == watch->left_out || poller->returns < LOOP_RETURNS)
+        return true;
+    bool early = since_ns > now_ns || now_ns - since_ns < watch->threshold_ns / 4;
+    if (poller->polling && (early || !waits_at_start(watch, pollers, count, poller)))
+        return !polls_elsewhere(poller, now_ns) || look_elsewhere(watch, poller, now_ns);
+    if (early)
         return true;
     struct away *away = find(watch, poller);
     if (!away) {
-        struct away new = {
+        const struct away new = {
             .tid = poller->tid, .pid = poller->pid, .since_ns = since_ns, .turn_ns = since_ns};
-        if (!vec_push(&watch->away, new))
+        away = add(watch, &new);
+        if (!away)
             return false;
-        away = &watch->away.data[watch->away.length - 1];
     }
     away->seen = true;
     away->seen_ns = now_ns;
@@ -357,6 +430,8 @@ void hang_watch_leave_out(struct hang_watch *watch, uint32_t pid)
  * away for a while. */
 static bool may_go_on(const struct hang_watch *watch, const struct away *away, uint64_t now_ns)
 {
+    if (away->elsewhere)
+        return now_ns <= away->back_ns + MOMENT_NS;
     return (away->is_hang || away->may_hang) &&
            now_ns < away->back_ns + watch->threshold_ns / 4 + MOMENT_NS;
 }

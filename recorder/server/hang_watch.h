@@ -25,13 +25,13 @@
  * thread takes from them.
  *
  * It does not count if the handler's poll covers all that the loop's own poll waits for, or takes
- * the keys typed in a terminal (a prompt, a viewer), unless data that the process sent there is still
- * unread: then it waits for a reply. Once a thread is
- * outside every poll, its earlier polls in the handler do not excuse it.
+ * the keys typed in a terminal (a prompt, a viewer), unless data that the process sent there is
+ * still unread: then it waits for a reply. Once a thread is outside every poll, its earlier polls
+ * in the handler do not excuse it.
  *
- * Some threads may be outside their poll without harm. Not counted are threads of a process that has no
- * window (a compiler, a script, a server), unless the user named it, or has typed in the terminal
- * that it reads keys from. Without pending input for their loop these are not counted:
+ * Some threads may be outside their poll without harm. Not counted are threads of a process that
+ * has no window (a compiler, a script, a server), unless the user named it, or has typed in the
+ * terminal that it reads keys from. Without pending input for their loop these are not counted:
  * - a thread that waits for a child process;
  * - a thread that waits at a futex and has never waited long in a poll, because another thread
  *   polls for it (Tcl).
@@ -42,8 +42,9 @@
  *
  * What only the analysis can tell from normal work is reported as doubtful:
  * - a main thread with windows is in a handler that polls, and none of the reasons above counts;
- * - a main thread with windows polls in another place than usually, while a client of the display
- *   server does not read what that has sent: it may wait for this client (the owner of a clipboard);
+ * - a main thread with windows polls in another place than usually, while at every look a client of
+ *   the display server has unread data from it: the thread may wait for that client (the owner of a
+ *   clipboard). Such a doubt begins at the first look that found unread data;
  * - a main thread without polls, which works for another process's windows, is away from its wait
  *   for a condition (linux/condition_loops.h);
  * - a main thread that polls and works for another process's windows, as for a page of a browser, is

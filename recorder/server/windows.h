@@ -21,8 +21,9 @@ bool poll_set_has_display(const struct poll_set *set, uint32_t pid);
 /* Whether data that the process sent to a socket is still unread. False if unknown. */
 bool process_has_untaken(uint32_t pid);
 
-/* Whether data that a display server of the process sent to any of its clients is still unread.
- * False if unknown: a server may have got its socket from another process. */
+/* Whether data that the process's display server sent to any of its clients is still unread. Asked
+ * is the process that called listen(): for Xwayland that is the compositor, of which only its own
+ * clients are known then. False if unknown, and for displays by TCP. */
 bool display_has_untaken(uint32_t pid);
 
 #endif

@@ -19,6 +19,7 @@
 #define THRESHOLD (2000 * MS)
 
 static bool gone, ready, untaken, windowless, helping, unread, typed, display_unread;
+static uint32_t display_asked;
 static struct hang_sight sight;
 
 static bool look(uint32_t pid, uint32_t tid, struct hang_sight *ret)
@@ -80,6 +81,7 @@ static bool has_untaken(uint32_t pid)
 static bool display_has_unread(uint32_t pid)
 {
     (void)pid;
+    display_asked++;
     return display_unread;
 }
 
@@ -106,6 +108,7 @@ static const struct hang_system system_of_test = {.look = look,
 static int set_up(void **state)
 {
     gone = ready = untaken = windowless = helping = unread = typed = display_unread = false;
+    display_asked = 0;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;

@@ -477,28 +477,6 @@ static void a_nested_loop_is_doubtful(void **state)
     assert_int_equal(hang_watch_doubts(watch), 1);
 }
 
-/* The thread takes all input, so that only an answer through the display server can be missing. */
-static void a_loop_elsewhere_is_doubtful(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hang;
-    struct backend_poller loop = away_since(10, 1000 * MS);
-    loop.polling = true;
-    loop.rested_ns = 5000 * MS;
-    loop.usual_ns = 1000 * MS;
-    look_between(watch, &loop, 1, 1000 * MS, 9000 * MS);
-    display_unread = true;
-    loop.usual_ns = 9000 * MS;
-    look_between(watch, &loop, 1, 9200 * MS, 12000 * MS);
-    display_unread = false; /* the thread need not be back where it usually is */
-    look_between(watch, &loop, 1, 12200 * MS, 13200 * MS);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_int_not_equal(hang.doubt, 0);
-    assert_int_equal(hang.start_ns, 9000 * MS);
-    assert_int_equal(hang_watch_seen(watch), 0);
-    assert_int_equal(hang_watch_doubts(watch), 1);
-}
-
 static void a_loop_at_a_condition_is_doubtful(void **state)
 {
     struct hang_watch *watch = *state;
@@ -554,7 +532,6 @@ int main(void)
         WATCH_TEST(a_hang_goes_on_after_a_moment),
         WATCH_TEST(a_hang_is_over_after_a_rest),
         WATCH_TEST(a_nested_loop_is_doubtful),
-        WATCH_TEST(a_loop_elsewhere_is_doubtful),
         WATCH_TEST(a_loop_at_a_condition_is_doubtful),
         WATCH_TEST(who_is_left_out_is_none),
     };

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <termios.h>
@@ -134,19 +135,29 @@ static void check_display_of_set(int client, bool is_display)
     assert_int_equal(poll_set_has_display(&set, (uint32_t)getpid()), is_display);
 }
 
+/* Returns a socket that listens at `name`, in no folder. */
+static int listen_at(const char *name, struct sockaddr_un *ret, socklen_t *ret_length)
+{
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+    *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int bytes =
+        snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "argus-%d/%s", (int)getpid(), name);
+    *ret_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes);
+    assert_int_equal(bind(server, (struct sockaddr *)ret, *ret_length), 0);
+    assert_int_equal(listen(server, 1), 0);
+    return server;
+}
+
 /* A server at the path of a display, and one at another path. */
 static void who_is_connected_to_a_display_has_a_window(void **state)
 {
     (void)state;
     const char *const names[] = {"other-1", "wayland-7"};
     for (int i = 0; i < 2; i++) {
-        struct sockaddr_un address = {.sun_family = AF_UNIX};
-        int server = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
-        int bytes = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "argus-%d/%s",
-                             (int)getpid(), names[i]); /* in no folder */
-        socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes);
-        assert_int_equal(bind(server, (struct sockaddr *)&address, length), 0);
-        assert_int_equal(listen(server, 1), 0);
+        struct sockaddr_un address;
+        socklen_t length;
+        int server = listen_at(names[i], &address, &length);
+        int client = socket(AF_UNIX, SOCK_STREAM, 0);
         assert_false(process_has_window((uint32_t)getpid()));
         assert_int_equal(connect(client, (struct sockaddr *)&address, length), 0);
         assert_int_equal(process_has_window((uint32_t)getpid()), i);
@@ -154,6 +165,66 @@ static void who_is_connected_to_a_display_has_a_window(void **state)
         close(client);
         close(server);
     }
+}
+
+/* What a display server sent, not what was sent to it, or what it sent to anybody else. */
+static void what_a_client_did_not_read(void **state)
+{
+    (void)state;
+    const char *const names[] = {"other-1", "wayland-7", ".X11-unix/X9"};
+    for (int i = 0; i < 3; i++) {
+        struct sockaddr_un address;
+        socklen_t length;
+        int server = listen_at(names[i], &address, &length), bus[2];
+        int client = socket(AF_UNIX, SOCK_STREAM, 0);
+        char byte;
+        assert_int_equal(connect(client, (struct sockaddr *)&address, length), 0);
+        int accepted = accept(server, NULL, NULL);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, bus), 0);
+        assert_int_equal(write(bus[0], "k", 1), 1);
+        assert_int_equal(write(client, "k", 1), 1);
+        assert_false(display_has_untaken((uint32_t)getpid()));
+        assert_int_equal(write(accepted, "k", 1), 1);
+        assert_int_equal(display_has_untaken((uint32_t)getpid()), i > 0);
+        assert_int_equal(read(client, &byte, 1), 1);
+        assert_false(display_has_untaken((uint32_t)getpid()));
+        close(bus[0]);
+        close(bus[1]);
+        close(accepted);
+        close(client);
+        close(server);
+    }
+}
+
+/* A process may have any number of descriptors; the display is among the first. */
+static void many_sockets_are_not_all_examined(void **state)
+{
+    (void)state;
+    struct rlimit limit;
+    struct sockaddr_un address;
+    socklen_t length;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max < 8192)
+        skip();
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 8192;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    int server = listen_at("wayland-7", &address, &length);
+    int client = socket(AF_UNIX, SOCK_STREAM, 0), far = -1;
+    assert_int_equal(connect(client, (struct sockaddr *)&address, length), 0);
+    bool is_near_found = process_has_window((uint32_t)getpid());
+    for (int i = 0; i < 5000; i++)
+        assert_true(dup(STDERR_FILENO) >= 0);
+    far = fcntl(client, F_DUPFD, 5000);
+    close(client);
+    bool is_far_found = process_has_window((uint32_t)getpid());
+    close(server);
+    for (int fd = client; fd <= far; fd++)
+        close(fd);
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_true(is_near_found);
+    assert_true(far >= 5000);
+    assert_false(is_far_found);
 }
 
 int main(void)
@@ -165,6 +236,8 @@ int main(void)
         cmocka_unit_test(keys_at_a_terminal_are_typed),
         cmocka_unit_test(what_nobody_took_is_untaken),
         cmocka_unit_test(who_is_connected_to_a_display_has_a_window),
+        cmocka_unit_test(what_a_client_did_not_read),
+        cmocka_unit_test(many_sockets_are_not_all_examined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,39 +241,116 @@ static void a_loop_that_looks_no_more(void **state)
     expect_handler(SERVER, 900, false);
 }
 
-/* Polls the set of the loop, as a nested loop of GLib does. */
-static void polls_in(uint64_t depth, int times)
+/* The argument of a loop's calls: an array that is elsewhere on each call, one on the stack, one
+ * that GLib keeps; or no array. */
+enum object { MOVED, ON_STACK, KEPT, NONE };
+
+/* Waits in a loop at `depth`. Returns its distance from the usual place during the last wait. */
+static uint64_t polls_in(uint64_t depth, int times, enum object object)
 {
-    static struct pollfd set = {.fd = DISPLAY, .events = POLLIN};
+    static struct pollfd sets[64];
+    uint64_t bitmap[2] = {1 << DISPLAY}, elsewhere = 0;
     for (int i = 0; i < times; i++) {
-        poller_enters(&now, (struct poll_call){.number = ARCH_POLL,
-                                               .first = (uint64_t)(uintptr_t)&set,
-                                               .second = 1,
-                                               .sp = TOP - depth,
-                                               .timeout = FOREVER});
+        struct pollfd local,
+            *set = object == ON_STACK ? &local : &sets[object == MOVED ? i % 64 : 0];
+        *set = (struct pollfd){.fd = DISPLAY, .events = POLLIN};
+        struct poll_call call = {.number = object == NONE ? ARCH_SELECT : ARCH_POLL,
+                                 .first = object == NONE ? DISPLAY + 1 : (uint64_t)(uintptr_t)set,
+                                 .second = object == NONE ? (uint64_t)(uintptr_t)bitmap : 1,
+                                 .sp = TOP - depth,
+                                 .timeout = object == NONE ? POLL_WAITS : FOREVER};
+        poller_enters(&now, call);
+        elsewhere = of_thread.elsewhere;
         now.time_ns += SECOND_NS;
-        poller_returns(&now, (struct poll_result){ARCH_POLL, TOP - depth, 1, 10});
+        poller_returns(&now, (struct poll_result){call.number, call.sp, 1, 10});
     }
+    return elsewhere;
 }
 
-/* Whether it is deeper or not: the usual place may be in a deep function, too. */
+/* A nested loop of GLib, whether it is deeper or not: the usual place may be in a deep function. It
+ * becomes the usual one when it has waited there more often. */
 static void the_set_is_polled_elsewhere(void **state)
 {
     (void)state;
     const uint64_t depths[] = {900, 300};
     for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
         set_up(NULL);
-        polls_in(500, 100);
+        polls_in(500, 101, KEPT); /* the first makes the thread known */
         uint64_t back_ns = of_thread.usual_ns;
         assert_int_equal(back_ns, now.time_ns);
-        polls_in(depths[i], 10);
+        polls_in(depths[i], 99, KEPT);
+        assert_int_equal(polls_in(depths[i], 1, KEPT), depths[i] - 500);
         assert_int_equal(of_thread.usual_ns, back_ns);
-        assert_int_equal(of_thread.usual, BPF_POLLER_USUAL);
-        polls_in(500, 1);
+        assert_int_equal(of_thread.usual, 100);
+        assert_int_equal(polls_in(500, 1, KEPT), 0);
         assert_int_equal(of_thread.usual_ns, now.time_ns);
-        polls_in(depths[i], POLLER_USUAL + 1);
+        polls_in(depths[i], 2, KEPT);
+        assert_int_equal(of_thread.usual_ns, now.time_ns);
+        assert_int_equal(of_thread.usual, 102);
+        assert_int_equal(of_thread.other, 101);
+        assert_int_equal(polls_in(500, 1, KEPT), 500 - depths[i]);
+    }
+}
+
+/* Whatever it calls, and wherever its array is. */
+static void each_loop_has_a_usual_place(void **state)
+{
+    (void)state;
+    const enum object objects[] = {MOVED, ON_STACK, KEPT, NONE};
+    for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
+        set_up(NULL);
+        polls_in(500, 8, KEPT); /* as in a dialog at its start */
+        polls_in(100, POLLER_MOVES, objects[i]);
+        assert_int_equal(of_thread.usual_sp, TOP - 100);
+        assert_int_equal(of_thread.usual_ns, now.time_ns);
+        assert_int_equal(of_thread.elsewhere, 0);
+        polls_in(100, 100 * POLLER_WAITS, objects[i]);
+        assert_in_range(of_thread.usual, POLLER_WAITS / 2, POLLER_WAITS);
+        polls_in(50, POLLER_WAITS, objects[i]); /* another loop, for the rest of its life */
+        assert_int_equal(of_thread.usual_sp, TOP - 50);
+    }
+}
+
+/* The first waits, and a few at a new place, show nothing. */
+static void a_place_has_to_be_waited_at_often(void **state)
+{
+    (void)state;
+    for (uint64_t depth = 900; depth > 100; depth -= 10)
+        polls_in(depth, 1, KEPT);
+    assert_true(of_thread.usual < BPF_POLLER_SURE);
+    polls_in(100, 20, KEPT); /* with 8 the usual place, as at the start of a program */
+    uint64_t back_ns = of_thread.usual_ns;
+    polls_in(300, POLLER_MOVES - 1, KEPT);
+    assert_int_equal(of_thread.usual_sp, TOP - 100);
+    assert_int_equal(of_thread.usual_ns, back_ns);
+}
+
+/* Replies are waited for in handlers, more often than the loop waits. */
+static void replies_have_no_place(void **state)
+{
+    (void)state;
+    polls(DISPLAY, 100, FOREVER, true);
+    expect_loop(DISPLAY, 100, true);
+    for (int i = 0; i < 100; i++) {
+        expect_handler(SERVER, 500, true);
+        expect_handler(SERVER, 500, true);
+        expect_loop(DISPLAY, 100, true);
         assert_int_equal(of_thread.usual_ns, now.time_ns);
     }
+    assert_int_equal(of_thread.other, 0);
+}
+
+/* A look at the usual place is a return to it; one at another place is not a wait there. */
+static void a_look_is_not_elsewhere(void **state)
+{
+    (void)state;
+    polls_in(500, 100, KEPT);
+    uint64_t back_ns = of_thread.usual_ns;
+    looks(3, DISPLAY, 100);
+    assert_int_equal(of_thread.usual_ns, back_ns);
+    assert_int_equal(of_thread.other, 0);
+    looks(1, DISPLAY, 500);
+    assert_int_equal(of_thread.usual_ns, now.time_ns);
 }
 
 /* A handler waits for an event of the display server, asks for more once a second, and its user
@@ -294,6 +371,7 @@ static void a_wait_for_an_event(void **state)
         expect_handler(DISPLAY, 500, true);
     expect_loop(DISPLAY, 500, true);
     assert_int_equal(of_thread.usual_ns, back_ns);
+    assert_int_equal(of_thread.elsewhere, 400);
     assert_true(of_thread.usual > BPF_POLLER_SURE);
 }
 
@@ -310,6 +388,10 @@ int main(void)
         POLLER_TEST(looks_for_something_else),
         POLLER_TEST(a_loop_that_looks_no_more),
         POLLER_TEST(the_set_is_polled_elsewhere),
+        POLLER_TEST(each_loop_has_a_usual_place),
+        POLLER_TEST(a_place_has_to_be_waited_at_often),
+        POLLER_TEST(replies_have_no_place),
+        POLLER_TEST(a_look_is_not_elsewhere),
         POLLER_TEST(a_wait_for_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

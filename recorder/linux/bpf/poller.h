@@ -4,8 +4,9 @@
  * A poll inside a handler is no return to the loop. It is recognized by its stack pointer: the loop
  * has called the handler, so the stack is deeper than at the loop's own poll, which has the highest
  * stack pointer of all polls of the thread. A nested loop that polls the same array or the same
- * epoll set counts as the loop, because it takes the loop's input. The sets of both polls are kept, so that the recorder can check whether a nested loop with its own array also
- * takes the loop's input, and whether such input is pending (hang_watch.c).
+ * epoll set counts as the loop, because it takes the loop's input. The sets of both polls are kept,
+ * so that the recorder can check whether a nested loop with its own array also takes the loop's
+ * input, and whether such input is pending (hang_watch.c).
  *
  * A signal without a handler (from a debugger, or after suspend) interrupts a poll, which then
  * continues by restart_syscall().
@@ -16,13 +17,14 @@
  * loop makes that check in each turn: the end of a child wakes it.
  *
  * A program may poll at its start, and have its loop in a deeper function. So an inner poll that
- * was ended by input often enough, without a return to the outer one, becomes the loop's. Inner polls
- * for replies are at several places, most of them deeper.
+ * was ended by input often enough, without a return to the outer one, becomes the loop's. Inner
+ * polls for replies are at several places, most of them deeper.
  *
  * A nested loop may wait for an answer (GTK runs GLib's loop until the owner of a clipboard has
- * answered), and a handler may wait in a loop for one event of the display server. Both look like
- * loops. So it is also kept where the thread waits most of the time, and when it came back from
- * there. Such a nested loop need not be deeper: the usual place may be in a deep function, too.
+ * answered), and a handler may wait in a loop for one event of the display server. By these rules
+ * both are loops. So the place (the stack pointer) where the loop has waited most often is kept,
+ * and when the thread last came back from there. The other place may be nearer to main(): the usual
+ * one may be in a deep function, too.
  *
  * Some programs also look for input without waiting (a time-out of zero), often nearer to main() than
  * where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait. A
@@ -40,8 +42,10 @@
 #include "ring.h"
 
 #define POLLER_ADOPTS 16        /* inner polls that found something; looks that are the loop */
-#define POLLER_OTHERS 64        /* finds elsewhere: a place is given up */
-#define POLLER_USUAL  1024      /* finds elsewhere: this place has become the usual one */
+#define POLLER_OTHERS 64        /* deeper inner polls that found something: no more adopts */
+#define POLLER_MOVES  64        /* waits at another place: it may become the usual one … */
+#define POLLER_LEADS  8         /* … or so many times those at the usual place */
+#define POLLER_WAITS  2048      /* waits that are counted at a place: then all counts are halved */
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
 
 #define POLLER_ASKS_NS 250000000u /* the longest time between two checks */
@@ -230,37 +234,44 @@ static __always_inline bool is_asking(const struct bpf_poller *poller, uint64_t 
     return poller->asks >= BPF_POLLER_ASKS && now_ns - poller->asked_ns <= POLLER_ASKS_NS;
 }
 
-/* A wait: whether it is where the thread waits most of the time. Arrays on the stack are those of
- * simple calls, which wait for a reply. */
-static __always_inline void note_place(struct bpf_poller *poller, const struct poll_call *call)
+/* Counts a wait of the loop at the usual place, at the other one, or against both: the algorithm of
+ * Misra and Gries (Finding repeated elements, 1982) for two places. */
+static __always_inline void count_place(struct bpf_poller *poller, uint64_t sp)
 {
-    uint64_t sp = call->sp;
-    poller->at_usual = 0;
-    if (is_select(call->number) || call->first - sp < POLLER_STACK)
-        return;
-    if (call->first != poller->usual_object && poller->usual) {
-        poller->usual--;
-        return;
-    }
-    if (sp != poller->usual_sp && sp != poller->unusual_sp) {
-        poller->unusual_sp = sp;
-        poller->unusual = 0;
-    }
-    if (!poller->usual || (sp == poller->unusual_sp && poller->unusual >= POLLER_USUAL))
+    bool is_usual = sp == poller->usual_sp, is_other = sp == poller->other_sp;
+    if (!is_usual && !poller->usual) {
         poller->usual_sp = sp;
-    poller->usual_object = call->first;
-    poller->at_usual = sp == poller->usual_sp;
-    poller->usual += poller->usual < BPF_POLLER_USUAL;
+        poller->usual = 1;
+    } else if (is_usual) {
+        poller->usual++;
+    } else if (is_other) {
+        poller->other++;
+    } else if (!poller->other) {
+        poller->other_sp = sp;
+        poller->other = 1;
+    } else {
+        poller->usual--;
+        poller->other--;
+    }
 }
 
-static __always_inline void note_return(struct bpf_poller *poller, uint64_t sp, uint64_t now_ns,
-                                        bool found)
+/* A wait of the loop, at any array, set or bitmap: a program may move these. */
+static __always_inline void note_place(struct bpf_poller *poller, uint64_t sp)
 {
-    if (poller->at_usual)
-        poller->usual_ns = now_ns;
-    else if (sp == poller->unusual_sp)
-        poller->unusual += found;
-    poller->at_usual = 0;
+    count_place(poller, sp);
+    uint64_t usual_sp = poller->usual_sp, other_sp = poller->other_sp;
+    uint32_t usual = poller->usual, other = poller->other;
+    if (other > usual && (other >= POLLER_MOVES || other >= POLLER_LEADS * usual)) {
+        poller->usual_sp = other_sp;
+        poller->other_sp = usual_sp;
+        poller->usual = other;
+        poller->other = usual;
+    }
+    if (poller->usual >= POLLER_WAITS) {
+        poller->usual /= 2;
+        poller->other /= 2;
+    }
+    poller->elsewhere = poller->usual_sp - sp;
 }
 
 /* A function with a stack of its own: the caller reads the frames of interpreters, too, and the
@@ -280,8 +291,7 @@ static __noinline void poller_polls(const struct moment *now, const struct poll_
     copy_poll_set(&poller->handler_set, call);
     uint64_t fds = poll_set_fds(&poller->handler_set, call);
     bool foreign = !looks && is_foreign(poller, fds);
-    if (!looks)
-        note_place(poller, call);
+    poller->elsewhere = 0;
     if (foreign || (!waits_first && is_in_handler(poller, sp, same, looks)) ||
         is_asking(poller, now->time_ns)) {
         poller->place = BPF_POLLER_IN_HANDLER;
@@ -292,8 +302,10 @@ static __noinline void poller_polls(const struct moment *now, const struct poll_
     poller->place = BPF_POLLER_IN_LOOP;
     if (looks && looks_beside_loop(poller, fds))
         return;
-    if (!looks)
+    if (!looks) {
         poller->looks = poller->look_fds = 0;
+        note_place(poller, sp);
+    }
     poller->may_wait = !looks;
     poller->adopted = poller->foreign = 0;
     if (!same || waits_first || sp > poller->sp)
@@ -343,8 +355,6 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
         poller->sp = call.sp;
     }
     bool in_handler = poller->place == BPF_POLLER_IN_HANDLER;
-    if (!restarts)
-        note_return(poller, call.sp, now->time_ns, call.result > 0);
     poller->interrupted = restarts ? poller->place : BPF_POLLER_AWAY;
     poller->place = BPF_POLLER_AWAY;
     if (in_handler) {
@@ -355,6 +365,8 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     }
     if (poller->seen_ns && now->time_ns - poller->seen_ns > poller->rested_ns)
         poller->rested_ns = now->time_ns - poller->seen_ns;
+    if (call.sp == poller->usual_sp)
+        poller->usual_ns = now->time_ns;
     poller->returned_ns = now->time_ns;
     poller->returns++;
     poller->inner = 0;
