@@ -132,14 +132,9 @@ bool code_takes_lock(const char *name)
 /* To add one: a row. */
 bool code_waits_for_lock(const char *name)
 {
-    static const char *const names[] = {"pthread_mutex_lock",
-                                        "pthread_rwlock_rdlock",
-                                        "pthread_rwlock_wrlock",
-                                        "mtx_lock",
-                                        "g_mutex_lock",
-                                        "_ZN6QMutex4lockEv",
-                                        "_ZN11QBasicMutex4lockEv",
-                                        "SDL_LockMutex"};
+    static const char *const names[] = {
+        "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",   "mtx_lock",
+        "g_mutex_lock",       "_ZN6QMutex4lockEv",     "_ZN11QBasicMutex4lockEv", "SDL_LockMutex"};
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
