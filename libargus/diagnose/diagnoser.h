@@ -142,6 +142,10 @@ struct argus_error *diagnoser_explain_by_setter(struct diagnoser *d, uint32_t ve
 
 /* --- untouched_flags.c --- */
 
+/* Whether another thread of the process of `vertex` is recorded to have written the flag during the
+ * part. */
+bool flag_was_set_by_others(const struct view *view, uint32_t vertex, struct window part,
+                            uint64_t address);
 /* Whether accesses of the flag are recorded in the process of `vertex`, but none of the loop. */
 bool flag_is_of_other_loop(const struct view *view, uint32_t vertex, struct window part,
                            uint64_t address);

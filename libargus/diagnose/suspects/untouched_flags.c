@@ -1,7 +1,7 @@
 /* Watched variables that cannot be what a loop waits for, or were not seen to be. */
 #include "diagnose/diagnoser.h"
 
-static bool touches(const struct view *view, uint32_t vertex, uint64_t address)
+static bool does(const struct view *view, uint32_t vertex, uint64_t address, bool only_writes)
 {
     const struct argus_op *ops;
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -9,8 +9,31 @@ static bool touches(const struct view *view, uint32_t vertex, uint64_t address)
     argus_graph_ops(view->graph, &ops);
     for (uint32_t i = 0; i < v->op_count; i++) {
         uint32_t code = ops[v->first_op + i].code, kind = code >> 24;
-        if ((kind == ARGUS_OP_FLAG_READ || kind == ARGUS_OP_FLAG_WRITE) && (code & 0xffffff) == low)
+        if (((kind == ARGUS_OP_FLAG_READ && !only_writes) || kind == ARGUS_OP_FLAG_WRITE) &&
+            (code & 0xffffff) == low)
             return true;
+    }
+    return false;
+}
+
+static bool touches(const struct view *view, uint32_t vertex, uint64_t address)
+{
+    return does(view, vertex, address, false);
+}
+
+bool flag_was_set_by_others(const struct view *view, uint32_t vertex, struct window part,
+                            uint64_t address)
+{
+    uint32_t waiter = view->vertices[vertex].thread;
+    for (uint32_t i = 0; i < view->thread_count; i++) {
+        const struct argus_thread *t = &view->threads[i];
+        if (i == waiter || t->process != view->threads[waiter].process)
+            continue;
+        for (uint32_t v = timeline_before(view, i, part.start_ns + 1);
+             v != ARGUS_NONE && view->vertices[v].start_ns <= part.end_ns;
+             v = timeline_next(view, v))
+            if (does(view, v, address, true))
+                return true;
     }
     return false;
 }

@@ -69,9 +69,10 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     return looks;
 }
 
-/* The flag that the loop of `vertex` is recorded to have read; NULL: none with a name. */
-static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint32_t vertex,
-                                                   struct window part)
+/* The flag that the loop of `vertex` is recorded to have read, and no other thread to have set
+ * meanwhile; NULL: none with a name. */
+static const struct argus_flag_entry *unset_flag_of_loop(const struct view *view, uint32_t vertex,
+                                                         struct window part)
 {
     const struct argus_op *ops;
     argus_graph_ops(view->graph, &ops);
@@ -80,8 +81,10 @@ static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint
         const struct argus_vertex *piece = &view->vertices[v];
         for (uint32_t i = 0; i < piece->op_count; i++) {
             uint32_t code = ops[piece->first_op + i].code;
-            if (code >> 24 == ARGUS_OP_FLAG_READ)
-                return argus_graph_op_flag(view->graph, v, code);
+            const struct argus_flag_entry *flag =
+                code >> 24 == ARGUS_OP_FLAG_READ ? argus_graph_op_flag(view->graph, v, code) : NULL;
+            if (flag && !flag_was_set_by_others(view, vertex, part, flag->address))
+                return flag;
         }
     }
     return NULL;
@@ -92,7 +95,7 @@ static const struct argus_flag_entry *flag_of_loop(const struct view *view, uint
 static struct argus_error *tell_flag(struct diagnoser *d, uint32_t vertex, struct window part,
                                      const struct argus_code_loop *loop, struct argus_reason *why)
 {
-    const struct argus_flag_entry *flag = flag_of_loop(&d->view, vertex, part);
+    const struct argus_flag_entry *flag = unset_flag_of_loop(&d->view, vertex, part);
     uint32_t former = find_former_write(&d->view, vertex, part);
     if (former == ARGUS_NONE)
         former = find_former_turn(&d->view, vertex, part);
