@@ -83,7 +83,8 @@ bool probe_word_kinds(const char *text, struct probe_spec *ret)
 
 bool probe_word_shape(const char *text, uint32_t *ret)
 {
-    for (uint32_t i = ARGUS_PROBE_QUEUE; i < ARGUS_PROBE_SHAPES; i++) {
+    for (uint32_t i = ARGUS_PROBE_QUEUE; i <= ARGUS_PROBE_NOTE;
+         i++) { /* those behind: hooks only */
         if (strcmp(argus_probe_shape_name(i), text) != 0)
             continue;
         *ret = i;

@@ -85,6 +85,7 @@ static void test_spaces(void **state)
 static const char *const wrong[][2] = {
     {"l queue", "LIBRARY SHAPE SYMBOL"},
     {"l sing f", "unknown shape \"sing\""},
+    {"l flag_write f", "unknown shape \"flag_write\""},
     {"l queue f", "key=… is missing"},
     {"l cancel f", "key=… is missing"},
     {"l handler f", "function=… is missing"},
