@@ -133,8 +133,9 @@ class Python(Live):
         self.recorded(python)
         text = argus("contexts", "--every", "--top=100", "--process", pathlib.Path(python).name[:15], str(self.path)).stdout
         self.assertIn("Worker.step  (python_target.py)", text)
-        lines = [line for line in text.splitlines() if "Worker.step" in line]
-        self.assertTrue(all(" main " in line for line in lines), lines)
+        rows = [line for line in text.splitlines() if "Worker.step  (" in line]
+        self.assertTrue(all(" main " in row for row in rows), rows)
+        self.assertIn("called by Worker.step (python_target.py)", text)
 
     def diagnosed(self, python, mode):
         """The answer for the target when it freezes in this way."""
