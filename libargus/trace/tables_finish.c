@@ -135,10 +135,11 @@ static int compare_code(const void *left, const void *right)
 
 static void finish_code(struct trace_tables *tables)
 {
+    static const uint8_t no_table[1];
     struct argus_code_entry *code = tables->code.data;
     size_t at = 0, kept = 0, count = tables->code.length;
     for (size_t i = 0; i < count; at += code[i++].table_bytes)
-        code[i].table = tables->code_bytes.data + at;
+        code[i].table = tables->code_bytes.data ? tables->code_bytes.data + at : no_table;
     if (count)
         qsort(code, count, sizeof(*code), compare_code);
     for (size_t i = 0; i < count; i++) /* a ring contains them repeatedly */

@@ -135,7 +135,6 @@ class Python(Live):
         self.assertIn("Worker.step  (python_target.py)", text)
         rows = [line for line in text.splitlines() if "Worker.step  (" in line]
         self.assertTrue(all(" main " in row for row in rows), rows)
-        self.assertIn("called by Worker.step (python_target.py)", text)
 
     def diagnosed(self, python, mode):
         """The answer for the target when it freezes in this way."""
