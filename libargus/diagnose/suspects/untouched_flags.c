@@ -1,7 +1,8 @@
 /* Watched variables that cannot be what a loop waits for, or were not seen to be. */
 #include "diagnose/diagnoser.h"
 
-static bool does(const struct view *view, uint32_t vertex, uint64_t address, bool only_writes)
+static bool vertex_touches(const struct view *view, uint32_t vertex, uint64_t address,
+                           bool only_writes)
 {
     const struct argus_op *ops;
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -16,25 +17,25 @@ static bool does(const struct view *view, uint32_t vertex, uint64_t address, boo
     return false;
 }
 
-static bool touches(const struct view *view, uint32_t vertex, uint64_t address)
+static bool thread_touches(const struct view *view, uint32_t thread, struct window part,
+                           uint64_t address, bool only_writes)
 {
-    return does(view, vertex, address, false);
+    for (uint32_t v = timeline_before(view, thread, part.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v))
+        if (vertex_touches(view, v, address, only_writes))
+            return true;
+    return false;
 }
 
 bool flag_was_set_by_others(const struct view *view, uint32_t vertex, struct window part,
                             uint64_t address)
 {
     uint32_t waiter = view->vertices[vertex].thread;
-    for (uint32_t i = 0; i < view->thread_count; i++) {
-        const struct argus_thread *t = &view->threads[i];
-        if (i == waiter || t->process != view->threads[waiter].process)
-            continue;
-        for (uint32_t v = timeline_before(view, i, part.start_ns + 1);
-             v != ARGUS_NONE && view->vertices[v].start_ns <= part.end_ns;
-             v = timeline_next(view, v))
-            if (does(view, v, address, true))
-                return true;
-    }
+    part.end_ns += part.end_ns < UINT64_MAX; /* also what begins when the part ends */
+    for (uint32_t i = 0; i < view->thread_count; i++)
+        if (i != waiter && view->threads[i].process == view->threads[waiter].process &&
+            thread_touches(view, i, part, address, true))
+            return true;
     return false;
 }
 
@@ -43,7 +44,7 @@ static bool was_touched(const struct view *view, uint32_t process, uint64_t addr
     for (uint32_t i = 0; i < view->thread_count; i++) {
         const struct argus_thread *t = &view->threads[i];
         for (uint32_t k = 0; t->process == process && k < t->vertex_count; k++)
-            if (touches(view, t->first_vertex + k, address))
+            if (vertex_touches(view, t->first_vertex + k, address, false))
                 return true;
     }
     return false;
@@ -52,11 +53,7 @@ static bool was_touched(const struct view *view, uint32_t process, uint64_t addr
 static bool was_touched_in_loop(const struct view *view, uint32_t vertex, struct window part,
                                 uint64_t address)
 {
-    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.start_ns + 1);
-         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v))
-        if (touches(view, v, address))
-            return true;
-    return false;
+    return thread_touches(view, view->vertices[vertex].thread, part, address, false);
 }
 
 bool flag_is_of_other_loop(const struct view *view, uint32_t vertex, struct window part,
