@@ -47,10 +47,10 @@ def queued(s, tid, issuer, number, size):
     request(s, issuer, number, size)
 
 
-def syncs(s, ms, others):
+def syncs(s, ms, others, own_inode=600):
     """fsync() of the editor's own file; `others` issues what is in the way."""
     s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=fsync arg1=5")
-    request(s, EDITOR, 0x100, 8192, inode=600)
+    request(s, EDITOR, 0x100, 8192, inode=own_inode)
     s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
     s._record(s.cpus[EDITOR], EDITOR, "object fd=5 inode=600 mode=file")
     others()
@@ -87,6 +87,31 @@ def disk_that_lies_on_another_one():
                          "summary": "probably",
                          "uncertain": "that copier's main thread wrote the data of /var/big that the disk was busy with is a guess",
                          "why": "writes of /var/big, which may be its own, while editor's main thread waited for the disk: 52 MB, 100 %"}
+
+
+@scene
+def disk_of_a_file_with_the_same_inode():
+    """A film of another file system has the inode of the editor's file. The request that ended the wait tells which disk is meant."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+    writes(s, BYSTANDER, 600, "srv", "film", 30)
+    syncs(s, 3000, lambda: [[request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500),
+                             request(s, BYSTANDER, 0x300 + i, 2 << 20, inode=600, disk=OTHER_DISK)] for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
+
+
+@scene
+def disk_of_which_file_is_unknown():
+    """Two files have the inode, others issued their requests, and a request of the file system's own ended the wait. So both disks
+    count."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+    syncs(s, 3000, lambda: [[request(s, FLUSHER, 0x200 + i, 2 << 20, inode=500 if i else 600, disk=OTHER_DISK),
+                             request(s, BYSTANDER, 0x300 + i, 1 << 20, inode=950 if i else 600)] for i in range(50)],
+          own_inode=0)
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "its writes of /var/big while editor's main thread waited for the disk: 103 MB, 65 % of what"}
 
 
 @scene

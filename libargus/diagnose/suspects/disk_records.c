@@ -4,7 +4,8 @@
  *
  * What is stacked on a disk (loop) has requests of its own, and the disk has the same ones again. If
  * the file is known for which the thread waits, only the disk of its requests counts; else requests
- * of all disks do.
+ * of all disks do. A wait knows only the file's inode, which a file of another file system may have,
+ * too: so the request that ended the wait decides, then the thread's own requests.
  */
 #include "diagnose/suspects/disk_records.h"
 
@@ -34,8 +35,9 @@ struct reader {
     const struct argus_trace *trace;
     struct window window;
     struct disk_use *use;
-    uint64_t inode;                   /* whose disk is meant; 0: any */
-    uint32_t device;                  /* that disk; ANY_DEVICE */
+    const struct argus_wait *wait;
+    uint64_t waiter;                  /* the tid of the thread that waits */
+    uint32_t device;                  /* the disk of the file that it waits for; ANY_DEVICE */
     VEC(struct argus_record) records; /* times in ns */
     VEC(struct request) requests;
     struct idmap by_address; /* → index into `requests` */
@@ -182,28 +184,71 @@ static bool on_record(struct reader *reader, const struct argus_record *record)
     return true;
 }
 
-/* The disk with the latest request for the file; ANY_DEVICE: there is none. */
+/* --- the disk that is meant --- */
+
+/* The disk whose completed request for the file ended the wait; ANY_DEVICE: none did. */
+static uint32_t device_of_end(const struct diagnoser *d, const struct argus_wait *wait)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(d->view.graph, &details);
+    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
+        if (details[i].kind == ARGUS_DETAIL_BLOCK && details[i].arg[3] == wait->inode)
+            return DEVICE(details[i].arg[0]);
+    return ANY_DEVICE;
+}
+
+/* What the requests for files with one inode tell: files of different file systems can have the
+ * same. */
+struct candidates {
+    uint32_t device;       /* of the latest request */
+    uint32_t own;          /* of the latest one that the waiting thread issued */
+    uint64_t files;        /* the file system of the first one … */
+    bool found, ambiguous; /* … and whether another one has such a file */
+};
+
+static void note_candidate(struct candidates *candidates, const struct reader *reader,
+                           const struct argus_record *file, uint32_t device)
+{
+    candidates->ambiguous |= candidates->found && candidates->files != file->arg[3];
+    candidates->files = file->arg[3];
+    candidates->found = true;
+    candidates->device = device;
+    if (file->tid == reader->waiter)
+        candidates->own = device;
+}
+
+/* The disk with the requests for the file; ANY_DEVICE: there is none, or not one alone. */
 static bool find_device(struct reader *reader)
 {
     struct idmap devices = {.slots = NULL}; /* by the request's address */
+    struct candidates candidates = {.device = ANY_DEVICE, .own = ANY_DEVICE};
+    uint64_t inode = reader->wait->inode;
     bool good = true;
-    reader->device = ANY_DEVICE;
-    for (size_t i = 0; good && reader->inode && i < reader->records.length; i++) {
+    for (size_t i = 0; good && inode && i < reader->records.length; i++) {
         const struct argus_record *record = &reader->records.data[i];
         if (record->debugid == ARGUS_ID_BLOCK_ISSUED)
             good = idmap_put(&devices, record->arg[0], DEVICE(record->arg[3]));
-        else if (record->debugid == ARGUS_ID_BLOCK_FILE && record->arg[1] == reader->inode)
-            reader->device = idmap_get(&devices, record->arg[0]);
+        else if (record->debugid == ARGUS_ID_BLOCK_FILE && record->arg[1] == inode)
+            note_candidate(&candidates, reader, record, idmap_get(&devices, record->arg[0]));
     }
     idmap_deinit(&devices);
+    if (reader->device == ANY_DEVICE)
+        reader->device = candidates.own;
+    if (reader->device == ANY_DEVICE && !candidates.ambiguous)
+        reader->device = candidates.device;
     return good;
 }
 
-struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint64_t inode,
+struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint32_t vertex,
                                   struct disk_use *ret)
 {
-    struct reader reader = {
-        .trace = argus_graph_trace(d->view.graph), .window = window, .use = ret, .inode = inode};
+    const struct argus_vertex *v = &d->view.vertices[vertex];
+    struct reader reader = {.trace = argus_graph_trace(d->view.graph),
+                            .window = window,
+                            .use = ret,
+                            .wait = &v->wait,
+                            .waiter = d->view.threads[v->thread].tid,
+                            .device = v->wait.inode ? device_of_end(d, &v->wait) : ANY_DEVICE};
     *ret = (struct disk_use){.bytes = 0};
     struct argus_error *error = read_records(&reader);
     bool good = !error && find_device(&reader);

@@ -17,10 +17,11 @@ struct disk_use {
     VEC(struct disk_user) users;
 };
 
-/* Adds up the requests that were in progress in `window`. `inode`: the file for which a thread
- * waited; if it had requests then, only those of its disk count. 0: none. `*ret` must be freed also
- * after an error. */
-struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint64_t inode,
+/* Adds up the requests that were in progress in `window`, while the thread of `vertex` waited for a
+ * disk. If it waited for a file that had requests then, only those of its disk count, unless files
+ * of several file systems have this inode, and nothing tells which one is meant. `*ret` must be freed
+ * also after an error. */
+struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint32_t vertex,
                                   struct disk_use *ret);
 
 #endif

@@ -251,7 +251,7 @@ struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struc
     struct disk_use use;
     struct shares shares = {.d = d,
                             .process = d->view.threads[d->view.vertices[vertex].thread].process};
-    struct argus_error *error = disk_use_read(d, part, d->view.vertices[vertex].wait.inode, &use);
+    struct argus_error *error = disk_use_read(d, part, vertex, &use);
     if (!error && !make_shares(&shares, &use, part))
         error = argus_error_memory();
     const struct share *first = error ? NULL : taker(&shares);
