@@ -185,8 +185,18 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
-def game(looks, rests=False):
-    """A loop that draws, looks for input and sleeps, 60 times, between its waits for the display server's replies."""
+def draw(s, call):
+    """Looks for input by `call`, draws and sleeps."""
+    if call:
+        s.raw(s.editor, f"syscall_start nr={call} arg1=6")
+        s.raw(s.editor, f"syscall_end nr={call} result=0")
+    s.for_ms(3)
+    s.sleep(s.editor, 47)
+
+
+def game(looks, rests=False, call="pselect6", before=""):
+    """A loop that draws, looks for input and sleeps, 60 times, between its waits for the display server's replies. It did so `before` by this
+    call."""
     s = Loop()
     if rests:
         s.for_ms(400)
@@ -194,12 +204,13 @@ def game(looks, rests=False):
         s.home()
     loop_that_is_told(s)
     s.key()
+    for _ in range(10 if before else 0):
+        draw(s, before)
+    if before:
+        s.home()
+        s.key()
     for i in range(60):
-        if i < looks:
-            s.raw(s.editor, "syscall_start nr=pselect6 arg1=6")
-            s.raw(s.editor, "syscall_end nr=pselect6 result=0")
-        s.for_ms(3)
-        s.sleep(s.editor, 47)
+        draw(s, call if i < looks else None)
     s.home()
     s.key()
     s.home()
@@ -208,9 +219,10 @@ def game(looks, rests=False):
 
 @scene
 def loop_that_only_looks():
-    """It is awake all the time, unless it looks no more, or has a loop in which it rests."""
+    """It is awake all the time, unless it looks no more, has a loop in which it rests, or looks in another way than before."""
     frozen = [hang(type="RepeatedYield")]
-    return [game(60), game(8), game(60, rests=True)], [([], []), ([], frozen), ([], frozen)]
+    return [game(60), game(8), game(60, rests=True), game(60, before="pselect6"), game(60, call="poll", before="pselect6")], \
+        [([], []), ([], frozen), ([], frozen), ([], []), ([], frozen)]
 
 
 def start_viewer(s, name="viewer"):

@@ -6,7 +6,7 @@
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
  *     a prompt); or
  *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps by
- *     a timer between its frames), and it looked all the time;
+ *     a timer between its frames), and it looked all the time as it does at other times;
  *   - it reads its standard input: the program that started it writes there what to do next; or
  *   - it waits in the poll that no other poll of the thread is around, and all processes to which it
  *     sent something have sent something since; and it started no process that could end the wait.
@@ -95,6 +95,22 @@ static bool looks_throughout(const struct argus_hang *hang, const struct argus_v
     return last_ns + LONGEST_LOOK_NS >= hang->end_ns;
 }
 
+/* Whether the thread looks in this way at other times, too. If it looks only in other ways then, a
+ * handler waits for an answer in this way. */
+static bool looks_usually(const struct argus_hang *hang, const struct argus_visits *kind,
+                          const struct argus_visits *visits, size_t count)
+{
+    bool otherwise = false;
+    for (size_t i = 0; i < count; i++) {
+        if (visits[i].first_ns >= hang->start_ns && visits[i].last_ns <= hang->end_ns)
+            continue;
+        if (visits[i].syscall == kind->syscall && visits[i].object == kind->object)
+            return true;
+        otherwise = true;
+    }
+    return !otherwise;
+}
+
 /* A thread that rests in a poll has its loop there; its handlers may look for something else. */
 static bool only_looks(const struct view *view, const struct habits *habits,
                        const struct argus_hang *hang)
@@ -108,7 +124,8 @@ static bool only_looks(const struct view *view, const struct habits *habits,
     for (size_t i = 0, kinds = 0; i < count && kinds < MOST_LOOKS; i++) {
         if (visits[i].last_ns < hang->start_ns)
             continue;
-        if (looks_throughout(hang, &visits[i], visits + count))
+        if (looks_throughout(hang, &visits[i], visits + count) &&
+            looks_usually(hang, &visits[i], visits, count))
             return true;
         kinds++;
     }
