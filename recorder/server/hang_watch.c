@@ -216,6 +216,15 @@ static bool takes_input(const struct hang_watch *watch, const struct backend_pol
            system->has_display(inner, poller->pid);
 }
 
+/* Whether a handler's poll has found input several times, and takes it from a display by a connection
+ * that is not the loop's: then it is the dialog of another toolkit. */
+static bool has_own_display(const struct hang_watch *watch, const struct backend_poller *poller)
+{
+    struct poll_set own = poll_set_without(&poller->handler_set, &poller->loop_set);
+    return poller->polling_in_handler && poller->served >= SERVING && own.count &&
+           watch->system->has_display(&own, poller->pid);
+}
+
 /* Whether a thread that has polled inside a handler may be working normally. */
 static bool may_serve(const struct hang_watch *watch, const struct backend_poller *poller,
                       const struct away *away, uint64_t now_ns)
@@ -227,7 +236,7 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
     if (poller->polling_in_handler && watch->system->has_display(&poller->loop_set, poller->pid) &&
         is_deaf(watch, &poller->handler_set, poller->pid))
         return false;
-    if (watch->system->is_ready(&poller->loop_set, poller->pid))
+    if (watch->system->is_ready(&poller->loop_set, poller->pid) && !has_own_display(watch, poller))
         return false;
     bool sure = poller->tid == poller->pid && poller->returns >= SURE_RETURNS;
     return !sure || poller->served >= SERVING || !away->has_window;

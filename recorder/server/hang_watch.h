@@ -12,7 +12,8 @@
  * A handler that polls is outside the loop's own poll, but it may be a nested loop (a modal
  * dialog), or the program may have moved on to another loop. Time in a handler's polls counts as a
  * hang in these cases:
- * - input for the loop's own poll is pending;
+ * - input for the loop's own poll is pending, and the handler's does not serve a window of another
+ *   connection to a display server (a dialog of another toolkit);
  * - the thread is a main thread whose loop has returned often, and hardly anything ends the polls
  *   in the handler: then the user may not have given any input yet.
  *

@@ -62,3 +62,27 @@ bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer)
     poll_set_each(outer, is_in, &wanted);
     return wanted.found;
 }
+
+struct difference {
+    const struct poll_set *other;
+    struct poll_set *ret;
+};
+
+static bool add_if_missing(void *context, int fd)
+{
+    const struct difference *difference = context;
+    struct wanted wanted = {.set = difference->other};
+    struct poll_set *ret = difference->ret;
+    if (!is_in(&wanted, fd))
+        ret->words[ret->count++] = (uint32_t)fd | (uint64_t)POLLIN << 32;
+    return ret->count < POLL_SET_MOST;
+}
+
+struct poll_set poll_set_without(const struct poll_set *set, const struct poll_set *other)
+{
+    struct poll_set made = {.object = set->object, .kind = POLL_SET_ARRAY};
+    struct difference difference = {other, &made};
+    if (poll_set_is_listed(other))
+        poll_set_each(set, add_if_missing, &difference);
+    return made;
+}

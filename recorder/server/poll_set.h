@@ -33,6 +33,10 @@ static inline bool poll_set_is_listed(const struct poll_set *set)
  * unknown. */
 bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer);
 
+/* The descriptors of `set`, an array or bitmap, that `other` does not wait for; none if `other` is not
+ * listed. */
+struct poll_set poll_set_without(const struct poll_set *set, const struct poll_set *other);
+
 /* Calls `use` with each descriptor of an array or bitmap that is waited for as input, until it
  * returns false. */
 void poll_set_each(const struct poll_set *set, bool (*use)(void *context, int fd), void *context);

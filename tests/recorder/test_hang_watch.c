@@ -292,6 +292,20 @@ static void a_poll_that_takes_the_display_is_none(void **state)
     assert_int_equal(hang_watch_seen(*state), 1);
 }
 
+/* FLTK's window has events that nobody reads while a dialog of GTK is open, which has its own connection. */
+static void a_dialog_of_another_toolkit_is_none(void **state)
+{
+    struct backend_poller loop = inside_since(1000 * MS);
+    loop.loop_set.object = loop.handler_set.object = DISPLAY;
+    loop.served = 3;
+    ready = true;
+    look_between(*state, &loop, 1, 1000 * MS, 60000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    loop.handler_set.words[0] = loop.loop_set.words[0]; /* only one of the loop's own */
+    look_between(*state, &loop, 1, 60200 * MS, 63000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
 /* It had polls in a handler that found input, like a nested loop, and then does not poll any more.
  * */
 static void a_nested_loop_that_stays_away_is_one(void **state)
@@ -520,6 +534,7 @@ int main(void)
         WATCH_TEST(a_poll_that_takes_keys_is_none),
         WATCH_TEST(a_call_that_takes_keys_meanwhile_is_away),
         WATCH_TEST(a_poll_that_takes_the_display_is_none),
+        WATCH_TEST(a_dialog_of_another_toolkit_is_none),
         WATCH_TEST(a_nested_loop_that_stays_away_is_one),
         WATCH_TEST(another_loop_is_one_while_input_lies_there),
         WATCH_TEST(what_nobody_waits_for_is_none),

@@ -37,6 +37,22 @@ static void sets_that_cover(void **state)
     assert_true(poll_set_covers(&handler, &loop));
 }
 
+static void descriptors_of_one_set_only(void **state)
+{
+    (void)state;
+    struct poll_set loop = {
+        .kind = POLL_SET_ARRAY, .count = 2, .words = {3 | 1ull << 32, 5 | 1ull << 32}};
+    struct poll_set bits = {.kind = POLL_SET_BITS, .count = 2, .words = {1 << 5 | 1 << 9, 2}};
+    struct poll_set epoll = {.kind = POLL_SET_EPOLL, .object = 5};
+    struct poll_set rest = poll_set_without(&bits, &loop);
+    assert_int_equal(rest.count, 2);
+    assert_int_equal((uint32_t)rest.words[0], 9);
+    assert_int_equal((uint32_t)rest.words[1], 65);
+    assert_int_equal(poll_set_without(&loop, &loop).count, 0);
+    assert_int_equal(poll_set_without(&loop, &epoll).count, 0);
+    assert_int_equal(poll_set_without(&epoll, &loop).count, 0);
+}
+
 static void what_lies_in_a_pipe_is_ready(void **state)
 {
     (void)state;
@@ -231,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_that_cover),
+        cmocka_unit_test(descriptors_of_one_set_only),
         cmocka_unit_test(what_lies_in_a_pipe_is_ready),
         cmocka_unit_test(a_line_typed_ahead_is_not_ready),
         cmocka_unit_test(keys_at_a_terminal_are_typed),
