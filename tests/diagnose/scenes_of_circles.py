@@ -1,4 +1,6 @@
 """Threads that wait for each other."""
+from hang_scene import Loop
+from hangs_in_handlers import AT_HOME, inside
 from scene import Scene
 from scenes import chain, rounds, scene
 
@@ -102,3 +104,48 @@ def idle_threads_are_no_circle():
     s.at(s.now / 1e6 + 4000)
     s.thread(90, "idler")
     return s, "app", {"type": "LongWait", "root": ("app", "LongWait"), "only": {"app"}, "path": ["app"]}
+
+
+PAGE, MESSENGER, BROWSER, TYPIST = 10, 11, 20, 30
+NESTED = inside(0x40a000, 0x409000)
+
+
+def browser_rests(s, others=()):
+    s.wait(BROWSER, "poll", frames=AT_HOME)
+    s.for_ms(30)
+    for other in others:
+        other()
+    s.interrupt(TYPIST)
+    s.wake(TYPIST, BROWSER)
+    s.wait(TYPIST, "read")
+
+
+@scene
+def page_asks_a_browser_that_waits_in_turns():
+    """The browser answers the page's messenger after it has waited in a handler, half a second at a time. The messenger waits for whatever may
+    come, and not for the page, which had used it last."""
+    s = Loop(begun=False)
+    for tid, name, pid in ((PAGE, "page", PAGE), (MESSENGER, "messenger", PAGE), (BROWSER, "browser", None), (TYPIST, "typist", None)):
+        s.thread(tid, name, pid)
+    s.wait(TYPIST, "read")
+    for _ in range(5):
+        s.wait(MESSENGER, "epoll_wait")
+        browser_rests(s, [lambda: s.wake(PAGE, MESSENGER)])
+    s.wait(MESSENGER, "epoll_wait")
+    s.wait(PAGE, "read", fd=3)
+    s.for_ms(10)
+    s.wake(BROWSER, MESSENGER)
+    s.wake(MESSENGER, PAGE)
+    s.wait(MESSENGER, "epoll_wait")
+    s.wait(PAGE, "futex", condition=True)
+    for _ in range(5):
+        s.wait(BROWSER, "poll", fd=0x7000, frames=NESTED, timeout=True)
+        s.for_ms(600)
+        s.timer(BROWSER)
+    s.wake(BROWSER, MESSENGER)
+    s.wake(MESSENGER, PAGE, call="futex")
+    s.wait(MESSENGER, "epoll_wait")
+    for _ in range(3):
+        browser_rests(s)
+        s.sleep(PAGE, 20)
+    return s, "page", {"type": "LongWait", "root": ("browser", "LongWait"), "only": {"browser"}}
