@@ -53,8 +53,6 @@ struct examined {
 
 struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thread,
                                          struct window window);
-/* Whether a thread whose home wait is known did not come back to it in the window. */
-bool diagnoser_was_away(const struct diagnoser *d, uint32_t thread, struct window window);
 
 /* --- culprits.c --- */
 

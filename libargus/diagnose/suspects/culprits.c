@@ -1,15 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/overlap.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/reasons.h"
 #include "diagnose/suspects/spin_loop.h"
 
-#define KNOWN_NS        200000000ull /* of a thread's life, to know its normal behaviour */
-#define AT_HOME_PERCENT 5u           /* of a window: then a thread came back to its loop */
+#define KNOWN_NS 200000000ull /* of a thread's life, to know its normal behaviour */
 
 /* Whether a thread yielded just as much in an equal time before the window, or since it was first
  * seen: then this is its normal behaviour (a daemon that polls every few milliseconds), and no
@@ -56,26 +54,6 @@ struct examined diagnoser_examine_thread(const struct diagnoser *d, uint32_t thr
                         always_yields(view, thread, window);
     }
     return examined;
-}
-
-bool diagnoser_was_away(const struct diagnoser *d, uint32_t thread, struct window window)
-{
-    const struct view *view = &d->view;
-    struct habits habits;
-    uint64_t home_ns = 0;
-    bool has_home = false, known = habits_find(view, thread, &habits);
-    for (size_t i = 0; known && i < habits.items.length; i++)
-        has_home |= habits.items.data[i].home;
-    uint32_t v = has_home ? timeline_before(view, thread, window.start_ns + 1) : ARGUS_NONE;
-    for (; v != ARGUS_NONE && view->vertices[v].start_ns < window.end_ns;
-         v = timeline_next(view, v)) {
-        const struct habit *habit = habits_of(&habits, &view->vertices[v]);
-        if (habit && habit->home)
-            home_ns += overlap_ns(window.start_ns, window.end_ns, view->vertices[v].end_ns,
-                                  timeline_wait_end(view, v));
-    }
-    habits_deinit(&habits);
-    return has_home && home_ns < window_ns(window) / 100 * AT_HOME_PERCENT;
 }
 
 static bool is_culprit(const struct diagnoser *d, uint32_t vertex)

@@ -392,16 +392,6 @@ static void note_worker(struct search *search, const struct suspect *suspect,
     search->shared.again = false;
 }
 
-/* Whether the suspect should have ended the searched wait, whatever it did in many waits: it is a child,
- * or it ended the wait when it came back to its loop. */
-static bool must_end_wait(const struct search *search, uint32_t thread, unsigned why)
-{
-    const struct diagnoser *d = search->shared.d;
-    return d->view.vertices[search->position->vertex].wait.kind == ARGUS_WAIT_CHILD ||
-           (why == ARGUS_REASON_ENDED_LATER &&
-            diagnoser_was_away(d, thread, search->position->window));
-}
-
 /* Examines the new suspects, from `row` of the evidence; NULL: from other evidence. */
 static struct argus_error *try_suspects(struct search *search, const struct evidence *row)
 {
@@ -412,7 +402,7 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
         struct examined examined = diagnoser_examine_thread(d, suspect.thread, position->window);
-        if (examined.in_pieces && must_end_wait(search, suspect.thread, suspect.why))
+        if (examined.in_pieces && suspect_must_end(&search->shared, &suspect, position->window))
             examined.abnormal = true;
         if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
             examined.idle = came_back(search, &suspect, examined.figures.vertex) ||

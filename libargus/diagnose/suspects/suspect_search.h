@@ -55,6 +55,11 @@ uint32_t first_piece(const struct suspect_search *search);
 uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_t server,
                                struct window wait);
 
+/* Whether the suspect should have ended the searched wait, whatever it did in many short waits in the
+ * window. must_end.c. */
+bool suspect_must_end(const struct suspect_search *search, const struct suspect *suspect,
+                      struct window window);
+
 /* --- evidence that has a file of its own --- */
 struct argus_error *find_asked(struct suspect_search *search);      /* asked.c */
 struct argus_error *find_unanswered(struct suspect_search *search); /* no_answer.c */
