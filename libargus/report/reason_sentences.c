@@ -76,6 +76,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
                                        "by {thread}, which had ended before the loop",
     [ARGUS_REASON_FLAG_SETTER_USUAL] = "it waits for {name}, which no thread set meanwhile{last}, "
                                        "by {thread}, which did nothing unusual meanwhile",
+    [ARGUS_REASON_FLAG_NOT_ENOUGH] = "it waits for {name}, and what was stored there meanwhile did "
+                                     "not end the loop{last}, by {thread}",
     [ARGUS_REASON_FLAG_NEVER_SET] =
         "it waits for the data flag {name}, which no thread set meanwhile, nor is known to have "
         "set before{writers}; a recording of a run without the hang shows which thread should set "

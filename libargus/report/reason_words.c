@@ -214,7 +214,8 @@ static void put_last(struct wording *to)
         return;
     put(to, "; it was last %s ", write->is_turn ? "changed" : "set");
     put_duration(to, write->ago_ns);
-    put(to, " before the loop%s%s", write->place ? ", in " : "", write->place ? write->place : "");
+    put(to, " %s%s%s", write->is_within ? "after the loop had begun" : "before the loop",
+        write->place ? ", in " : "", write->place ? write->place : "");
 }
 
 /* --- what the code of a loop tells --- */

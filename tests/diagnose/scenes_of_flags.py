@@ -312,3 +312,127 @@ def flag_of_another_loop():
     s.wake(30, 10)
     return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
                       "uncertain": "decoded in app was watched, but the loop did not read it"}
+
+
+def two_watched(s):
+    """The loop also looks at a second variable, which the loader sets."""
+    s.thread(12, "loader", pid=10)
+    s.wait(12, "read", fd=7)
+    s.tables.append('flag 2 10 0x7100 "loaded in app" bytes 4')
+
+
+def ask_both(s, value, forgets=False):
+    s.wake(30, 10)
+    s.wake(10, 12)
+    request(s, 10, 11)
+    s.flag(12, value, write=True, address=0x7100)
+    s.wait(12, "read", fd=7)
+    if not forgets:
+        s.flag(11, value, write=True)
+    s.wait(11, "read")
+    s.for_ms(8)
+    s.timer(10)
+    s.flag(10, value, address=0x7100)
+    s.flag(10, value - 1 if forgets else value)
+
+
+@scene
+def two_flags_of_which_one_was_set():
+    """The loader sets its flag at the beginning of the hang; the decoder forgets the other one."""
+    s = begin()
+    two_watched(s)
+    for value in (1, 2, 3):
+        ask_both(s, value)
+        rest(s, 10)
+    ask_both(s, 4, forgets=True)
+    for _ in range(300):
+        s.sleep(10, 10)
+        s.flag(10, 4, address=0x7100)
+        s.flag(10, 3)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "without setting decoded in app; it was last set"}
+
+
+@scene
+def two_flags_that_were_never_set():
+    """Nothing tells which of the two the loop waits for."""
+    s = begin()
+    two_watched(s)
+    s.wake(30, 10)
+    for _ in range(300):
+        s.sleep(10, 10)
+        s.flag(10, 0, address=0x7100)
+        s.flag(10, 0)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
+                      "why": "it waits for a data flag that another thread sets"}
+
+
+@scene
+def flag_whose_neighbours_were_stored():
+    """The decoder stores other bits of the flag's byte, by other code, and forgets the bit."""
+    s = begin()
+    answered_requests(s, pc=0x5000)
+    s.wake(30, 10)
+    request(s, 10, 11)
+    s.timer(10)
+    looks(s, 10, 3, 5)
+    s.flag(11, 8, write=True, pc=0x4000)
+    s.wait(11, "read")
+    looks(s, 10, 8, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "went back to its wait for requests (read fd 5) without setting decoded in app; it was last set"}
+
+
+def count_up(s, value, also_helper):
+    """The decoder and the helper each increase the counter, while the app looks whether it has all."""
+    s.wake(30, 10)
+    s.wake(10, 12)
+    request(s, 10, 11)
+    s.timer(10)
+    looks(s, 10, value - 2, 2)
+    s.flag(11, value - 1, write=True, pc=0x5000)
+    s.wait(11, "read")
+    if also_helper:
+        s.flag(12, value, write=True, pc=0x5000)
+    s.wait(12, "read")
+    looks(s, 10, value if also_helper else value - 1, 1)
+
+
+@scene
+def counter_that_one_of_two_forgot():
+    """The decoder counted its piece of work, the helper did not."""
+    s = begin()
+    s.thread(12, "helper", pid=10)
+    s.wait(12, "read")
+    for value in (2, 4, 6):
+        count_up(s, value, True)
+        rest(s, 10)
+    count_up(s, 8, False)
+    looks(s, 10, 7, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "LongWait"), "path": ["app", "app"],
+                      "why": "without setting decoded in app; it was last set"}
+
+
+@scene
+def counter_that_is_too_small():
+    """Both counted; which of them left out a piece of work is not known."""
+    s = begin()
+    s.thread(12, "helper", pid=10)
+    s.wait(12, "read")
+    for value in (2, 4, 6, 8):
+        count_up(s, value, True)
+        if value < 8:
+            rest(s, 10)
+    looks(s, 10, 8, 300)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
+                      "why": "what was stored there meanwhile did not end the loop; it was last set"}

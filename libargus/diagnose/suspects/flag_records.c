@@ -45,8 +45,8 @@ static struct argus_error *read_near(struct flag_search *search)
     return chunk_records_read_window(search->trace, near, look_at_all, search);
 }
 
-struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
-                                      char **ret)
+struct argus_error *flag_record_code(struct diagnoser *d, const struct flag_access_at *access,
+                                     uint64_t *ret)
 {
     const struct argus_vertex *v = &d->view.vertices[access->vertex];
     struct flag_search search = {.trace = argus_graph_trace(d->view.graph),
@@ -54,15 +54,61 @@ struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_acc
                                  .address = access->address,
                                  .time_ns = access->time_ns,
                                  .distance_ns = NEAR_NS};
+    *ret = 0;
+    struct argus_error *error = search.address && search.trace ? read_near(&search) : NULL;
+    if (!error && search.found)
+        *ret = ARGUS_FLAG_PC(search.where);
+    return error;
+}
+
+struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
+                                      char **ret)
+{
+    uint64_t pc = 0;
     *ret = NULL;
-    if (!search.address || !d->symbols)
-        return NULL;
-    struct argus_error *error = read_near(&search);
-    uint64_t pc = ARGUS_FLAG_PC(search.where);
-    /* x86 reports the address behind the instruction, as if it were a return address */
-    bool is_behind = argus_trace_header(search.trace)->arch != ARGUS_ARCH_AARCH64;
-    if (error || !search.found || !pc)
+    struct argus_error *error = d->symbols ? flag_record_code(d, access, &pc) : NULL;
+    if (error || !pc)
         return error;
-    *ret = text_code_place(d, v, pc, is_behind);
+    /* x86 reports the address behind the instruction, as if it were a return address */
+    bool is_behind =
+        argus_trace_header(argus_graph_trace(d->view.graph))->arch != ARGUS_ARCH_AARCH64;
+    *ret = text_code_place(d, &d->view.vertices[access->vertex], pc, is_behind);
     return *ret ? NULL : argus_error_memory();
+}
+
+struct write_search {
+    const struct argus_trace *trace;
+    uint64_t tid, address, code;
+    struct window part;
+    bool found;
+};
+
+static bool look_for_write(void *context, struct argus_record *records, size_t count)
+{
+    struct write_search *search = context;
+    for (size_t i = 0; i < count && !search->found; i++) {
+        const struct argus_record *record = &records[i];
+        if (record->debugid != ARGUS_ID_FLAG_WRITE || record->tid != search->tid ||
+            record->arg[0] != search->address ||
+            (search->code && ARGUS_FLAG_PC(record->arg[2]) != search->code))
+            continue;
+        uint64_t ns = argus_trace_ticks_to_ns(search->trace, record->timestamp);
+        search->found = ns >= search->part.start_ns && ns < search->part.end_ns;
+    }
+    return true;
+}
+
+struct argus_error *flag_records_has_write(struct diagnoser *d, uint32_t thread, uint64_t address,
+                                           uint64_t code, struct window part, bool *ret)
+{
+    struct write_search search = {.trace = argus_graph_trace(d->view.graph),
+                                  .tid = d->view.threads[thread].tid,
+                                  .address = address,
+                                  .code = code,
+                                  .part = part};
+    struct argus_error *error =
+        search.trace ? chunk_records_read_window(search.trace, part, look_for_write, &search)
+                     : NULL;
+    *ret = search.found;
+    return error;
 }

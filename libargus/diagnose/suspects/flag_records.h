@@ -15,4 +15,12 @@ struct flag_access_at {
 struct argus_error *flag_record_place(struct diagnoser *d, const struct flag_access_at *access,
                                       char **ret);
 
+/* The address of that code; 0: not known. */
+struct argus_error *flag_record_code(struct diagnoser *d, const struct flag_access_at *access,
+                                     uint64_t *ret);
+
+/* Whether `thread` wrote the variable at `address` in `part` by the code at `code` (0: by any). */
+struct argus_error *flag_records_has_write(struct diagnoser *d, uint32_t thread, uint64_t address,
+                                           uint64_t code, struct window part, bool *ret);
+
 #endif

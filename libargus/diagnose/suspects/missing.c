@@ -137,7 +137,7 @@ static bool follow_edges(struct search *search, uint32_t taker, bool messages, b
         bool is_message = edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
         size_t before = search->suspects.length;
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
-            is_message != messages)
+            is_message != messages || edge_is_store_for(view, edge, search->position))
             continue;
         *ret_passed_on = true;
         if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
@@ -185,7 +185,7 @@ static bool came_back(const struct search *search, const struct suspect *suspect
         return true;
     bool is_open = second->kind == ARGUS_WAIT_READ || second->kind == ARGUS_WAIT_POLL;
     return is_open && first->object == second->object && first->inode == second->inode &&
-           !has_sent_anything(view, taker, vertex);
+           !has_sent_anything(view, taker, vertex, search->position);
 }
 
 /* Adds the client that occupies an idle `server`, so that the server left the request unread; false

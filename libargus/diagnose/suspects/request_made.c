@@ -86,14 +86,23 @@ uint32_t request_find_taker(const struct view *view, uint32_t waiter, uint32_t t
     return ARGUS_NONE;
 }
 
-bool has_sent_anything(const struct view *view, uint32_t first, uint32_t last)
+bool edge_is_store_for(const struct view *view, const struct argus_edge *edge,
+                       const struct walk_position *position)
+{
+    return edge->kind == ARGUS_EDGE_FLAG && edge->from_ns >= position->window.start_ns &&
+           view->vertices[edge->to].thread == view->vertices[position->vertex].thread;
+}
+
+bool has_sent_anything(const struct view *view, uint32_t first, uint32_t last,
+                       const struct walk_position *position)
 {
     for (uint32_t v = first; v <= last; v++) {
         const uint32_t *out;
         size_t count = argus_graph_out_edges(view->graph, v, &out);
         for (size_t i = 0; i < count; i++) {
-            uint8_t kind = view->edges[out[i]].kind;
-            if (kind != ARGUS_EDGE_SEQUENCE && kind != ARGUS_EDGE_TIMER)
+            const struct argus_edge *edge = &view->edges[out[i]];
+            if (edge->kind != ARGUS_EDGE_SEQUENCE && edge->kind != ARGUS_EDGE_TIMER &&
+                !edge_is_store_for(view, edge, position))
                 return true;
         }
     }

@@ -1,5 +1,7 @@
 #include "diagnose/suspects/turned_flag.h"
 
+#include "diagnose/suspects/watched_flag.h"
+
 enum {
     BEFORE_LOOP = 3,        /* vertices before a loop in which it may have been handed over */
     MAX_LOOK_BACK = 100000, /* vertices */
@@ -36,18 +38,6 @@ static uint32_t turn_from(const struct view *view, uint32_t vertex)
     return ARGUS_NONE;
 }
 
-static bool writes(const struct view *view, uint32_t vertex, uint64_t address)
-{
-    const struct argus_op *ops;
-    const struct argus_vertex *v = &view->vertices[vertex];
-    argus_graph_ops(view->graph, &ops);
-    for (uint32_t i = 0; i < v->op_count; i++)
-        if (ops[v->first_op + i].code ==
-            (ARGUS_OP_FLAG_WRITE << 24 | (uint32_t)(address & 0xffffff)))
-            return true;
-    return false;
-}
-
 uint32_t find_late_turn(const struct view *view, uint32_t vertex, struct window part)
 {
     uint64_t since_ns = part.end_ns - window_ns(part) / 100 * END_PERCENT;
@@ -78,7 +68,7 @@ uint32_t find_former_turn(const struct view *view, uint32_t vertex, struct windo
          v = timeline_next(view, v)) {
         if (turn_from(view, v) != ARGUS_NONE)
             is_open = false;
-        else if (writes(view, v, address))
+        else if (vertex_writes_flag(view, v, address))
             is_open = true;
     }
     return is_open ? former : ARGUS_NONE;

@@ -1,8 +1,8 @@
 /* Watched variables that cannot be what a loop waits for, or were not seen to be. */
 #include "diagnose/diagnoser.h"
+#include "diagnose/suspects/watched_flag.h"
 
-static bool vertex_touches(const struct view *view, uint32_t vertex, uint64_t address,
-                           bool only_writes)
+static bool vertex_touches(const struct view *view, uint32_t vertex, uint64_t address)
 {
     const struct argus_op *ops;
     const struct argus_vertex *v = &view->vertices[vertex];
@@ -10,19 +10,19 @@ static bool vertex_touches(const struct view *view, uint32_t vertex, uint64_t ad
     argus_graph_ops(view->graph, &ops);
     for (uint32_t i = 0; i < v->op_count; i++) {
         uint32_t code = ops[v->first_op + i].code, kind = code >> 24;
-        if (((kind == ARGUS_OP_FLAG_READ && !only_writes) || kind == ARGUS_OP_FLAG_WRITE) &&
-            (code & 0xffffff) == low)
+        if ((kind == ARGUS_OP_FLAG_READ || kind == ARGUS_OP_FLAG_WRITE) && (code & 0xffffff) == low)
             return true;
     }
     return false;
 }
 
-static bool thread_touches(const struct view *view, uint32_t thread, struct window part,
-                           uint64_t address, bool only_writes)
+/* The vertex in which a part of the thread's life begins may have ended before that: it waits then. */
+static bool thread_writes(const struct view *view, uint32_t thread, struct window part,
+                          uint64_t address)
 {
     for (uint32_t v = timeline_before(view, thread, part.start_ns + 1);
          v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v))
-        if (vertex_touches(view, v, address, only_writes))
+        if (view->vertices[v].end_ns >= part.start_ns && vertex_writes_flag(view, v, address))
             return true;
     return false;
 }
@@ -34,7 +34,7 @@ bool flag_was_set_by_others(const struct view *view, uint32_t vertex, struct win
     part.end_ns += part.end_ns < UINT64_MAX; /* also what begins when the part ends */
     for (uint32_t i = 0; i < view->thread_count; i++)
         if (i != waiter && view->threads[i].process == view->threads[waiter].process &&
-            thread_touches(view, i, part, address, true))
+            thread_writes(view, i, part, address))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ static bool was_touched(const struct view *view, uint32_t process, uint64_t addr
     for (uint32_t i = 0; i < view->thread_count; i++) {
         const struct argus_thread *t = &view->threads[i];
         for (uint32_t k = 0; t->process == process && k < t->vertex_count; k++)
-            if (vertex_touches(view, t->first_vertex + k, address, false))
+            if (vertex_touches(view, t->first_vertex + k, address))
                 return true;
     }
     return false;
@@ -53,7 +53,11 @@ static bool was_touched(const struct view *view, uint32_t process, uint64_t addr
 static bool was_touched_in_loop(const struct view *view, uint32_t vertex, struct window part,
                                 uint64_t address)
 {
-    return thread_touches(view, view->vertices[vertex].thread, part, address, false);
+    for (uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v))
+        if (vertex_touches(view, v, address))
+            return true;
+    return false;
 }
 
 bool flag_is_of_other_loop(const struct view *view, uint32_t vertex, struct window part,

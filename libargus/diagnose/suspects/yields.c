@@ -23,13 +23,14 @@
 #include "diagnose/suspects/slow_loop.h"
 #include "diagnose/suspects/spin_loop.h"
 #include "diagnose/suspects/turned_flag.h"
+#include "diagnose/suspects/watched_flag.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
  * last of them or just after it. */
 #define MAX_VERTICES 64
 
-/* The latest write of a flag in `window` that the loop around `vertex` read: an edge; ARGUS_NONE:
- * none. */
+/* The latest write of a flag in `window` that the loop around `vertex` read and that may have ended it: an
+ * edge; ARGUS_NONE: none. */
 static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
 {
     uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
@@ -49,7 +50,9 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
             break;
         v = timeline_next(view, v);
     }
-    return found;
+    bool is_end =
+        found != ARGUS_NONE && !loop_went_on(view, vertex, window, view->edges[found].to_ns);
+    return is_end ? found : ARGUS_NONE;
 }
 
 /* How often the loop of `vertex` polled in `part`, in all of its vertices. */
@@ -69,25 +72,18 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     return looks;
 }
 
-/* The flag that the loop of `vertex` is recorded to have read, and no other thread to have set
- * meanwhile; NULL: none with a name. */
+/* The flag that the loop of `vertex` is recorded to wait for, if no other thread has set it meanwhile; NULL: none
+ * with a name. */
 static const struct argus_flag_entry *unset_flag_of_loop(const struct view *view, uint32_t vertex,
                                                          struct window part)
 {
-    const struct argus_op *ops;
-    argus_graph_ops(view->graph, &ops);
-    for (uint32_t v = vertex; v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns;
-         v = timeline_next(view, v)) {
-        const struct argus_vertex *piece = &view->vertices[v];
-        for (uint32_t i = 0; i < piece->op_count; i++) {
-            uint32_t code = ops[piece->first_op + i].code;
-            const struct argus_flag_entry *flag =
-                code >> 24 == ARGUS_OP_FLAG_READ ? argus_graph_op_flag(view->graph, v, code) : NULL;
-            if (flag && !flag_was_set_by_others(view, vertex, part, flag->address))
-                return flag;
-        }
-    }
-    return NULL;
+    struct watched_flag awaited;
+    watched_flag_find(view, vertex, part, &awaited);
+    if (awaited.read_at == ARGUS_NONE)
+        return NULL;
+    const struct argus_flag_entry *flag =
+        argus_graph_op_flag(view->graph, awaited.read_at, ARGUS_OP_FLAG_READ << 24 | awaited.low);
+    return flag && !flag_was_set_by_others(view, vertex, part, flag->address) ? flag : NULL;
 }
 
 /* Puts into `why` what is known of the flag, and so what the user should record to get further. The

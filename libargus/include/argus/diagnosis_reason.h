@@ -74,6 +74,7 @@ enum argus_reason_kind {
     /* --- POLLED because --- */
     ARGUS_REASON_FLAG_SETTER_ENDED, /* name, write, thread */
     ARGUS_REASON_FLAG_SETTER_USUAL, /* the same */
+    ARGUS_REASON_FLAG_NOT_ENOUGH,   /* the same, during the loop */
     ARGUS_REASON_FLAG_NEVER_SET,    /* name */
     ARGUS_REASON_FLAG_UNKNOWN,      /* vertex */
     ARGUS_REASON_CODE_TELLS,        /* the loop of the culprit */
@@ -174,7 +175,8 @@ struct argus_reason_cpu {
 struct argus_reason_write {
     bool is_known;
     bool is_turn;    /* the flag was handed over: changed, not set */
-    uint64_t ago_ns; /* before the loop */
+    bool is_within;  /* it was during the loop, and did not end it */
+    uint64_t ago_ns; /* before the loop; is_within: after the loop had begun */
     char *place;     /* owned: "decode_done (decoder.c:88)"; NULL: not known */
 };
 
