@@ -22,6 +22,7 @@ struct reading {
     struct sink *sink;
     struct kernel_events *events;
     struct perfetto_samples *samples;
+    uint64_t file_bytes, unpacked_bytes;
 };
 
 /* --- fields of a message --- */
@@ -276,18 +277,24 @@ static struct argus_error *damaged(uint64_t offset, const char *reason)
 static struct argus_error *take_packets(struct reading *reading, const uint8_t *bytes,
                                         size_t length, uint64_t offset, bool is_inner);
 
+/* Perfetto's service compresses some hundred KB at a time; its own records shrink to a third, seldom to
+ * a tenth. What shrank far more was made to keep a reader busy: each packet of two bytes costs time. */
+enum { MOST_ROOM = 64 << 20, MOST_RATIO = 32, LEAST_LIMIT = 16 << 20 };
+
 /* Packets that were compressed together (zlib). */
 static struct argus_error *take_compressed(struct reading *reading, const ProtobufCBinaryData *data,
                                            uint64_t offset)
 {
-    size_t room = 64 << 20; /* Perfetto compresses at most some hundred KB at a time */
-    uint8_t *plain = malloc(room);
-    uLongf length = room;
+    uint8_t *plain = malloc(MOST_ROOM);
+    uLongf length = MOST_ROOM;
     struct argus_error *error = NULL;
     if (!plain)
         return argus_error_memory();
     if (uncompress(plain, &length, data->data, data->len) != Z_OK)
         error = damaged(offset, "compressed packets cannot be unpacked");
+    reading->unpacked_bytes += length;
+    if (!error && reading->unpacked_bytes > MOST_RATIO * reading->file_bytes + LEAST_LIMIT)
+        error = damaged(offset, "its compressed packets are larger than any Perfetto writes");
     if (!error)
         error = take_packets(reading, plain, length, offset, true);
     free(plain);
@@ -388,6 +395,7 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     struct argus_error *error = reading.events && reading.samples
                                     ? read_whole(path, &bytes, &length)
                                     : argus_error_memory();
+    reading.file_bytes = length;
     if (!error)
         error = take_packets(&reading, bytes, length, 0, false);
     if (error && error->code == ARGUS_ERROR_FORMAT && sink_last_ns(sink)) {
