@@ -90,10 +90,11 @@ static __always_inline const struct bpf_interpreter *interpreter_of(uint32_t pid
     return bpf_map_lookup_elem(&interpreters, &pid);
 }
 
+/* NULL if there are no interpreters: the verifier then skips all that follows in the caller. */
 static __always_inline struct interpreter_scratch *interpreter_scratch_of_cpu(void)
 {
     uint32_t zero = 0;
-    return bpf_map_lookup_elem(&interpreter_scratch, &zero);
+    return settings.interpreters ? bpf_map_lookup_elem(&interpreter_scratch, &zero) : NULL;
 }
 
 /* A forked process inherits its parent's entry. An entry of an earlier process with the same ID is
@@ -126,8 +127,6 @@ static __always_inline bool interpreter_inherit(struct task_struct *task, uint32
 /* Searches for the current thread's innermost frame. */
 __attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -137,8 +136,6 @@ __attribute__((noinline)) uint64_t interpreter_find(uint64_t thread_pointer)
 /* One frame. Returns 0 after the last one. */
 __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || !scratch->walk.place.frame)
         return 0;
@@ -148,8 +145,6 @@ __attribute__((noinline)) uint64_t interpreter_step(uint32_t pid)
 /* The same for INTERPRETER_ZEND, in two halves: first reads the frame. */
 __attribute__((noinline)) uint64_t interpreter_read_zend(void)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || !scratch->walk.place.frame)
         return 0;
@@ -158,8 +153,6 @@ __attribute__((noinline)) uint64_t interpreter_read_zend(void)
 
 __attribute__((noinline)) uint64_t interpreter_step_zend(uint32_t pid)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -169,8 +162,6 @@ __attribute__((noinline)) uint64_t interpreter_step_zend(uint32_t pid)
 /* The same for INTERPRETER_ZEND; begins the walk, too. */
 __attribute__((noinline)) uint64_t interpreter_find_zend(void)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -181,8 +172,6 @@ __attribute__((noinline)) uint64_t interpreter_find_zend(void)
 /* The same for INTERPRETER_YARV: begins the walk, */
 __attribute__((noinline)) uint64_t interpreter_find_yarv(uint64_t thread_pointer)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -192,8 +181,6 @@ __attribute__((noinline)) uint64_t interpreter_find_yarv(uint64_t thread_pointer
 /* reads a frame, */
 __attribute__((noinline)) uint64_t interpreter_read_yarv(void)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch || !scratch->walk.place.frame)
         return 0;
@@ -203,8 +190,6 @@ __attribute__((noinline)) uint64_t interpreter_read_yarv(void)
 /* and takes it. */
 __attribute__((noinline)) uint64_t interpreter_step_yarv(uint32_t pid)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -260,8 +245,6 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
 /* Ensures that the name of the code object of entry `at` is stored. */
 __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -284,8 +267,6 @@ __attribute__((noinline)) uint64_t interpreter_note(uint32_t pid, uint64_t at)
 /* The same for INTERPRETER_ZEND. */
 __attribute__((noinline)) uint64_t interpreter_note_zend(uint32_t pid, uint64_t at)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
@@ -308,8 +289,6 @@ __attribute__((noinline)) uint64_t interpreter_note_zend(uint32_t pid, uint64_t 
 /* The same for INTERPRETER_YARV. */
 __attribute__((noinline)) uint64_t interpreter_note_yarv(uint32_t pid, uint64_t at)
 {
-    if (!settings.interpreters)
-        return 0;
     struct interpreter_scratch *scratch = interpreter_scratch_of_cpu();
     if (!scratch)
         return 0;
