@@ -70,7 +70,7 @@ static struct argus_error *send_plan(struct recorder_client *client, const char 
 struct argus_error *hook_names_send(struct recorder_client *client, const char *path)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0 || fstat(fd, &status) < 0) {
         struct argus_error *error = argus_error_os(errno, "cannot open %s", path);
         if (fd >= 0)
