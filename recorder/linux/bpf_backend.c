@@ -199,11 +199,10 @@ static uint64_t bpf_unread(const struct backend *base, uint32_t cpu)
     return rings_head(&backend->rings, cpu) - backend->rings.next[cpu];
 }
 
-static struct argus_error *bpf_copy(struct backend *base, uint32_t cpu,
-                                    struct argus_record **ret_records, size_t *ret_count)
+static struct argus_error *bpf_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
 {
     struct bpf_backend *backend = of_base(base);
-    return rings_copy(&backend->rings, cpu, ret_records, ret_count);
+    return rings_copy(&backend->rings, cpu, ret);
 }
 
 static size_t bpf_peek(const struct backend *base, uint32_t cpu, bool oldest,

@@ -125,18 +125,18 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
     return accepted;
 }
 
-/* Copies `count` slots from `from` on, and moves the complete ones to the front. */
+/* Copies `count` slots from `from` on. Returns the number of complete ones, of which the first is at
+ * `*ret_first`: those before it were overwritten meanwhile. */
 static size_t copy_whole(const struct rings *rings, uint32_t cpu, uint64_t from, size_t count,
-                         struct argus_record *ret)
+                         struct argus_record *ret, size_t *ret_first)
 {
     copy_slots(rings, cpu, from, count, ret);
     uint64_t first_kept = oldest_kept(rings, cpu);
     size_t overwritten = first_kept > from ? first_kept - from : 0;
     if (overwritten > count)
         overwritten = count;
-    size_t accepted = accept_slots(ret + overwritten, from + overwritten, count - overwritten);
-    memmove(ret, ret + overwritten, accepted * sizeof(*ret));
-    return accepted;
+    *ret_first = overwritten;
+    return accept_slots(ret + overwritten, from + overwritten, count - overwritten);
 }
 
 size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
@@ -144,19 +144,21 @@ size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
 {
     uint64_t from = oldest_kept(rings, cpu);
     uint64_t kept = rings_head(rings, cpu) - from;
-    size_t count = kept < room ? kept : room;
-    return copy_whole(rings, cpu, oldest ? from : from + kept - count, count, records);
+    size_t count = kept < room ? kept : room, first;
+    count = copy_whole(rings, cpu, oldest ? from : from + kept - count, count, records, &first);
+    memmove(records, records + first, count * sizeof(*records));
+    return count;
 }
 
-struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
-                               struct argus_record **ret_records, size_t *ret_count)
+struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu, struct record_copy *ret)
 {
     uint64_t from = oldest_kept(rings, cpu);
     size_t count = rings_head(rings, cpu) - from;
-    struct argus_record *records = malloc(count ? count * sizeof(*records) : 1);
-    if (!records)
-        return argus_error_memory();
-    *ret_records = records;
-    *ret_count = copy_whole(rings, cpu, from, count, records);
+    size_t first = 0;
+    struct argus_error *error = record_copy_init(ret, count);
+    if (error)
+        return error;
+    ret->count = copy_whole(rings, cpu, from, count, ret->records, &first);
+    ret->records += first;
     return NULL;
 }

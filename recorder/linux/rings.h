@@ -8,6 +8,7 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
+#include "server/record_copy.h"
 
 #include "linux/shared.h"
 
@@ -34,7 +35,6 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
                   uint64_t *ret_lost);
 size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
                   struct argus_record *records, size_t room);
-struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu,
-                               struct argus_record **ret_records, size_t *ret_count);
+struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu, struct record_copy *ret);
 
 #endif

@@ -63,10 +63,9 @@ size_t kdebug_answer_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return record_rings_peek(&kdebug_of_base(base)->rings, cpu, oldest, records, room);
 }
 
-struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu,
-                                       struct argus_record **ret_records, size_t *ret_count)
+struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
 {
-    return record_rings_copy(&kdebug_of_base(base)->rings, cpu, ret_records, ret_count);
+    return record_rings_copy(&kdebug_of_base(base)->rings, cpu, ret);
 }
 
 /* Stacks are records of kperf. */

@@ -145,10 +145,9 @@ size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
     return backend->ops->peek(backend, cpu, oldest, records, room);
 }
 
-struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,
-                                 struct argus_record **ret_records, size_t *ret_count)
+struct argus_error *backend_copy(struct backend *backend, uint32_t cpu, struct record_copy *ret)
 {
-    return backend->ops->copy(backend, cpu, ret_records, ret_count);
+    return backend->ops->copy(backend, cpu, ret);
 }
 
 struct argus_error *backend_collect(struct backend *backend)

@@ -23,6 +23,7 @@
 #include "server/name_search.h"
 #include "server/poll_set.h"
 #include "server/probe_list.h"
+#include "server/record_copy.h"
 
 /* A process whose user stacks are copied, to be unwound later. */
 struct backend_unwind {
@@ -102,8 +103,7 @@ struct backend_ops {
     uint64_t (*unread)(const struct backend *backend, uint32_t cpu);
     size_t (*peek)(const struct backend *backend, uint32_t cpu, bool oldest,
                    struct argus_record *records, size_t room);
-    struct argus_error *(*copy)(struct backend *backend, uint32_t cpu,
-                                struct argus_record **ret_records, size_t *ret_count);
+    struct argus_error *(*copy)(struct backend *backend, uint32_t cpu, struct record_copy *ret);
     struct argus_error *(*collect)(struct backend *backend);
     size_t (*stack)(struct backend *backend, uint64_t id, uint64_t *frames);
     struct argus_error *(*write_threads)(struct backend *backend, struct argus_writer *writer);
@@ -190,9 +190,9 @@ uint64_t backend_unread(const struct backend *backend, uint32_t cpu);
 size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
                     struct argus_record *records, size_t room);
 
-/* Copies what the ring of a CPU holds now; recording continues. The caller frees `*ret_records`. */
-struct argus_error *backend_copy(struct backend *backend, uint32_t cpu,
-                                 struct argus_record **ret_records, size_t *ret_count);
+/* Copies what the ring of a CPU holds now; recording continues. The caller
+ * calls record_copy_deinit(), unless there is an error. */
+struct argus_error *backend_copy(struct backend *backend, uint32_t cpu, struct record_copy *ret);
 
 /* Reads what the kernel reports outside the rings (new mappings, CPUs). Call it several times a
  * second. */

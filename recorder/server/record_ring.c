@@ -84,15 +84,12 @@ size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool fr
 }
 
 struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
-                                      struct argus_record **ret_records, size_t *ret_count)
+                                      struct record_copy *ret)
 {
     uint64_t from = oldest(rings, cpu);
     size_t count = rings->heads[cpu] - from;
-    struct argus_record *records = malloc(count ? count * sizeof(*records) : 1);
-    if (!records)
-        return argus_error_memory();
-    copy_slots(rings, cpu, from, count, records);
-    *ret_records = records;
-    *ret_count = count;
-    return NULL;
+    struct argus_error *error = record_copy_init(ret, count);
+    if (!error)
+        copy_slots(rings, cpu, from, count, ret->records);
+    return error;
 }

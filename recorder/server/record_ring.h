@@ -10,6 +10,7 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
+#include "server/record_copy.h"
 
 struct record_rings {
     /* Cpu_count * slot_count, mapped; a page takes memory when it is first written. */
@@ -36,6 +37,6 @@ size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_
 size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool from_oldest,
                          struct argus_record *records, size_t room);
 struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
-                                      struct argus_record **ret_records, size_t *ret_count);
+                                      struct record_copy *ret);
 
 #endif

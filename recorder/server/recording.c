@@ -316,15 +316,10 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     return name_failure(recording->outlet, error);
 }
 
-struct copy {
-    struct argus_record *records; /* owned */
-    size_t count;
-};
-
 /* The time from which the copies of all CPUs are complete. A full ring on a busy CPU reaches back
  * less far than one on an idle CPU. Before that time, records of the other CPUs would show threads
  * that were woken but never ran. */
-static uint64_t complete_from(const struct recording *recording, const struct copy *copies)
+static uint64_t complete_from(const struct recording *recording, const struct record_copy *copies)
 {
     uint64_t from_ns = 0;
     for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
@@ -336,8 +331,8 @@ static uint64_t complete_from(const struct recording *recording, const struct co
 }
 
 /* Writes the records of a copy from `from_ns` on to the sink. */
-static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const struct copy *copy,
-                                     uint64_t from_ns)
+static struct argus_error *take_copy(struct sink *sink, uint32_t cpu,
+                                     const struct record_copy *copy, uint64_t from_ns)
 {
     size_t first = 0;
     while (first < copy->count && copy->records[first].timestamp < from_ns)
@@ -351,17 +346,17 @@ static struct argus_error *take_copy(struct sink *sink, uint32_t cpu, const stru
 static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
 {
     uint32_t cpu_count = backend_cpu_count(recording->backend);
-    struct copy *copies = calloc(cpu_count, sizeof(*copies));
+    struct record_copy *copies = calloc(cpu_count, sizeof(*copies));
     if (!copies)
         return argus_error_memory();
     struct argus_error *error = NULL;
     for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
-        error = backend_copy(recording->backend, cpu, &copies[cpu].records, &copies[cpu].count);
+        error = backend_copy(recording->backend, cpu, &copies[cpu]);
     uint64_t from_ns = error ? 0 : complete_from(recording, copies);
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         if (!error)
             error = take_copy(sink, cpu, &copies[cpu], from_ns);
-        free(copies[cpu].records);
+        record_copy_deinit(&copies[cpu]);
     }
     free(copies);
     return error;

@@ -111,19 +111,17 @@ static size_t fake_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return room < 3 ? room : 3;
 }
 
-static struct argus_error *fake_copy(struct backend *base, uint32_t cpu,
-                                     struct argus_record **ret_records, size_t *ret_count)
+static struct argus_error *fake_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
 {
     (void)base;
     if (fake.copy_fails) {
         fake.copy_fails = false;
         return argus_error_memory();
     }
-    *ret_count = FAKE_RECORDS;
-    *ret_records = calloc(FAKE_RECORDS, sizeof(**ret_records));
-    for (size_t i = 0; *ret_records && i < FAKE_RECORDS; i++)
-        (*ret_records)[i] = make_record(cpu, i);
-    return *ret_records ? NULL : argus_error_memory();
+    struct argus_error *error = record_copy_init(ret, FAKE_RECORDS);
+    for (size_t i = 0; !error && i < FAKE_RECORDS; i++)
+        ret->records[i] = make_record(cpu, i);
+    return error;
 }
 
 static struct argus_error *fake_collect(struct backend *base)

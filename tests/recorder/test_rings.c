@@ -140,15 +140,14 @@ static void an_unfinished_record_holds_the_reader(void **state)
 static void a_copy_leaves_the_reader_alone(void **state)
 {
     struct fixture *fixture = *state;
-    struct argus_record *records;
-    size_t count;
+    struct record_copy copy;
     uint64_t lost;
     write_records(fixture, 0, SLOTS + 100);
-    assert_null(rings_copy(&fixture->rings, 0, &records, &count));
-    assert_int_equal(count, SLOTS);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(records[i].timestamp, 100 + i);
-    free(records);
+    assert_null(rings_copy(&fixture->rings, 0, &copy));
+    assert_int_equal(copy.count, SLOTS);
+    for (size_t i = 0; i < copy.count; i++)
+        assert_int_equal(copy.records[i].timestamp, 100 + i);
+    record_copy_deinit(&copy);
     size_t kept = read_from(fixture, 0, 0, &lost);
     assert_int_equal(kept + lost, SLOTS + 100);
 }

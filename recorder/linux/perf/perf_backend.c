@@ -435,10 +435,9 @@ static size_t perf_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return record_rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
 }
 
-static struct argus_error *perf_copy(struct backend *base, uint32_t cpu,
-                                     struct argus_record **ret_records, size_t *ret_count)
+static struct argus_error *perf_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
 {
-    return record_rings_copy(&of_base(base)->rings, cpu, ret_records, ret_count);
+    return record_rings_copy(&of_base(base)->rings, cpu, ret);
 }
 
 static void follow_cpus(struct perf_backend *backend, const struct perf_visitor *visitor)
