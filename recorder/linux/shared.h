@@ -120,7 +120,12 @@ struct bpf_poll_set {
 };
 
 /* Where a polling thread is. */
-enum bpf_poller_place { BPF_POLLER_AWAY, BPF_POLLER_IN_LOOP, BPF_POLLER_IN_HANDLER };
+enum bpf_poller_place {
+    BPF_POLLER_AWAY,
+    BPF_POLLER_IN_LOOP,
+    BPF_POLLER_IN_HANDLER,
+    BPF_POLLER_WRITING, /* in a poll that waits until it can write */
+};
 
 /* The value of the table of polling threads (bpf/poller.h); the key is the thread id. */
 struct bpf_poller {

@@ -110,11 +110,11 @@ static int set_up(void **state)
 
 /* Polls `fd` (-1: nothing) in a function whose stack is `depth` bytes deep, for a second unless it is
  * a look. Returns where the thread was meanwhile. */
-static uint16_t polls(int fd, uint64_t depth, uint64_t timeout_ms, bool finds)
+static uint16_t polls_for(int fd, uint64_t depth, uint64_t timeout_ms, bool finds, short events)
 {
     static struct pollfd sets[1024]; /* one for each place on the stack */
     struct pollfd *set = &sets[depth];
-    *set = (struct pollfd){.fd = fd, .events = POLLIN};
+    *set = (struct pollfd){.fd = fd, .events = events};
     uint64_t sp = TOP - depth;
     poller_enters(&now, (struct poll_call){.number = ARCH_POLL,
                                            .first = (uint64_t)(uintptr_t)set,
@@ -125,6 +125,11 @@ static uint16_t polls(int fd, uint64_t depth, uint64_t timeout_ms, bool finds)
     now.time_ns += timeout_ms ? SECOND_NS : 1000;
     poller_returns(&now, (struct poll_result){ARCH_POLL, sp, finds, 10});
     return place;
+}
+
+static uint16_t polls(int fd, uint64_t depth, uint64_t timeout_ms, bool finds)
+{
+    return polls_for(fd, depth, timeout_ms, finds, POLLIN);
 }
 
 static void looks(int times, int fd, uint64_t depth)
@@ -353,6 +358,25 @@ static void a_look_is_not_elsewhere(void **state)
     assert_int_equal(of_thread.usual_ns, now.time_ns);
 }
 
+/* XCB waits nearer to main() than the loop does, until its requests can be written. While the server
+ * does not read, the thread is not in its loop. */
+static void a_wait_to_write_is_no_loop(void **state)
+{
+    (void)state;
+    polls(DISPLAY, 100, FOREVER, true);
+    expect_loop(DISPLAY, 100, true);
+    for (int i = 0; i < 20; i++) {
+        uint64_t back_ns = of_thread.returned_ns;
+        assert_int_equal(polls_for(DISPLAY, 50, FOREVER, true, POLLIN | POLLOUT), BPF_POLLER_WRITING);
+        assert_int_equal(of_thread.returned_ns, back_ns);
+        assert_int_equal(of_thread.inner, 0);
+        expect_loop(DISPLAY, 100, true);
+    }
+    assert_int_equal(polls_for(DISPLAY, 900, FOREVER, true, POLLOUT), BPF_POLLER_WRITING);
+    expect_handler(SERVER, 900, true);
+    expect_loop(DISPLAY, 100, true);
+}
+
 /* A handler waits for an event of the display server, asks for more once a second, and its user
  * moves the mouse. Then the place is the loop's, but an unusual one. */
 static void a_wait_for_an_event(void **state)
@@ -392,6 +416,7 @@ int main(void)
         POLLER_TEST(a_place_has_to_be_waited_at_often),
         POLLER_TEST(replies_have_no_place),
         POLLER_TEST(a_look_is_not_elsewhere),
+        POLLER_TEST(a_wait_to_write_is_no_loop),
         POLLER_TEST(a_wait_for_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,10 @@
  * program is responsive while it looks, so a look is a return, but it is not the loop's own poll unless
  * the thread does nothing else.
  *
+ * A library waits until it can send a request, often nearer to main() than where the loop waits: XCB
+ * does, in each flush, and programs of Motif and FLTK would seem to be in a handler whenever they
+ * wait. A poll of one descriptor that asks for writing is no poll of a loop and no nested loop's.
+ *
  * The loop of a game or an emulator only looks. Once a thread has looked often without a wait of
  * its loop in between, a wait that shares no descriptor with those looks is in a handler, however
  * deep it is: it cannot take the loop's input. Replies to such waits count only until the next look.
@@ -49,6 +53,8 @@
 #define POLLER_STACK  0x800000u /* farther apart: another stack */
 
 #define POLLER_ASKS_NS 250000000u /* the longest time between two checks */
+
+#define POLLER_POLLOUT 4 /* uapi/asm-generic/poll.h */
 
 #define ERESTART_RESTARTBLOCK 516 /* include/linux/errno.h */
 
@@ -108,6 +114,16 @@ static __always_inline bool is_look(const struct poll_call *call)
         return (uint32_t)call->timeout == 0;
     return call->timeout && bpf_probe_read_user(time, sizeof(time), (void *)call->timeout) == 0 &&
            time[0] == 0 && time[1] == 0;
+}
+
+/* Whether the call waits until one descriptor can be written: such a poll rests only if what it is
+ * connected to does not read. */
+static __always_inline bool is_for_writing(const struct poll_call *call)
+{
+    uint64_t word;
+    return is_poll(call->number) && call->second == 1 &&
+           bpf_probe_read_user(&word, sizeof(word), (void *)call->first) == 0 &&
+           word >> 32 & POLLER_POLLOUT;
 }
 
 /* The first descriptors of an array, or the lowest of a set. */
@@ -284,6 +300,10 @@ static __noinline void poller_polls(const struct moment *now, const struct poll_
     if (!poller)
         return;
     poller->interrupted = BPF_POLLER_AWAY;
+    if (is_for_writing(call)) {
+        poller->place = BPF_POLLER_WRITING;
+        return;
+    }
     poller->seen_ns = now->time_ns;
     bool same = poller->loop_set.number == number && poller->loop_set.object == call->first &&
                 !is_select(number);
@@ -355,8 +375,11 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
         poller->sp = call.sp;
     }
     bool in_handler = poller->place == BPF_POLLER_IN_HANDLER;
+    bool is_writing = poller->place == BPF_POLLER_WRITING;
     poller->interrupted = restarts ? poller->place : BPF_POLLER_AWAY;
     poller->place = BPF_POLLER_AWAY;
+    if (is_writing)
+        return;
     if (in_handler) {
         if (call.result > 0)
             note_find(poller, call.sp);
