@@ -69,6 +69,14 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
     return NULL;
 }
 
+/* Whether other programs had filled the ring again when the hang was over. */
+static bool begins_after(const struct argus_trace *trace, const struct argus_kept_hang *kept)
+{
+    uint64_t start_ns, end_ns;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    return kept->start_ns + kept->duration_ns <= start_ns;
+}
+
 static bool has_kept(const struct argus_graph *graph, const struct argus_kept_hang *kept,
                      const struct argus_hangs *hangs)
 {
@@ -155,6 +163,10 @@ struct argus_error *hang_of_file_standing(const struct argus_graph *graph,
     *ret = HANG_UNCLEAR;
     if (!trace || !argus_kept_hang_get(trace, &kept))
         return NULL;
+    if (begins_after(trace, &kept)) {
+        *ret = HANG_UNRECORDED;
+        return NULL;
+    }
     drop_part_before(trace, &kept);
     struct argus_error *error = is_listed(graph, symbols, &kept, &listed);
     if (!error && !listed)

@@ -19,6 +19,7 @@ enum hang_standing {
     /* for more than half of the recorded part, the thread was in the wait of its loop; or it took
      * events of its window all the time */
     HANG_REFUTED,
+    HANG_UNRECORDED, /* the records begin after it was over */
 };
 
 /* HANG_UNCLEAR if the trace was not kept for a hang. */

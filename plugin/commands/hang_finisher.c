@@ -56,7 +56,7 @@ static struct argus_error *diagnose(const struct hang_finisher *finisher, const 
     return error || !kept->diagnosed ? error : argus_kept_hang_append_diagnosis(name, kept);
 }
 
-/* Whether it was no hang. The recorder does not know what is pending for a worker, and can take the
+/* Whether it was no hang, or one of which nothing is recorded. The recorder does not know what is pending for a worker, and can take the
  * wait of a nested loop, such as a prompt's, for one in a handler. If the user named the process,
  * only doubtful hangs are none: the others are kept whatever they mean. */
 static bool is_none(const struct hang_finisher *finisher, const struct reply_hang *hang,
@@ -65,7 +65,7 @@ static bool is_none(const struct hang_finisher *finisher, const struct reply_han
     bool is_named = arguments_has(finisher->wanted->arguments, "process");
     if (standing == HANG_LISTED)
         return false;
-    return hang->doubt || (!is_named && (hang->tid != hang->pid || standing == HANG_REFUTED));
+    return hang->doubt || (!is_named && (hang->tid != hang->pid || standing != HANG_UNCLEAR));
 }
 
 static void finish(const struct hang_finisher *finisher, const struct hang_job *job,
@@ -79,6 +79,11 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
     remark(ret, job->name, diagnose(finisher, job->name, &kept, &standing));
     if (is_none(finisher, &job->hang, standing)) {
         ret->is_none = true;
+        if (standing == HANG_UNRECORDED && !job->hang.doubt)
+            remark(ret, job->name,
+                   argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                      "removed: the ring held nothing of the hang any more; "
+                                      "--ring-size makes it larger"));
         unlink(job->name);
         return;
     }

@@ -1,6 +1,6 @@
 /* kept_listed TRACE: prints what the records say about the hang that TRACE was kept for: "listed"
- * (by `argus hangs`), "unclear" or "refuted". The watcher of --on-hang removes the file of a hang that is
- * refuted, and that of a doubtful hang that is unclear. */
+ * (by `argus hangs`), "unclear", "refuted" or "unrecorded". The watcher of --on-hang removes the
+ * file of a hang that is refuted or unrecorded, and that of a doubtful hang that is unclear. */
 #include <stdio.h>
 
 #include "argus/graph.h"
@@ -26,7 +26,7 @@ static struct argus_error *ask(const char *path, enum hang_standing *ret)
 
 int main(int argc, char **argv)
 {
-    static const char *const texts[] = {"listed", "unclear", "refuted"};
+    static const char *const texts[] = {"listed", "unclear", "refuted", "unrecorded"};
     enum hang_standing standing = HANG_UNCLEAR;
     struct argus_error *error = argc == 2 ? ask(argv[1], &standing) : NULL;
     if (argc != 2 || error) {

@@ -91,6 +91,8 @@ def test_the_part_of_a_hang_that_the_ring_holds_is_explained(setup):
         expect_equal(f"{name}: process", found["hang"]["process"], "editor0")
     other = setup.trace("other", part + kept("editor0", 101, 350, 3000))
     expect_equal("a hang of another thread", standing(setup, other), "unclear")
+    before = setup.trace("before", part + kept("editor0", 100, 350, 2000))
+    expect_equal("a hang before the trace", standing(setup, before), "unrecorded")
 
 
 def test_a_loop_that_was_in_its_wait_was_not_frozen(setup):
