@@ -4,6 +4,7 @@ small ring, which wraps many times, runs with --on-hang, and a snapshot of it is
 Each hang that Argus lists is compared with what was seen from outside (watch.Sleepers). It is *invented* if the thread waited in a poll for more than
 half of the time, or if it is a thread that was not watched. On a busy machine some hangs are real: then the thread was seen elsewhere.
 """
+import contextlib
 import json
 import os
 import random
@@ -196,7 +197,8 @@ class Use:
             self.close_old()
             while self.waiting and len(self.open) < OPEN_AT_ONCE:
                 self.open_next()
-            self.act()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # of xdotool, on a machine that is busy with other work
+                self.act()
             if time.monotonic() > next_look:
                 self.look()
                 next_look = time.monotonic() + SNAPSHOT_S
