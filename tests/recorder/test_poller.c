@@ -367,7 +367,8 @@ static void a_wait_to_write_is_no_loop(void **state)
     expect_loop(DISPLAY, 100, true);
     for (int i = 0; i < 20; i++) {
         uint64_t back_ns = of_thread.returned_ns;
-        assert_int_equal(polls_for(DISPLAY, 50, FOREVER, true, POLLIN | POLLOUT), BPF_POLLER_WRITING);
+        assert_int_equal(polls_for(DISPLAY, 50, FOREVER, true, POLLIN | POLLOUT),
+                         BPF_POLLER_WRITING);
         assert_int_equal(of_thread.returned_ns, back_ns);
         assert_int_equal(of_thread.inner, 0);
         expect_loop(DISPLAY, 100, true);
