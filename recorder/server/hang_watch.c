@@ -25,6 +25,9 @@
 /* The least time between two questions whether clients of the display server have unread data, while
  * they have none. */
 #define ASK_AGAIN_NS 1000000000ull
+/* So long after a thread has left its usual place, it is asked at each look: what it waits for there
+ * is mostly asked for at once. */
+#define JUST_LEFT_NS 2000000000ull
 
 /* Time that does not count, and whether there was a reason for that at the last look. */
 struct excuse {
@@ -348,12 +351,13 @@ static struct away *add(struct hang_watch *watch, const struct away *new)
 }
 
 /* Whether to ask if a client of the display server has unread data: while one has, at each look until
- * that is reported; else now and then, and when the thread has moved. */
+ * that is reported, and soon after the thread has moved; else now and then. */
 static bool must_ask(const struct away *away, const struct backend_poller *poller, uint64_t now_ns)
 {
     bool counts = away->unread && !away->doubt_reported;
-    return away->has_window && (counts || away->elsewhere != poller->elsewhere || !away->asked_ns ||
-                                now_ns >= away->asked_ns + ASK_AGAIN_NS);
+    bool moved = now_ns < poller->usual_ns + JUST_LEFT_NS || away->elsewhere != poller->elsewhere;
+    return away->has_window &&
+           (counts || moved || !away->asked_ns || now_ns >= away->asked_ns + ASK_AGAIN_NS);
 }
 
 static void begin_unread(struct away *away, uint64_t now_ns)

@@ -98,8 +98,8 @@ static void who_is_asked_how_often(void **state)
     } cases[] = {
         {11, false, true, 0, 0},
         {10, true, true, 0, 0},
-        {10, false, false, 10, 11},
-        {10, false, true, 50, 70}, /* each look until it is reported, then once a second */
+        {10, false, false, 15, 17}, /* each look just after it left, then once a second */
+        {10, false, true, 50, 70},  /* each look until it is reported, then once a second */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
