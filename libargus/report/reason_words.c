@@ -323,6 +323,18 @@ static void put_functions(struct wording *to)
         put_functions_of(to, &to->loop->variables[0]);
 }
 
+/* Whether the threads that were seen in the code had ended when the loop did. */
+static bool have_ended(const struct wording *to, const struct argus_loop_variable *variable)
+{
+    uint32_t loop = to->reason->vertex;
+    if (to->reason->kind != ARGUS_REASON_POLLED || loop >= to->view.vertex_count)
+        return false;
+    for (size_t i = 0; i < variable->thread_count; i++)
+        if (to->view.threads[variable->threads[i]].end_ns >= to->view.vertices[loop].end_ns)
+            return false;
+    return true;
+}
+
 /* "; on_reconfigured (settings.c:29) may set it": "may", since it may
  * be a writer that is not meant for this loop, or another one may be that the code does not show. */
 static void put_writers(struct wording *to)
@@ -335,12 +347,16 @@ static void put_writers(struct wording *to)
         put_functions_of(to, variable);
         put(to, " may %s %s", variable->is_lock ? "free" : "set",
             to->loop->variable_count > 1 ? variable->name : "it");
+        if (!variable->thread_count)
+            continue;
+        bool are_gone = have_ended(to, variable);
         if (variable->thread_count == 1) {
             put(to, " (of the other threads, only ");
             put_name_of_thread(to, variable->threads[0]);
-            put(to, " was seen in that code)");
-        } else if (variable->thread_count) {
-            put(to, " (%zu other threads were seen in that code)", variable->thread_count);
+            put(to, " was seen in that code%s)", are_gone ? ", which has ended" : "");
+        } else {
+            put(to, " (%zu other threads were seen in that code%s)", variable->thread_count,
+                are_gone ? ", and have ended" : "");
         }
     }
 }

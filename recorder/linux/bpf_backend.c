@@ -25,6 +25,7 @@
 #include "linux/pollers.h"
 #include "linux/rings.h"
 #include "linux/shared_mappings.h"
+#include "linux/shared_watch.h"
 #include "linux/snapshots.h"
 #include "linux/thread_map.h"
 #include "linux/threads.h"
@@ -43,8 +44,9 @@ struct bpf_backend {
     struct interpreters interpreters;
     bool copies_late; /* copy stacks of all processes */
     bool records_calls;
-    struct condition_loops *loops;   /* NULL: not asked for yet */
-    struct flags *flags;             /* NULL: none has been watched */
+    struct condition_loops *loops; /* NULL: not asked for yet */
+    struct flags *flags;           /* NULL: none has been watched */
+    struct shared_watch shared;
     int stacks_fd, threads_fd;       /* maps, borrowed from `programs` */
     const struct probe_list *probes; /* borrowed; NULL: none */
 };
@@ -142,6 +144,7 @@ static void bpf_destroy(struct backend *base)
     cpu_watch_deinit(&backend->cpu_watch);
     snapshots_deinit(&backend->snapshots);
     waiting_deinit(&backend->waiting);
+    shared_watch_deinit(&backend->shared);
     condition_loops_destroy(backend->loops);
     flags_destroy(backend->flags);
     programs_destroy(backend->programs);
@@ -190,7 +193,9 @@ static size_t bpf_read(struct backend *base, uint32_t cpu, struct argus_record *
                        size_t room, uint64_t *ret_lost)
 {
     struct bpf_backend *backend = of_base(base);
-    return rings_read(&backend->rings, cpu, records, room, ret_lost);
+    size_t count = rings_read(&backend->rings, cpu, records, room, ret_lost);
+    shared_watch_see(&backend->shared, records, count);
+    return count;
 }
 
 static uint64_t bpf_unread(const struct backend *base, uint32_t cpu)
@@ -399,9 +404,12 @@ static bool bpf_flags_awaited(const struct backend *base)
     return flags_awaited(of_base(base)->flags);
 }
 
-static bool bpf_take_shared_flags(struct backend *base, record_list *ret)
+static bool bpf_take_shared(struct backend *base, record_list *ret)
 {
-    return flags_take_shared(of_base(base)->flags, ret);
+    struct bpf_backend *backend = of_base(base);
+    return flags_take_shared(backend->flags, ret) &&
+           (!backend->records_calls ||
+            shared_watch_take(&backend->shared, clock_ns(TRACE_CLOCK), ret));
 }
 
 static struct argus_error *bpf_write_flags(struct backend *base, struct argus_writer *writer)
@@ -506,7 +514,7 @@ const struct backend_ops bpf_backend_ops = {
     .flag_remove = bpf_flag_remove,
     .flag_get = bpf_flag_get,
     .flags_awaited = bpf_flags_awaited,
-    .take_shared_flags = bpf_take_shared_flags,
+    .take_shared = bpf_take_shared,
     .write_flags = bpf_write_flags,
     .is_overloaded = cpu_overload_now,
     .held_locks = bpf_held_locks,

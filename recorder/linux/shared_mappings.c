@@ -29,7 +29,7 @@ bool shared_mappings_parse(const char *line, struct argus_record *ret)
 }
 
 /* A process that ends meanwhile has no mappings any more. */
-static bool read_process(uint64_t pid, uint64_t time_ns, size_t most, record_list *ret)
+bool shared_mappings_of(uint64_t pid, uint64_t time_ns, size_t most, record_list *ret)
 {
     char path[64], *line = NULL;
     size_t room = 0;
@@ -94,9 +94,9 @@ void shared_mappings_select(record_list *records, size_t kept)
     records->length = kept;
 }
 
-bool shared_mappings_read(uint64_t time_ns, record_list *ret)
+bool shared_mappings_all(uint64_t time_ns, record_list *ret)
 {
-    size_t kept = ret->length;
+    size_t most = ret->length + MOST_MAPPINGS;
     bool good = true;
     const struct dirent *entry;
     DIR *proc = pid_namespace_fits_proc() ? opendir("/proc") : NULL;
@@ -105,9 +105,16 @@ bool shared_mappings_read(uint64_t time_ns, record_list *ret)
     while (good && (entry = readdir(proc))) {
         uint64_t pid = strtoull(entry->d_name, NULL, 10);
         if (pid && pid != (uint64_t)getpid())
-            good = read_process(pid, time_ns, kept + MOST_MAPPINGS, ret);
+            good = shared_mappings_of(pid, time_ns, most, ret);
     }
     closedir(proc);
+    return good;
+}
+
+bool shared_mappings_read(uint64_t time_ns, record_list *ret)
+{
+    size_t kept = ret->length;
+    bool good = shared_mappings_all(time_ns, ret);
     shared_mappings_select(ret, kept);
     return good;
 }

@@ -57,6 +57,7 @@ target_sources(argus_recorder PRIVATE
   linux/rings.c
   linux/served_files.c
   linux/shared_mappings.c
+  linux/shared_watch.c
   linux/snapshot_store.c
   linux/snapshots.c
   linux/step/step_arrive.c

@@ -263,9 +263,9 @@ struct argus_error *backend_held_locks(const struct backend *backend, record_lis
     return done ? NULL : argus_error_memory();
 }
 
-struct argus_error *backend_take_shared_flags(struct backend *backend, record_list *ret)
+struct argus_error *backend_take_shared(struct backend *backend, record_list *ret)
 {
-    bool done = !backend->ops->take_shared_flags || backend->ops->take_shared_flags(backend, ret);
+    bool done = !backend->ops->take_shared || backend->ops->take_shared(backend, ret);
     return done ? NULL : argus_error_memory();
 }
 

@@ -130,8 +130,9 @@ struct backend_ops {
     bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
     bool (*flags_awaited)(const struct backend *backend);
     /* Appends a record (ARGUS_ID_FLAG_SHARED) for each flag in shared memory that is watched since
-     * the last call; false without memory. */
-    bool (*take_shared_flags)(struct backend *backend, record_list *ret);
+     * the last call, and if records were read, for memory that processes share since then
+     * (ARGUS_ID_SHARED_MEMORY); false without memory. */
+    bool (*take_shared)(struct backend *backend, record_list *ret);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_overloaded)(void);
     /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each file lock that is held or waited
@@ -236,8 +237,8 @@ struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64
 /* Appends records (ARGUS_ID_FILE_LOCK, held) of the file locks held or waited for now; none if the
  * backend cannot tell. The CPU of these records has no meaning. */
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
-/* The same for flags in shared memory that are watched since the last call. */
-struct argus_error *backend_take_shared_flags(struct backend *backend, record_list *ret);
+/* The same for flags in shared memory that are watched since the last call, and for memory that processes share since then. */
+struct argus_error *backend_take_shared(struct backend *backend, record_list *ret);
 /* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END), for the memory
  * that processes share (ARGUS_ID_SHARED_MEMORY), and for what threads wait for (ARGUS_ID_WAITING), after backend_look_at_waits(). */
 struct argus_error *backend_read_last(const struct backend *backend, record_list *ret);

@@ -33,7 +33,7 @@ struct recording {
     uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; 0: not stopped */
     uint64_t flushed_ns;
     struct clock_watch clocks;
-    record_list held; /* locks held at the beginning and at the end */
+    record_list held; /* locks held, and memory shared */
     struct pace pace;
     struct leave_out left;
 };
@@ -61,19 +61,23 @@ static struct argus_error *write_locks(const struct recording *recording, size_t
     return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
 }
 
-/* Flags in shared memory that are watched since the last call. */
-static struct argus_error *look_at_flags(struct recording *recording)
+/* Flags in shared memory that are watched since the last call, and memory that is shared since then. */
+static struct argus_error *look_at_shared(struct recording *recording)
 {
     size_t before = recording->held.length;
-    struct argus_error *error = backend_take_shared_flags(recording->backend, &recording->held);
-    return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
+    struct argus_error *error = backend_take_shared(recording->backend, &recording->held);
+    if (error || !recording->sink)
+        return error;
+    error = write_locks(recording, before, recording->sink);
+    recording->held.length = before; /* it is in the file */
+    return error;
 }
 
 /* Collects the file locks that are held now, and writes them if there is a sink. At the end, also
  * which ends of pipes and sockets are open. */
 static struct argus_error *look_at_locks(struct recording *recording, bool at_end)
 {
-    struct argus_error *error = look_at_flags(recording);
+    struct argus_error *error = look_at_shared(recording);
     size_t before = recording->held.length;
     if (!error)
         error = backend_held_locks(recording->backend, &recording->held);
@@ -296,7 +300,7 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
     if (!error)
-        error = look_at_flags(recording);
+        error = look_at_shared(recording);
     if (!error)
         error = look_at_cost(recording);
     struct clock_readings clocks = clock_read();
@@ -416,7 +420,7 @@ static struct argus_error *copy_flags(const struct recording *recording, uint64_
  * rings. */
 static struct argus_error *copy_locks(struct recording *recording, struct sink *sink)
 {
-    struct argus_error *error = look_at_flags(recording);
+    struct argus_error *error = look_at_shared(recording);
     size_t kept = recording->held.length, first = 0;
     uint64_t oldest_ns = measure_oldest(recording->backend, recording->started_ns);
     if (!error)

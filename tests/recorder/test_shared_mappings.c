@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "linux/pid_namespace.h"
 #include "linux/shared_mappings.h"
+#include "linux/shared_watch.h"
 
 static void test_lines(void **state)
 {
@@ -111,10 +113,79 @@ static void test_children(void **state)
     vec_deinit(&found);
 }
 
+static pid_t begin_child(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    return child;
+}
+
+static void end_child(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static size_t count_of(const record_list *found, const pid_t *children, const void *start,
+                       uint64_t time_ns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < found->length; i++)
+        count += found->data[i].timestamp == time_ns &&
+                 found->data[i].arg[0] == ((uintptr_t)start | ARGUS_SHARED_WRITABLE) &&
+                 (found->data[i].tid == (uint64_t)children[0] ||
+                  found->data[i].tid == (uint64_t)children[1]);
+    return count;
+}
+
+/* Two children share memory only after the recording has begun, and end before it does. */
+static void test_while_recording(void **state)
+{
+    enum { SECOND = 1000000000 };
+    pid_t children[2];
+    record_list found = {0};
+    struct shared_watch watch = {0};
+    (void)state;
+    if (!pid_namespace_fits_proc())
+        skip();
+    assert_true(shared_watch_take(&watch, 1ull * SECOND, &found));
+    assert_int_equal(found.length, 0); /* nothing was read: a recording in memory */
+    shared_watch_see(&watch, NULL, 0);
+    assert_true(shared_watch_take(&watch, 2ull * SECOND, &found));
+    void *shared = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    for (int i = 0; i < 2; i++)
+        children[i] = begin_child();
+    assert_true(shared_watch_take(&watch, 3ull * SECOND, &found));
+    for (int i = 0; i < 2; i++) {
+        const struct argus_record mapped = {.tid = (uint64_t)children[i],
+                                            .arg = {0, 12288, PROT_READ, MAP_SHARED},
+                                            .debugid =
+                                                ARGUS_ID_SYSCALL(SYS_mmap) | ARGUS_FUNC_START};
+        shared_watch_see(&watch, &mapped, 1);
+    }
+    assert_int_equal(count_of(&found, children, shared, 3ull * SECOND), 0);
+    assert_true(shared_watch_take(&watch, 3ull * SECOND + 1, &found)); /* too soon */
+    assert_true(shared_watch_take(&watch, 4ull * SECOND, &found));
+    assert_true(shared_watch_take(&watch, 5ull * SECOND, &found)); /* and not once more */
+    for (int i = 0; i < 2; i++)
+        end_child(children[i]);
+    munmap(shared, 12288);
+    size_t in_time = count_of(&found, children, shared, 4ull * SECOND) +
+                     count_of(&found, children, shared, 3ull * SECOND + 1);
+    vec_deinit(&found);
+    shared_watch_deinit(&watch);
+    assert_int_equal(in_time, 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
-                                       cmocka_unit_test(test_selected),
-                                       cmocka_unit_test(test_children)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_selected),
+        cmocka_unit_test(test_children), cmocka_unit_test(test_while_recording)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
