@@ -266,7 +266,12 @@ static struct argus_error *open_imported(struct session *session, const char *pa
     if (error)
         return error;
     memory_limit_for(session, place); /* so far it was that of the foreign file */
-    return memory_limit_open(session, place, ret);
+    error = memory_limit_open(session, place, ret);
+    if (!error && (error = argus_trace_set_name(*ret, path))) {
+        argus_trace_close(*ret);
+        *ret = NULL;
+    }
+    return error;
 }
 
 struct argus_error *foreign_trace_open(struct session *session, const char *path,

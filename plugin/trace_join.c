@@ -64,6 +64,10 @@ struct argus_error *trace_join_open(const char *path, const struct arguments *ar
         error = join_one(fd, copy, with);
     if (!error)
         error = argus_trace_open(copy, ret);
+    if (!error && (error = argus_trace_set_name(*ret, path))) {
+        argus_trace_close(*ret);
+        *ret = NULL;
+    }
     unlink(copy);
     close(fd);
     return error;

@@ -40,7 +40,7 @@ static void count_up(struct argus_contexts *contexts)
 
 static struct argus_error *no_stacks(const struct argus_contexts *contexts)
 {
-    const char *path = argus_trace_path(argus_graph_trace(contexts->graph));
+    const char *path = argus_trace_name(argus_graph_trace(contexts->graph));
     if (contexts->moments.options.vertex != ARGUS_NONE)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "v%u of %s has no call stack",
                                   contexts->moments.options.vertex, path);

@@ -65,7 +65,7 @@ static struct argus_error *choose(struct moments *moments)
     moments->scope = NULL;
     if (choose_by(moments))
         return NULL;
-    const char *path = argus_trace_path(argus_graph_trace(moments->graph));
+    const char *path = argus_trace_name(argus_graph_trace(moments->graph));
     return options->process
                ? argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process '%s' in %s",
                                     options->process, path)

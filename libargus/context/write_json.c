@@ -360,7 +360,7 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
     static const char *const ranks[] = {"blame", "total", "mean"};
     const struct argus_trace *trace = argus_graph_trace(argus_contexts_graph(report->contexts));
     json_t *json = json_object(), *paths = json_array();
-    json_put(json, "trace", json_text(argus_trace_path(trace)));
+    json_put(json, "trace", json_text(argus_trace_name(trace)));
     json_put(json, "scope", scope_json(report->contexts));
     json_put(json, "base", base_json(report));
     json_put(json, "estimate", json_text(estimates[report->options.estimate]));

@@ -114,7 +114,7 @@ static void put_trace(struct rows *rows)
     uint64_t start_ns = argus_graph_start_ns(rows->context->graph);
     add_text(rows, ROWS_FORMAT);
     add_number(rows, ROWS_VERSION);
-    add_text(rows, argus_trace_path(trace));
+    add_text(rows, argus_trace_name(trace));
     add_text(rows, header->os == ARGUS_OS_LINUX ? "linux" : "darwin");
     add_text(rows, header->host);
     add_number(rows, header->cpu_count);

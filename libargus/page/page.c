@@ -38,7 +38,7 @@ static void write_heading(const struct argus_report_context *context, const stru
     const struct argus_sink *sink = context->sink;
     const struct argus_trace *trace = argus_graph_trace(context->graph);
     argus_sink_printf(sink, "<header><h1>");
-    html_text(sink, argus_trace_path(trace));
+    html_text(sink, argus_trace_name(trace));
     argus_sink_printf(sink, "</h1><p>");
     html_text(sink, argus_trace_header(trace)->host);
     argus_sink_printf(sink, "</p>\n<nav aria-label=\"Sections\">");
@@ -64,7 +64,7 @@ struct argus_error *argus_page_write(const struct argus_report_context *context,
                                      const struct argus_page *page)
 {
     const struct argus_sink *sink = context->sink;
-    const char *path = argus_trace_path(argus_graph_trace(context->graph));
+    const char *path = argus_trace_name(argus_graph_trace(context->graph));
     html_begin(sink, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     write_heading(context, page);
     page_recording(context);

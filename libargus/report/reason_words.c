@@ -187,7 +187,7 @@ static void put_remote(struct wording *to)
 
 static void put_trace(struct wording *to)
 {
-    put(to, "%s", argus_trace_path(argus_graph_trace(to->view.graph)));
+    put(to, "%s", argus_trace_name(argus_graph_trace(to->view.graph)));
 }
 
 /* --- flags --- */

@@ -53,7 +53,7 @@ void report_baseline(const struct argus_report_context *context,
     if (diagnosis->baseline == ARGUS_NONE)
         return;
     bool other = diagnosis->baseline_graph != context->graph;
-    const char *path = other ? argus_trace_path(argus_graph_trace(diagnosis->baseline_graph)) : "";
+    const char *path = other ? argus_trace_name(argus_graph_trace(diagnosis->baseline_graph)) : "";
     argus_sink_printf(context->sink, "  Normally, as in v%u%s%s, such a %s takes %s.%s\n",
                       diagnosis->baseline, other ? " of " : "", path,
                       diagnosis->hang.type == ARGUS_TYPE_LONG_RUNNING ? "turn" : "wait",

@@ -178,7 +178,7 @@ json_t *check_report_json(const struct check_report *report)
     const struct argus_inspection *inspection = report->inspection;
     const struct argus_verification *verification = report->verification;
     json_t *json = json_object();
-    json_put(json, "file", json_text(argus_trace_path(report->trace)));
+    json_put(json, "file", json_text(argus_trace_name(report->trace)));
     json_put(json, "vertices", json_ns(verification->vertices));
     json_put(json, "edges", json_ns(verification->edges));
     json_put(json, "sound", json_boolean(verification->violations == 0));

@@ -194,7 +194,7 @@ static json_t *comparison_json(const struct argus_report_context *context,
     uint64_t edges = sum_fates(comparison->wakeup_fates) + sum_fates(comparison->message_fates);
     uint64_t gone = avoided(comparison->wakeup_fates) + avoided(comparison->message_fates);
     json_t *json = json_object();
-    json_put(json, "file", json_text(argus_trace_path(trace)));
+    json_put(json, "file", json_text(argus_trace_name(trace)));
     json_put(json, "records", json_ns(argus_trace_record_count(trace)));
     json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
     json_put(json, "plain", figures_json(&comparison->plain));

@@ -19,7 +19,7 @@ static uint64_t threshold(const struct argus_diagnosis *diagnosis)
 static json_t *trace_json(const struct argus_trace *trace)
 {
     json_t *json = json_object();
-    json_put(json, "file", json_text(argus_trace_path(trace)));
+    json_put(json, "file", json_text(argus_trace_name(trace)));
     json_put(json, "records", json_ns(argus_trace_record_count(trace)));
     json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
     return json;

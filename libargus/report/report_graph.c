@@ -63,7 +63,7 @@ static json_t *summary_json(const struct argus_report_context *context, const st
     count_edges(view, kinds, &weak);
     for (int kind = 0; kind < ARGUS_EDGE_KINDS; kind++)
         json_put(edges, argus_edge_kind_name((enum argus_edge_kind)kind), json_ns(kinds[kind]));
-    json_put(json, "file", json_text(argus_trace_path(trace)));
+    json_put(json, "file", json_text(argus_trace_name(trace)));
     json_put(json, "records", json_ns(argus_trace_record_count(trace)));
     json_put(json, "lost", json_ns(argus_trace_lost_count(trace)));
     json_put(json, "processes", json_ns(argus_graph_process_count(context->graph)));

@@ -1,4 +1,6 @@
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/kdebug.h"
 #include "trace/reader.h"
@@ -6,6 +8,21 @@
 const char *argus_trace_path(const struct argus_trace *trace)
 {
     return trace->path;
+}
+
+const char *argus_trace_name(const struct argus_trace *trace)
+{
+    return trace->name ? trace->name : trace->path;
+}
+
+struct argus_error *argus_trace_set_name(struct argus_trace *trace, const char *name)
+{
+    char *copy = strdup(name);
+    if (!copy)
+        return argus_error_memory();
+    free(trace->name);
+    trace->name = copy;
+    return NULL;
 }
 
 const char *argus_trace_format(const struct argus_trace *trace, char *buffer, size_t buffer_bytes)

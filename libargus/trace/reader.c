@@ -373,5 +373,6 @@ void argus_trace_close(struct argus_trace *trace)
     vec_deinit(&trace->named_images);
     strtab_destroy(trace->strings);
     free(trace->path);
+    free(trace->name);
     free(trace);
 }

@@ -66,6 +66,7 @@ struct trace_code {
 struct argus_trace {
     int fd;     /* owned */
     char *path; /* owned */
+    char *name; /* owned; NULL: `path` */
     uint64_t file_bytes;
     uint64_t identity; /* argus_trace_identity() */
     struct file_bound bound;

@@ -103,7 +103,7 @@ static struct argus_error *print_json(struct session *session, const struct argu
     json_t *json = json_pack(
         "{s:o, s:s, s:s, s:s, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:b, s:o, s:o}",
-        "file", json_text(argus_trace_path(trace)), "trace_format",
+        "file", json_text(argus_trace_name(trace)), "trace_format",
         argus_trace_format(trace, format, sizeof(format)), "os", os_name(header->os), "arch",
         arch_name(header->arch), "host", json_text(header->host), "cpus", (int)header->cpu_count,
         "records", (json_int_t)argus_trace_record_count(trace), "lost",
@@ -114,6 +114,8 @@ static struct argus_error *print_json(struct session *session, const struct argu
         (json_int_t)end_ns, "start_wall_ns", (json_int_t)argus_trace_ns_to_wall_ns(trace, start_ns),
         "complete", argus_trace_complete(trace), "counters", counters_json(trace), "notes",
         notes_json(trace));
+    if (json && strcmp(argus_trace_path(trace), argus_trace_name(trace)) != 0)
+        json_object_set_new(json, "copy", json_text(argus_trace_path(trace)));
     if (json)
         json_object_set_new(json, "missing", info_gaps_json(trace));
     if (json && header->os == ARGUS_OS_DARWIN)
@@ -172,13 +174,23 @@ static const char *wholeness(const struct argus_trace *trace)
                                               : "complete as far as this format can tell";
 }
 
+/* A trace of another tool is read through a copy in the cache. */
+static void print_file(struct session *session, const struct argus_trace *trace, uint64_t bytes)
+{
+    const char *name = argus_trace_name(trace), *path = argus_trace_path(trace);
+    bool is_copy = strcmp(name, path) != 0;
+    if (is_copy)
+        session_printf(session, "file       %s\n", name);
+    session_printf(session, "%s       %s, %llu bytes, %s\n", is_copy ? "copy" : "file", path,
+                   (unsigned long long)bytes, wholeness(trace));
+}
+
 static void print_text(struct session *session, const struct argus_trace *trace,
                        const struct population *population, const struct argus_contents *contents)
 {
     const struct argus_trace_header *header = argus_trace_header(trace);
     uint64_t records = argus_trace_record_count(trace), bytes = argus_trace_file_bytes(trace);
-    session_printf(session, "file       %s, %llu bytes, %s\n", argus_trace_path(trace),
-                   (unsigned long long)bytes, wholeness(trace));
+    print_file(session, trace, bytes);
     char format[32];
     session_printf(session, "format     %s%s\n", argus_trace_format(trace, format, sizeof(format)),
                    argus_trace_is_kdebug(trace) ? ""

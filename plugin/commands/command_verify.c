@@ -94,7 +94,7 @@ static void print_text(struct session *session, const struct argus_trace *trace,
                        json_string_value(json_object_get(finding, "reason")));
     }
     session_printf(session, "%s: %zu record chunks, %llu records, %llu lost: %s\n",
-                   argus_trace_path(trace), argus_trace_chunks(trace, &chunks),
+                   argus_trace_name(trace), argus_trace_chunks(trace, &chunks),
                    (unsigned long long)argus_trace_record_count(trace),
                    (unsigned long long)argus_trace_lost_count(trace),
                    json_array_size(findings) ? "damaged" : "sound");
@@ -109,7 +109,7 @@ static struct argus_error *print(struct session *session, const struct arguments
     }
     return json_output(session, "argus-verify 1",
                        json_pack("{s:o, s:I, s:I, s:b, s:O}", "file",
-                                 json_text(argus_trace_path(trace)), "records",
+                                 json_text(argus_trace_name(trace)), "records",
                                  (json_int_t)argus_trace_record_count(trace), "lost",
                                  (json_int_t)argus_trace_lost_count(trace), "sound",
                                  json_array_size(findings) == 0, "findings", findings));

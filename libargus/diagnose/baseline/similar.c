@@ -231,7 +231,7 @@ static struct argus_error *check_machines(const struct argus_graph *graph,
         ARGUS_ERROR_USAGE,
         "%s is of another operating system or processor than %s: their system "
         "calls cannot be compared",
-        argus_trace_path(b), argus_trace_path(a));
+        argus_trace_name(b), argus_trace_name(a));
 }
 
 struct argus_error *argus_similar_search(const struct argus_graph *graph, uint32_t vertex,

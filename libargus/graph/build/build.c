@@ -125,7 +125,7 @@ static struct argus_error *check_state(const struct builder *builder)
     if (builder->full)
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "%s: the graph needs more than 2^32 vertices, edges or samples",
-                                  argus_trace_path(graph->trace));
+                                  argus_trace_name(graph->trace));
     return NULL;
 }
 

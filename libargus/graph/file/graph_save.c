@@ -181,7 +181,7 @@ struct argus_error *argus_graph_save(const struct argus_graph *graph, const char
     if (argus_trace_snapshot_chunks(graph->trace, &snapshots))
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the graph of %s is not saved: its stacks had to be unwound",
-                                  argus_trace_path(graph->trace));
+                                  argus_trace_name(graph->trace));
     struct graph_packed packed;
     struct graph_arrays arrays;
     struct graph_file_header header;
@@ -196,6 +196,6 @@ struct argus_error *argus_graph_save(const struct argus_graph *graph, const char
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the graph of %s is not saved: it would be more than %u times as "
                                   "large as the trace",
-                                  argus_trace_path(graph->trace), MOST_TIMES_TRACE);
+                                  argus_trace_name(graph->trace), MOST_TIMES_TRACE);
     return failed ? failure(failed, path) : NULL;
 }

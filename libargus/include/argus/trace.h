@@ -280,7 +280,12 @@ struct argus_error *argus_trace_open(const char *path, struct argus_trace **ret)
 struct argus_error *argus_trace_open_shared(const char *path, struct argus_trace **ret);
 void argus_trace_close(struct argus_trace *trace);
 
+/* The file that was opened. */
 const char *argus_trace_path(const struct argus_trace *trace);
+/* What a user calls this trace: the path, unless argus_trace_set_name() was called. For output. */
+const char *argus_trace_name(const struct argus_trace *trace);
+/* The name is copied. For a trace that was opened as a copy of the file that the user named. */
+struct argus_error *argus_trace_set_name(struct argus_trace *trace, const char *name);
 /* "1.1" for an .argus file, "kdebug V2" for a kdebug file. Writes into `buffer` and returns it. */
 const char *argus_trace_format(const struct argus_trace *trace, char *buffer, size_t buffer_bytes);
 /* Whether it is a file of Darwin's own tracing: kdebug V1, V2, V3. */
