@@ -31,6 +31,23 @@ static bool is_json(const uint8_t *bytes, size_t length)
     return is_text(bytes, length) && (first == '{' || first == '[');
 }
 
+static bool has_text(const uint8_t *bytes, size_t length, const char *text)
+{
+    size_t text_length = strlen(text);
+    for (size_t i = 0; i + text_length <= length; i++)
+        if (memcmp(bytes + i, text, text_length) == 0)
+            return true;
+    return false;
+}
+
+/* Chrome's format, which many programs write: an object with these members, or a list of events. */
+static bool is_trace_events(const uint8_t *bytes, size_t length)
+{
+    return is_json(bytes, length) &&
+           (has_text(bytes, length, "\"traceEvents\"") ||
+            (has_text(bytes, length, "\"ph\"") && has_text(bytes, length, "\"ts\"")));
+}
+
 static bool is_markup(const uint8_t *bytes, size_t length)
 {
     return is_text(bytes, length) && first_sign(bytes, length) == '<';
@@ -112,6 +129,18 @@ static const struct format {
            "ELF"),
      "an ELF program or library", "7f \"ELF\"", NAME_A_TRACE},
     {LOOKS(is_perfetto), "a Perfetto trace", "protobuf packets", IMPORTED},
+    {MAGIC("\x5e\x97\xca\xfd"), "a capture of sysprof", "0xFDCA975E", "sysprof shows it"},
+    {MAGIC("\x10\x00\x04\x46\x78\x54\x16\x00"), "a Fuchsia trace", "10 00 04 \"FxT\"",
+     "ui.perfetto.dev shows it"},
+    {MAGIC("SIMPLEPERF"), "a report of Android's simpleperf", "SIMPLEPERF",
+     "ui.perfetto.dev shows it"},
+    {MAGIC("JAVA PROFILE "), "a heap dump of Java", "JAVA PROFILE", NAME_A_TRACE},
+    {MAGIC("SLOW"), "a method trace of Android's runtime", "SLOW", "ui.perfetto.dev shows it"},
+    {MAGIC("*version\n"), "a method trace of Android's runtime", "*version",
+     "ui.perfetto.dev shows it"},
+    {LOOKS(is_trace_events), "a trace in Chrome's format (JSON)", NULL,
+     "Argus needs the kernel's events, which only a string systemTraceEvents in it would have; "
+     "ui.perfetto.dev shows it"},
     {LOOKS(is_json), "JSON text", NULL, NAME_A_TRACE},
     {LOOKS(is_markup), "HTML or XML text", NULL, NAME_A_TRACE},
     {LOOKS(is_text), "plain text", NULL, NAME_A_TRACE},

@@ -200,7 +200,11 @@ static const struct foreign_case foreign_cases[] = {
     {BYTES("\x7f"
            "ELF"),
      "an ELF program or library"},
-    {BYTES(" {\"traceEvents\": []}"), "JSON text"},
+    {BYTES(" {\"traceEvents\": []}"), "a trace in Chrome's format (JSON)"},
+    {BYTES("[{\"ph\": \"X\", \"ts\": 1}]"), "a trace in Chrome's format (JSON)"},
+    {BYTES("{\"ph\": 7.2}"), "JSON text"},
+    {BYTES("\x5e\x97\xca\xfd\x01"), "a capture of sysprof"},
+    {BYTES("*version\n3\n"), "a method trace of Android's runtime"},
     {BYTES("<!DOCTYPE html>"), "HTML or XML text"},
     {BYTES("root:x:0:0:root"),
      "it is plain text (offset 0: \"root:x:0:0:root\"); name a file that"},
