@@ -283,6 +283,8 @@ static struct argus_error *read_alone(bt_graph *graph, struct ctf_reading *readi
         reading->threadless_count += alone.streams[i].threadless_count;
         reading->markless_count += alone.streams[i].markless_count;
         reading->user_lost_count += alone.streams[i].user_lost_count;
+        for (int user = 0; user < 2; user++)
+            reading->lost_packets[user] += alone.streams[i].lost_packets[user];
         stopped += alone.streams[i].has_stopped;
     }
     if (!error && stopped)
@@ -322,6 +324,17 @@ static void note_user_space(const struct ctf_reading *reading)
                   reading->user_lost_count);
 }
 
+static void note_lost_packets(const struct ctf_reading *reading)
+{
+    static const char *const where[] = {"the kernel", "user space"};
+    for (int user = 0; user < 2; user++)
+        if (reading->lost_packets[user])
+            sink_note(reading->sink,
+                      "imported: the tracer lost %" PRIu64
+                      " packets of events of %s; how many events were in them is not known",
+                      reading->lost_packets[user], where[user]);
+}
+
 static void note_left_out(const struct ctf_reading *reading)
 {
     if (reading->strange_count)
@@ -351,6 +364,7 @@ static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, str
     if (!error) {
         note_left_out(&reading);
         note_user_space(&reading);
+        note_lost_packets(&reading);
         kernel_events_note_gaps(reading.events);
     }
     bt_graph_put_ref(graph);

@@ -376,16 +376,12 @@ static void forget_thread(struct ctf_reading *reading, uint32_t cpu)
         reading->knows_thread = false;
 }
 
-/* If nothing tells when or where, or the stream is read alone, it was before the next event. */
-static void take_kernel_loss(struct ctf_reading *reading, const bt_message *message, uint64_t count)
+/* If nothing tells when or where, or the stream is read alone, it was before the next event.
+ * `ns`: 0 is not known. */
+static void take_kernel_loss(struct ctf_reading *reading, const bt_stream *stream, uint64_t ns,
+                             uint64_t count)
 {
-    uint64_t ns = 0;
-    const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
     uint32_t cpu = idmap_get(&reading->cpu_of_stream, (uintptr_t)stream);
-    if (bt_stream_class_discarded_events_have_default_clock_snapshots(
-            bt_stream_borrow_class_const(stream)))
-        ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
-              &ns);
     forget_thread(reading, cpu);
     if (ns && cpu != IDMAP_NONE)
         sink_lost(reading->sink, cpu, ns, count);
@@ -393,14 +389,34 @@ static void take_kernel_loss(struct ctf_reading *reading, const bt_message *mess
         reading->lost_count += count;
 }
 
-static void take_discarded(struct ctf_reading *reading, const bt_message *message)
+static void take_discarded_events(struct ctf_reading *reading, const bt_message *message)
 {
-    uint64_t count = 1;
+    uint64_t count = 1, ns = 0;
+    const bt_stream *stream = bt_message_discarded_events_borrow_stream_const(message);
     bt_message_discarded_events_get_count(message, &count);
-    if (is_user_space(bt_message_discarded_events_borrow_stream_const(message)))
+    if (bt_stream_class_discarded_events_have_default_clock_snapshots(
+            bt_stream_borrow_class_const(stream)))
+        ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message),
+              &ns);
+    if (is_user_space(stream))
         reading->user_lost_count += count;
     else
-        take_kernel_loss(reading, message, count);
+        take_kernel_loss(reading, stream, ns, count);
+}
+
+/* How many events were in a packet is not known: each packet counts as one. */
+static void take_discarded_packets(struct ctf_reading *reading, const bt_message *message)
+{
+    uint64_t count = 1, ns = 0;
+    const bt_stream *stream = bt_message_discarded_packets_borrow_stream_const(message);
+    bt_message_discarded_packets_get_count(message, &count);
+    if (bt_stream_class_discarded_packets_have_default_clock_snapshots(
+            bt_stream_borrow_class_const(stream)))
+        ns_of(bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message),
+              &ns);
+    reading->lost_packets[is_user_space(stream)] += count;
+    if (!is_user_space(stream))
+        take_kernel_loss(reading, stream, ns, count);
 }
 
 void ctf_end(struct ctf_reading *reading)
@@ -420,7 +436,10 @@ void ctf_take_message(struct ctf_reading *reading, const bt_message *message)
         take_packet(reading, message);
         return;
     case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-        take_discarded(reading, message);
+        take_discarded_events(reading, message);
+        return;
+    case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+        take_discarded_packets(reading, message);
         return;
     default:
         return;

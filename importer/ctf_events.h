@@ -20,6 +20,7 @@ struct ctf_reading {
     uint64_t threadless_count;    /* events of user space whose thread is not known */
     uint64_t markless_count;      /* events of user space that were left out: too many names */
     uint64_t user_lost_count;     /* events of user space that the tracer lost */
+    uint64_t lost_packets[2];     /* of the kernel, of user space: their events are not counted */
     struct idmap
         cpu_of_stream; /* address of a bt_stream → CPU; not of streams that are read alone */
     uint32_t cpu;      /* of the event before */

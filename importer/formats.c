@@ -16,7 +16,8 @@ static const struct format *const rows[] = {
 #ifdef WITH_PROTOBUF
     &format_perfetto,
 #endif
-    &format_ftrace_text, /* last: it matches text */
+    &format_systrace,  &format_atrace,
+    &format_chrome,    &format_ftrace_text, /* last: it matches text */
 };
 
 static const struct format *find(const char *path, const unsigned char *bytes, size_t length)

@@ -23,6 +23,6 @@ void formats_print(FILE *out);
 
 /* To add a format: a file with such a row, and its name here and in rows[] of formats.c. */
 extern const struct format format_perf_data, format_trace_dat, format_ctf, format_perfetto,
-    format_ftrace_text;
+    format_systrace, format_atrace, format_chrome, format_ftrace_text;
 
 #endif

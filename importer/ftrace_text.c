@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "formats.h"
-#include "kernel_events.h"
+#include "ftrace_text.h"
 
 enum { MOST_FIELDS = 24 };
 
@@ -279,6 +279,12 @@ static bool take_loss(struct sink *sink, const char *line, uint64_t time_ns)
     return true;
 }
 
+void ftrace_text_take_line(struct kernel_events *events, struct sink *sink, char *line)
+{
+    if (!take_loss(sink, line, sink_last_ns(sink)))
+        take_line(events, sink, line);
+}
+
 static bool matches(const char *path, const unsigned char *bytes, size_t length)
 {
     static const char *const signs[] = {
@@ -302,8 +308,7 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     size_t room = 0;
     if (file && events)
         while (getline(&line, &room, file) > 0 && !sink_failed(sink))
-            if (!take_loss(sink, line, sink_last_ns(sink)))
-                take_line(events, sink, line);
+            ftrace_text_take_line(events, sink, line);
     if (events)
         kernel_events_note_gaps(events);
     free(line);

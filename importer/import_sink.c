@@ -66,6 +66,7 @@ static void deinit(struct sink *sink)
     idmap_deinit(&sink->thread_of_tid);
     idmap_deinit(&sink->known_stacks);
     idmap_deinit(&sink->mark_of_name);
+    other_kinds_deinit(&sink->others);
     argus_error_destroy(sink->error);
 }
 
@@ -261,6 +262,12 @@ uint32_t sink_mark(struct sink *sink, const char *name)
     return ARGUS_PROBE_FIRST_HOOK + known; // cppcheck-suppress memleak // the vector has it
 }
 
+void sink_other(struct sink *sink, const char *name, uint64_t count)
+{
+    if (!sink->error)
+        keep(sink, other_kinds_add(&sink->others, name, count));
+}
+
 void sink_note(struct sink *sink, const char *format, ...)
 {
     va_list arguments;
@@ -450,17 +457,37 @@ uint64_t sink_last_ns(const struct sink *sink)
     return sink->last_ns;
 }
 
+static void note_others(struct sink *sink)
+{
+    char text[400];
+    if (!sink->others.count)
+        return;
+    other_kinds_write(&sink->others, text, sizeof(text));
+    sink_note(sink, "%" PRIu64 " events of the file are of kinds that Argus does not use: %s",
+              sink->others.count, text);
+}
+
+static struct argus_error *nothing_error(const struct sink *sink)
+{
+    char text[400];
+    other_kinds_write(&sink->others, text, sizeof(text));
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "it has no event that Argus can use, such as sched_switch%s%s",
+                              *text ? "; it has " : "", text);
+}
+
 struct argus_error *sink_write(struct sink *sink, int fd)
 {
     struct argus_writer *writer = NULL;
     struct argus_error *error = sink->error;
     sink->error = NULL;
     if (!error && !sink->records.length)
-        error = argus_error_create(ARGUS_ERROR_FORMAT, "it has no event that Argus can use");
+        error = nothing_error(sink);
     if (error)
         return error;
     qsort(sink->records.data, sink->records.length, sizeof(*sink->records.data), compare_records);
     complete_threads(sink, first_time(sink));
+    note_others(sink);
     error = sink->error;
     sink->error = NULL;
     if (!error)

@@ -61,6 +61,10 @@ void sink_code(struct sink *sink, const struct argus_code_entry *code);
  * "hook". The same name has the same number. 0: not kept, there are too many. */
 uint32_t sink_mark(struct sink *sink, const char *name);
 
+/* Counts `count` things of the file that Argus does not use, of the kind `name`, which is copied.
+ * sink_write() says how many there were. */
+void sink_other(struct sink *sink, const char *name, uint64_t count);
+
 /* A sentence for the user that the trace will contain (argus-trace(5), NOTE). */
 void sink_note(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -5,6 +5,7 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "import_sink.h"
+#include "other_kinds.h"
 
 enum { MOST_MARKS = 32768 };
 
@@ -32,6 +33,7 @@ struct sink {
     VEC(struct argus_snapshot) snapshots; /* bytes owned */
     VEC(struct argus_code_entry) code;    /* names owned */
     VEC(char *) marks; /* owned; the number of a mark is ARGUS_PROBE_FIRST_HOOK and its place */
+    struct other_kinds others;
     struct idmap thread_of_tid, known_stacks, mark_of_name;
 };
 

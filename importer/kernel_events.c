@@ -1,6 +1,5 @@
 #include "kernel_events.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,6 @@ struct kernel_events {
     struct idmap call_of_thread; /* number of the system call in progress + 1 */
     struct idmap exited;
     uint64_t counts[PARTS];
-    uint64_t other_count;
 };
 
 struct kernel_events *kernel_events_create(struct sink *sink)
@@ -566,7 +564,7 @@ bool kernel_events_take(struct kernel_events *events, const struct foreign_event
         rows[i].take(events, event);
         return true;
     }
-    events->other_count++;
+    sink_other(events->sink, event->name, 1);
     return false;
 }
 
@@ -594,7 +592,4 @@ void kernel_events_note_gaps(struct kernel_events *events)
         sink_note(sink,
                   "the file has no sched_waking and no sched_wakeup: the graph has no wake-up "
                   "edges");
-    if (events->other_count)
-        sink_note(sink, "%" PRIu64 " events of the file are of kinds that Argus does not use",
-                  events->other_count);
 }

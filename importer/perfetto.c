@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "formats.h"
 #include "kernel_events.h"
+#include "perfetto_others.h"
+#include "perfetto_packed.h"
 #include "perfetto_samples.h"
 
 enum { MOST_PACKET_BYTES = 256 << 20, PACKET_TAG = 0x0a, REALTIME = 1, BOOTTIME = 6 };
@@ -106,6 +107,7 @@ static void take_event(struct reading *reading, uint32_t cpu, const PerfettoPart
         if (event.source)
             kernel_events_take(reading->events, &event);
     }
+    perfetto_others_take_event(reading->sink, from);
     uint64_t *current = kernel_events_current(reading->events, cpu);
     if (current && from->sched_switch)
         *current = (uint64_t)(int64_t)from->sched_switch->next_pid;
@@ -279,24 +281,34 @@ static struct argus_error *take_packets(struct reading *reading, const uint8_t *
 
 /* Perfetto's service compresses some hundred KB at a time; its own records shrink to a third, seldom to
  * a tenth. What shrank far more was made to keep a reader busy: each packet of two bytes costs time. */
-enum { MOST_ROOM = 64 << 20, MOST_RATIO = 32, LEAST_LIMIT = 16 << 20 };
+enum { MOST_RATIO = 32, LEAST_LIMIT = 16 << 20 };
 
-/* Packets that were compressed together (zlib). */
-static struct argus_error *take_compressed(struct reading *reading, const ProtobufCBinaryData *data,
-                                           uint64_t offset)
+static struct argus_error *unpack(struct reading *reading, const PerfettoPart__TracePacket *packet,
+                                  uint64_t offset, uint8_t **ret, size_t *ret_length)
 {
-    uint8_t *plain = malloc(MOST_ROOM);
-    uLongf length = MOST_ROOM;
-    struct argus_error *error = NULL;
-    if (!plain)
-        return argus_error_memory();
-    if (uncompress(plain, &length, data->data, data->len) != Z_OK)
-        error = damaged(offset, "compressed packets cannot be unpacked");
-    reading->unpacked_bytes += length;
-    if (!error && reading->unpacked_bytes > MOST_RATIO * reading->file_bytes + LEAST_LIMIT)
-        error = damaged(offset, "its compressed packets are larger than any Perfetto writes");
-    if (!error)
-        error = take_packets(reading, plain, length, offset, true);
+    struct argus_error *failed = perfetto_unpack(packet, ret, ret_length);
+    if (!failed && *ret)
+        reading->unpacked_bytes += *ret_length;
+    if (!failed && reading->unpacked_bytes > MOST_RATIO * reading->file_bytes + LEAST_LIMIT) {
+        free(*ret);
+        return damaged(offset, "its compressed packets are larger than any Perfetto writes");
+    }
+    if (!failed || failed->code != ARGUS_ERROR_FORMAT)
+        return failed;
+    struct argus_error *error = damaged(offset, failed->message);
+    argus_error_destroy(failed);
+    return error;
+}
+
+static struct argus_error *take_compressed(struct reading *reading,
+                                           const PerfettoPart__TracePacket *packet, uint64_t offset)
+{
+    uint8_t *plain;
+    size_t length;
+    struct argus_error *error = unpack(reading, packet, offset, &plain, &length);
+    if (error || !plain)
+        return error;
+    error = take_packets(reading, plain, length, offset, true);
     free(plain);
     return error;
 }
@@ -317,8 +329,9 @@ static struct argus_error *take_packet(struct reading *reading, const uint8_t *b
     if (packet->ftrace_events)
         take_bundle(reading, packet->ftrace_events);
     perfetto_samples_take(reading->samples, reading->events, packet);
-    if (packet->has_compressed_packets && !is_inner)
-        error = take_compressed(reading, &packet->compressed_packets, offset);
+    perfetto_others_take_packet(reading->sink, packet);
+    if (!is_inner)
+        error = take_compressed(reading, packet, offset);
     perfetto_part__trace_packet__free_unpacked(packet, NULL);
     return error;
 }

@@ -118,9 +118,10 @@ const struct command command_import = {
     .arguments = "-o FILE",
     .summary = "write a trace of another tool as an .argus file",
     .details = "Every command takes these files in place of an .argus file:\n"
-               "- perf.data of perf record, trace.dat of trace-cmd, text of ftrace, folders\n"
-               "  of CTF (LTTng), traces of Perfetto. They are imported into the user's cache\n"
-               "  on first use. 'argus info FILE' says what such a trace lacks.\n"
+               "- perf.data of perf record, trace.dat of trace-cmd, text of ftrace (also in\n"
+               "  pages of Android's systrace, of atrace -z, in Chrome's JSON), folders of CTF\n"
+               "  (LTTng), traces of Perfetto. They are imported into the user's cache on\n"
+               "  first use. 'argus info FILE' says what such a trace lacks.\n"
                "- kdebug files of macOS and iOS, versions 1, 2 and 3: the files that trace,\n"
                "  ktrace, Instruments and the kernel write. Imported, they take a tenth of the\n"
                "  space, their records are in order, and opening them does not read all\n"

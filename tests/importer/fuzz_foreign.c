@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifdef WITH_PROTOBUF
         &format_perfetto,
 #endif
-        &format_ftrace_text,
+        &format_systrace,  &format_atrace, &format_chrome, &format_ftrace_text,
     };
     const char *path = fuzz_file(data, size);
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {

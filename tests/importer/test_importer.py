@@ -12,8 +12,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import scene
+import wrapped
 import writers
 
 ARGUS, IMPORT = sys.argv[1:3]
@@ -108,6 +110,65 @@ def test_named_calls(folder):
     path.write_text("# tracer: nop\n" + "".join(f" sh-7 [000] ..... 1.00000{i}: {text}\n" for i, text in enumerate(texts)))
     run = argus("info", "--json", path)
     check(run.returncode == 0 and json.loads(run.stdout)["records"] == len(texts), f"named calls: {run.stdout} {run.stderr}")
+
+
+def test_old_systrace(folder):
+    path = folder / "old.html"
+    wrapped.old_systrace(path, scene.scene(), writers.ftrace_text)
+    test_records(path, "old systrace")
+
+
+def test_without_text(folder):
+    """Pages and JSON without text of ftrace are named, and a cut-off file is read up to there."""
+    page, chrome, cut = folder / "page.html", folder / "programs.json", folder / "cut.ctrace"
+    page.write_text("<!DOCTYPE html>\n<html><body>1 # tracer</body></html>\n")
+    chrome.write_text('{"traceEvents": [{"ph": "X", "ts": 1}], "systemTraceEvents": ""}')
+    cut.write_bytes((folder / "trace.ctrace").read_bytes()[:-200])
+    for path, words in (page, "HTML or XML text"), (chrome, "only what programs recorded"):
+        run = argus("info", path)
+        check(run.returncode == 1 and words in run.stderr, f"{path.name}: {run.stdout} {run.stderr}")
+    info = json.loads(argus("info", "--json", cut).stdout or "{}")
+    check(0 < info.get("records", 0) < len(scene.scene()), f"cut atrace: {info}")
+    check(any("before a damaged place" in note for note in info.get("notes", [])), f"cut atrace: {info.get('notes')}")
+
+
+def test_other_kinds(folder):
+    """What is not used is named, in the notes and if nothing else is there."""
+    path, only = folder / "kinds.txt", folder / "only.txt"
+    line = " sh-7 [000] ..... 1.00000%d: %s\n"
+    marks = "".join(line % (at, "tracing_mark_write: B|7|draw") for at in range(3)) + line % (4, "cpu_idle: state=1 cpu_id=0")
+    only.write_text("# tracer: nop\n" + marks)
+    path.write_text("# tracer: nop\n" + marks + line % (5, "sched_switch: prev_comm=sh prev_pid=7 prev_prio=1 prev_state=S ==> next_comm=x next_pid=8 next_prio=1"))
+    run = argus("info", only)
+    check(run.returncode == 1 and "it has tracing_mark_write (3), cpu_idle (1)" in run.stderr, f"only other kinds: {run.stdout} {run.stderr}")
+    text = argus("info", path).stdout
+    check("4 events of the file are of kinds that Argus does not use: tracing_mark_write (3), cpu_idle (1)" in text, f"other kinds: {text}")
+
+
+def test_names(folder):
+    """Outputs name the file of the user, and info also the copy."""
+    path = folder / "trace.txt"
+    info = json.loads(argus("info", "--json", path).stdout)
+    check((info["file"], info["copy"].endswith(".argus")) == (str(path), True), f"names: {info['file']} {info.get('copy')}")
+    for words in ("verify", "--json"), ("graph", "check", "--json"), ("diagnose", "--auto", "--process=window", "--json"):
+        text = argus(*words, path).stdout
+        check(f'"file": "{path}"' in text and "/cache/" not in text, f"names: {words}: {text[:300]}")
+
+
+def test_packed_packets(folder):
+    """Perfetto compresses packets by zlib, and since 2026 by zstd."""
+    plain = (folder / "window.pftrace").read_bytes()
+    for field, packed in (50, zlib.compress(plain)), (133, wrapped.zstd(plain)):
+        path = folder / f"packed{field}.pftrace"
+        path.write_bytes(writers.message(1, writers.message(field, packed)))
+        run = argus("info", path)
+        if field == 133 and "cannot be unpacked (zstd)" in run.stderr:
+            print("not built: libzstd")
+            continue
+        test_records(path, path.name)
+        path.write_bytes(writers.message(1, writers.message(field, packed[:40])))
+        run = argus("info", path)
+        check(run.returncode == 1 and "cannot be unpacked" in run.stderr, f"{path.name}: {run.stdout} {run.stderr}")
 
 
 def test_perf_streams(folder):
@@ -208,6 +269,17 @@ def test_lost_of_the_kernel(folder):
         text = argus("info", path).stdout
         check("the tracer lost 7 events of user space" in text, f"losses {name}: {text}")
         check(("1 of 3 streams are damaged" in text) == is_damaged, f"losses {name}: {text}")
+
+
+def test_lost_packets(folder):
+    """LTTng numbers its packets: those that are missing are a loss of their CPU."""
+    path = folder / "packets"
+    events = [event for event in scene.scene() if event[1] == 1]
+    packets = [(1, number, events[at * 10:at * 10 + 10]) for at, number in enumerate((0, 1, 4))]
+    writers.kernel_packets(path, packets, "packet_seq_num")
+    check(lost_of(path) == [(1, 2)], f"lost packets: {lost_of(path)}")
+    text = argus("info", path).stdout
+    check("the tracer lost 2 packets of events of the kernel" in text, f"lost packets: {text}")
 
 
 def test_broken_ctf(folder):
@@ -348,7 +420,12 @@ def main():
             test_columns(folder)
             test_samples(folder)
             test_hostile_samples(folder)
+            test_packed_packets(folder)
         test_named_calls(folder)
+        test_old_systrace(folder)
+        test_without_text(folder)
+        test_other_kinds(folder)
+        test_names(folder)
         test_perf_streams(folder)
         test_hostile_perf(folder)
         if "CTF (LTTng)" in READS:
@@ -356,12 +433,13 @@ def main():
             test_user_space(folder)
             test_lost_of_programs(folder)
             test_lost_of_the_kernel(folder)
+            test_lost_packets(folder)
             test_perf_ctf(folder)
             test_broken_ctf(folder)
             test_machines(folder)
         test_import(folder)
         test_place(folder)
-        for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40)):
+        for form, tries in (("perf.data", 60), ("Perfetto", 40), ("ftrace text", 40), ("atrace -z", 10), ("Chrome trace (JSON)", 10)):
             if form in READS:
                 test_broken(folder, form, tries)
         test_cache(folder)

@@ -7,6 +7,7 @@ import os
 import struct
 
 import scene
+import wrapped
 
 # --- the kernel's binary layout of events: name, type, size, offset; the first 8 bytes are common ---
 
@@ -371,11 +372,12 @@ def ctf_packet(cpu, lost, first, last, content):
     return struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQQI", first, last, size * 8, size * 8, lost, cpu) + content
 
 
-def kernel_packets(path, packets):
-    """`packets`: a list of (cpu, events lost so far, events of the scene); the events do not tell their thread."""
+def kernel_packets(path, packets, counts="events_discarded"):
+    """`packets`: a list of (cpu, events lost so far, events of the scene); the events do not tell their thread. With
+    counts="packet_seq_num", the number of the packet instead of events that were lost."""
     folder = path / "kernel"
     folder.mkdir(parents=True)
-    metadata = CTF_METADATA.replace("uint64_t packet_size;", "uint64_t packet_size; uint64_t events_discarded;")
+    metadata = CTF_METADATA.replace("uint64_t packet_size;", f"uint64_t packet_size; uint64_t {counts};")
     context = metadata.index("  event.context")
     (folder / "metadata").write_text(metadata[:context] + metadata[metadata.index("\n", context) + 1:])
     for cpu, lost, events in packets:
@@ -496,4 +498,7 @@ FORMATS = {
     "CTF (LTTng)": ("lttng", ctf),
     "Perfetto": ("window.pftrace", perfetto),
     "ftrace text": ("trace.txt", ftrace_text),
+    "systrace (HTML)": ("trace.html", wrapped.systrace(ftrace_text)),
+    "atrace -z": ("trace.ctrace", wrapped.atrace(ftrace_text)),
+    "Chrome trace (JSON)": ("chrome.json", wrapped.chrome(ftrace_text)),
 }
