@@ -76,8 +76,7 @@ static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
     return choice;
 }
 
-/* Stopped as a whole, by a signal or the freezer: its main thread stands for all. */
-static bool is_halted(struct argus_live *live, uint32_t process)
+bool live_is_halted(struct argus_live *live, uint32_t process)
 {
     const struct argus_live_process of = live->processes.data[process];
     for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
@@ -113,7 +112,7 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
         struct choice choice = best_of_process(live, waiter, wait, process);
         if (choice.thread == ARGUS_LIVE_NONE)
             continue;
-        bool halted = is_halted(live, process);
+        bool halted = live_is_halted(live, process);
         choice.count = halted ? 1 : choice.count;
         threads += halted ? 1 : live->processes.data[process].thread_count;
         if (choice.rank == RANK_IDLE) {

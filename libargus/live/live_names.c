@@ -32,7 +32,7 @@ static const char *const links[] = {
     [ARGUS_LIVE_LINK_SIGNALS] = "signals",   [ARGUS_LIVE_LINK_CAUSES] = "causes",
     [ARGUS_LIVE_LINK_ANSWERS] = "answers",   [ARGUS_LIVE_LINK_BACKS] = "backs",
     [ARGUS_LIVE_LINK_PROVIDES] = "provides", [ARGUS_LIVE_LINK_OWNS] = "owns",
-    [ARGUS_LIVE_LINK_EXECUTES] = "executes",
+    [ARGUS_LIVE_LINK_EXECUTES] = "executes", [ARGUS_LIVE_LINK_HALTED] = "halted",
 };
 
 const char *argus_live_kind_id(enum argus_live_kind kind)

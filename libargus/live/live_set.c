@@ -169,6 +169,45 @@ static void add_servers(struct argus_live *live, uint32_t thread, const struct l
     }
 }
 
+/* Whether the process is this connection's client, or its two ends have no such roles: a server is not
+ * held up by a client that was stopped. */
+static bool may_need_peer(struct argus_live *live, uint32_t process, uint32_t number,
+                          uint64_t *ret_inode)
+{
+    struct live_fd fd;
+    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+        return false;
+    const struct live_socket *socket = live_socket(live, fd.key);
+    if (!socket || socket->is_listening || socket->is_remote || !socket->peer)
+        return false;
+    const struct live_socket own = *socket, *peer = live_socket(live, own.peer);
+    *ret_inode = own.inode;
+    return peer && !peer->is_listening &&
+           (is_client(live, &own, peer) || (own.family == AF_UNIX && !own.path && !peer->path));
+}
+
+/* Those at the other end of polled connections that were all stopped by a signal or the freezer: such a
+ * server answers nothing, and sends no input. */
+static void add_halted(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
+                       uint32_t count, struct live_candidates *ret)
+{
+    uint32_t process = live->threads.data[thread].process;
+    for (uint32_t i = 0; i < count; i++) {
+        struct argus_live_wait one = {.kind = ARGUS_LIVE_EVENTS, .fd = polled[i].fd};
+        struct live_candidates peers = {0};
+        uint32_t halted = 0;
+        if (!may_need_peer(live, process, polled[i].fd, &one.object))
+            continue;
+        live_by_socket(live, thread, &one, &peers);
+        while (halted < peers.count && live_is_halted(live, peers.items[halted].process))
+            halted++;
+        for (uint32_t k = 0; halted == peers.count && k < peers.count; k++)
+            live_candidate(ret, peers.items[k].process, peers.items[k].thread);
+    }
+    if (ret->count)
+        ret->link = ARGUS_LIVE_LINK_HALTED;
+}
+
 void live_by_events(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                     struct live_candidates *ret)
 {
@@ -184,6 +223,8 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
         add_servers(live, thread, polled, count, tests[i].test, ret);
         ret->link = tests[i].link;
     }
+    if (!ret->count)
+        add_halted(live, thread, polled, count, ret);
     /* also if an answer is due from another machine: such connections may wait for the next event for
      * days */
     if (!ret->count)

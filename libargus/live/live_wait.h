@@ -72,6 +72,9 @@ void live_sessions(struct argus_live *live, uint32_t thread, live_sibling *take,
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
                      const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared);
 
+/* Stopped as a whole, by a signal or the freezer: its main thread stands for all. */
+bool live_is_halted(struct argus_live *live, uint32_t process);
+
 /* If the thread is in an event loop that a handler of another one runs: sets its names in `step`.
  * `frames` are the step's. */
 void live_nested_loop(const struct argus_live *live, const struct argus_live_frame *frames,

@@ -207,6 +207,7 @@ static const struct {
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
     [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
     [ARGUS_LIVE_LINK_EXECUTES] = {", in ", ""},
+    [ARGUS_LIVE_LINK_HALTED] = {", one of which leads to ", ""},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
 };
 
@@ -221,8 +222,9 @@ static uint32_t next_of(const struct argus_live_answer *answer, size_t step)
 static void add_link(struct text *text, const struct argus_live_step *step, const char *name)
 {
     const char *before = links[step->link].before, *behind = links[step->link].behind;
-    /* that something is unread is certain; that it is waited for, the doubts say */
-    bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD;
+    /* that something is unread or stopped is certain; that it is waited for, the doubts say */
+    bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD &&
+                    step->link != ARGUS_LIVE_LINK_HALTED;
     text_add(text, "%s%s%s%s%s", before, is_guess && !behind[0] ? "probably " : "", name,
              is_guess && behind[0] ? " probably" : "", behind);
 }
@@ -497,6 +499,9 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
             : step->link == ARGUS_LIVE_LINK_BUS
                 ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
                   "messages, and who is busy"
+            : step->link == ARGUS_LIVE_LINK_HALTED
+                ? "%s polls several descriptors, and may have nothing to do; the next step is at "
+                  "the other end of one of them, and was stopped"
             : step->link == ARGUS_LIVE_LINK_OWNS
                 ? "that %s waits for this owner's contents is only likely: by its stack, and "
                   "because the X server names that owner"
