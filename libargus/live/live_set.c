@@ -18,10 +18,11 @@ static uint32_t add(struct live_polled *ret, uint32_t count, uint32_t fd, bool r
 {
     if (count > 0 && ret[count - 1].fd == fd) {
         ret[count - 1].is_write &= writes && !reads;
+        ret[count - 1].is_read |= reads;
         return count;
     }
     if (count < LIVE_POLLED)
-        ret[count++] = (struct live_polled){fd, writes && !reads};
+        ret[count++] = (struct live_polled){fd, writes && !reads, reads};
     return count;
 }
 
@@ -225,6 +226,8 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
     }
     if (!ret->count)
         add_halted(live, thread, polled, count, ret);
+    if (!ret->count)
+        live_only_clients(live, thread, polled, count, ret);
     /* also if an answer is due from another machine: such connections may wait for the next event for
      * days */
     if (!ret->count)

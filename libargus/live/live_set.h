@@ -9,6 +9,7 @@ enum { LIVE_POLLED = 1024 };
 struct live_polled {
     uint32_t fd;
     bool is_write; /* it is waited for only to write to it */
+    bool is_read;  /* … to read from it, perhaps among others */
 };
 
 /* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in no
@@ -23,5 +24,9 @@ bool live_set_is_empty(struct argus_live *live, uint32_t thread);
 void live_polled_children(struct argus_live *live, uint32_t thread,
                           const struct live_polled *polled, uint32_t count,
                           struct live_candidates *ret);
+
+/* If a server reads only from a few of its clients, and others have sent requests: adds the few. */
+void live_only_clients(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
+                       uint32_t count, struct live_candidates *ret);
 
 #endif

@@ -207,6 +207,7 @@ static const struct {
     [ARGUS_LIVE_LINK_SIGNALS] = {", which ", " signals"},
     [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
     [ARGUS_LIVE_LINK_EXECUTES] = {", in ", ""},
+    [ARGUS_LIVE_LINK_HEARD] = {", and reads requests only of a few clients, such as ", ""},
     [ARGUS_LIVE_LINK_HALTED] = {", one of which leads to ", ""},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
 };
@@ -224,7 +225,7 @@ static void add_link(struct text *text, const struct argus_live_step *step, cons
     const char *before = links[step->link].before, *behind = links[step->link].behind;
     /* that something is unread or stopped is certain; that it is waited for, the doubts say */
     bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD &&
-                    step->link != ARGUS_LIVE_LINK_HALTED;
+                    step->link != ARGUS_LIVE_LINK_HALTED && step->link != ARGUS_LIVE_LINK_HEARD;
     text_add(text, "%s%s%s%s%s", before, is_guess && !behind[0] ? "probably " : "", name,
              is_guess && behind[0] ? " probably" : "", behind);
 }
@@ -502,6 +503,9 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
             : step->link == ARGUS_LIVE_LINK_HALTED
                 ? "%s polls several descriptors, and may have nothing to do; the next step is at "
                   "the other end of one of them, and was stopped"
+            : step->link == ARGUS_LIVE_LINK_HEARD
+                ? "%s waits for no data from most of its clients, of which some have sent "
+                  "requests, as an X server does that was grabbed; by whom is only likely"
             : step->link == ARGUS_LIVE_LINK_OWNS
                 ? "that %s waits for this owner's contents is only likely: by its stack, and "
                   "because the X server names that owner"

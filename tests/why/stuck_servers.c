@@ -2,8 +2,10 @@
 #include "stuck.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -72,6 +74,61 @@ void own_client_unread(void)
     (void)!write(fd, "event", 5);
     soon_ready();
     poll_with_event(fd);
+}
+
+/* An event loop that has asked nothing; its server, a compositor say, was stopped. */
+void stopped_server(void)
+{
+    listen_here();
+    pid_t server = child_of(accept_and_sleep, NULL);
+    say("server", server);
+    close(listener);
+    int fd = connect_here();
+    usleep(SETTLE_US);
+    kill(server, SIGSTOP);
+    soon_ready();
+    poll_with_event(fd);
+}
+
+/* A server that has nothing to do; that its client was stopped does not hold it up. */
+void stopped_client(void)
+{
+    listen_here();
+    pid_t client = child_of(connect_and_sleep, NULL);
+    int fd = accept(listener, NULL, NULL);
+    usleep(SETTLE_US);
+    kill(client, SIGSTOP);
+    soon_ready();
+    poll_with_event(fd);
+}
+
+/* Waits for data from the first of three clients only, as a grabbed X server does. */
+static void serve_first(void *data)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0);
+    (void)data;
+    epoll_ctl(set, EPOLL_CTL_ADD, listener, &event);
+    for (int i = 0; i < 3; i++) {
+        event.events = i ? 0 : EPOLLIN;
+        epoll_ctl(set, EPOLL_CTL_ADD, accept(listener, NULL, NULL), &event);
+    }
+    epoll_wait(set, &event, 1, -1);
+}
+
+void grabbed(void)
+{
+    char byte;
+    listen_here();
+    say("server", child_of(serve_first, NULL));
+    say("holder", child_of(connect_and_sleep, NULL));
+    usleep(SETTLE_US);
+    close(listener);
+    connect_here();
+    int fd = connect_here();
+    (void)!write(fd, "question", 8);
+    soon_ready();
+    (void)!read(fd, &byte, 1);
 }
 
 static void serve_one(void *data)

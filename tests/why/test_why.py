@@ -62,6 +62,9 @@ CASES = {
     "stopped_pool": (["unix_socket", "stopped"], ["main", "server"], "stopped"),
     "unread_in_set": (["events", "sleep"], ["main", "server?"], "sleeps"),
     "own_client_unread": (["events"], ["main"], "idle"),
+    "stopped_server": (["events", "stopped"], ["main", "server?"], "stopped"),
+    "stopped_client": (["events"], ["main"], "idle"),
+    "grabbed": (["unix_socket", "events", "sleep"], ["main", "server", "holder?"], "sleeps"),
     "backends": (["unix_socket", "events"], ["main", "server"], "idle"),
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
@@ -81,7 +84,7 @@ CASES = {
 }
 
 # requests that nobody has read, and the call in which the answer says them
-UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8}  # of "udp", the kernel counts its own overhead, too
+UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8, "grabbed": 8}  # of "udp", the kernel counts its own overhead, too
 
 
 # A library function that is called without giving up the lock.

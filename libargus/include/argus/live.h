@@ -60,6 +60,7 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_PROVIDES, /* it provides pages of the memory, by userfaultfd */
     ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
     ARGUS_LIVE_LINK_EXECUTES, /* it runs the program's main goroutine */
+    ARGUS_LIVE_LINK_HEARD,    /* a guess: one of the few clients from which the server reads now */
     ARGUS_LIVE_LINK_HALTED,   /* a guess: it has the other end of a connection, and was stopped */
 };
 
