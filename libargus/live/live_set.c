@@ -119,19 +119,31 @@ static bool is_client(struct argus_live *live, const struct live_socket *own,
     return live_port_listens(live, peer->local_port) && !live_port_listens(live, own->local_port);
 }
 
+/* The other end of the connection, on this machine and accepted; NULL: none. */
+static const struct live_socket *peer_of(struct argus_live *live, uint32_t process, uint32_t number,
+                                         struct live_socket *ret_own)
+{
+    struct live_fd fd;
+    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+        return NULL;
+    const struct live_socket *socket = live_socket(live, fd.key);
+    if (!socket || socket->is_listening || socket->is_remote || !socket->peer)
+        return NULL;
+    *ret_own = *socket;
+    const struct live_socket *peer = live_socket(live, ret_own->peer);
+    return peer && !peer->is_listening ? peer : NULL;
+}
+
 /* Bytes of ours that the server of this connection has not read. */
 static uint64_t unread_by_server(struct argus_live *live, uint32_t process, uint32_t number,
                                  uint64_t *ret_inode)
 {
-    struct live_fd fd;
-    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+    struct live_socket own;
+    const struct live_socket *peer = peer_of(live, process, number, &own);
+    if (!peer || !is_client(live, &own, peer))
         return 0;
-    const struct live_socket *socket = live_socket(live, fd.key);
-    if (!socket || socket->is_listening || socket->is_remote || !socket->peer)
-        return 0;
-    const struct live_socket own = *socket, *peer = live_socket(live, own.peer);
     *ret_inode = own.inode;
-    return peer && !peer->is_listening && is_client(live, &own, peer) ? peer->unread : 0;
+    return peer->unread;
 }
 
 /* Whether the process sent a request on this TCP connection, and has received nothing since. Connections
@@ -175,16 +187,12 @@ static void add_servers(struct argus_live *live, uint32_t thread, const struct l
 static bool may_need_peer(struct argus_live *live, uint32_t process, uint32_t number,
                           uint64_t *ret_inode)
 {
-    struct live_fd fd;
-    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+    struct live_socket own;
+    const struct live_socket *peer = peer_of(live, process, number, &own);
+    if (!peer)
         return false;
-    const struct live_socket *socket = live_socket(live, fd.key);
-    if (!socket || socket->is_listening || socket->is_remote || !socket->peer)
-        return false;
-    const struct live_socket own = *socket, *peer = live_socket(live, own.peer);
     *ret_inode = own.inode;
-    return peer && !peer->is_listening &&
-           (is_client(live, &own, peer) || (own.family == AF_UNIX && !own.path && !peer->path));
+    return is_client(live, &own, peer) || (own.family == AF_UNIX && !own.path && !peer->path);
 }
 
 /* Those at the other end of polled connections that were all stopped by a signal or the freezer: such a

@@ -38,10 +38,25 @@ static void poll_with_event(int fd)
     poll(polled, 2, -1);
 }
 
+/* Through which a child tells that it is connected, if there is such a pipe. */
+static int connected[2] = {-1, -1};
+
+static void tell_connected(void)
+{
+    (void)!write(connected[1], "", 1);
+}
+
+static void await_connected(void)
+{
+    char byte;
+    (void)!read(connected[0], &byte, 1);
+}
+
 static void accept_and_sleep(void *data)
 {
     (void)data;
     accept(listener, NULL, NULL);
+    tell_connected();
     work_slowly();
 }
 
@@ -62,6 +77,7 @@ static void connect_and_sleep(void *data)
     (void)data;
     close(listener);
     connect_here();
+    tell_connected();
     work_slowly();
 }
 
@@ -80,11 +96,12 @@ void own_client_unread(void)
 void stopped_server(void)
 {
     listen_here();
+    (void)!pipe(connected);
     pid_t server = child_of(accept_and_sleep, NULL);
     say("server", server);
     close(listener);
     int fd = connect_here();
-    usleep(SETTLE_US);
+    await_connected();
     kill(server, SIGSTOP);
     soon_ready();
     poll_with_event(fd);
@@ -120,9 +137,10 @@ void grabbed(void)
 {
     char byte;
     listen_here();
+    (void)!pipe(connected);
     say("server", child_of(serve_first, NULL));
     say("holder", child_of(connect_and_sleep, NULL));
-    usleep(SETTLE_US);
+    await_connected();
     close(listener);
     connect_here();
     int fd = connect_here();
