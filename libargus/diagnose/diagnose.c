@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "diagnose/reasons.h"
+#include "diagnose/without_task.h"
 
 typedef struct argus_error *(*diagnose_type)(struct diagnoser *d);
 
@@ -84,10 +85,14 @@ static struct argus_error *run(struct diagnoser *d)
         return error;
     if (is_untold(d))
         return blame_untold(d);
-    bool is_memory;
+    bool is_memory, has_no_task = hang_is_without_task(d);
+    if (has_no_task) /* nobody can answer what a scheduler's threads normally look like */
+        d->questions.asker = argus_asker_auto();
     error = explain_memory(d, &is_memory);
     if (!error && !is_memory)
         error = by_type[d->hang.type](d);
+    if (!error && !is_memory && has_no_task)
+        error = without_task_review(d);
     if (!error)
         error = diagnoser_blame_other_shares(d);
     if (!error)

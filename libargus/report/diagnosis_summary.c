@@ -152,6 +152,11 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, root->answered ? ", which answered late" : ", which did not answer");
         return;
     }
+    if (root->why.because == ARGUS_REASON_NO_TASK) {
+        sentence_add(sentence, "had no task to run, and the records do not show for what the "
+                               "program's tasks waited");
+        return;
+    }
     uint32_t holder = file_lock_find_holder(view, root->vertex);
     if (holder != ARGUS_NONE) {
         sentence_add(sentence, "waited for a lock on a file");

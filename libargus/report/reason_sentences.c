@@ -60,6 +60,9 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_USUAL_SUSPECTS] =
         "the threads that could have ended it did nothing unusual meanwhile",
     [ARGUS_REASON_NO_SUSPECT] = "no thread is known that could have ended it",
+    [ARGUS_REASON_NO_TASK] =
+        "no task could run, and the records do not show what the tasks waited for: Go's goroutines "
+        "sleep without a thread. While the program hangs, 'argus why' lists them",
     [ARGUS_REASON_REMOTE_LATE] = "{remote} answered only then",
     [ARGUS_REASON_REMOTE_SILENT] = "{remote} did not answer",
 

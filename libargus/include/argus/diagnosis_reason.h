@@ -57,6 +57,7 @@ enum argus_reason_kind {
     ARGUS_REASON_OWN_TIMEOUT,
     ARGUS_REASON_USUAL_SUSPECTS, /* they did nothing unusual */
     ARGUS_REASON_NO_SUSPECT,
+    ARGUS_REASON_NO_TASK,       /* the thread of a runtime whose tasks wait without threads */
     ARGUS_REASON_REMOTE_LATE,   /* remote */
     ARGUS_REASON_REMOTE_SILENT, /* remote */
 
