@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=20000)
     parser.add_argument("--loads", nargs="*", choices=PROGRAMS, metavar="LOAD", help="only these")
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), metavar="KIND", help="only these recorders, beside none")
     parser.add_argument("--figure9", action="store_true", help="measure what figure 9 of the paper does")
     options = parser.parse_args()
     if os.geteuid() != 0:
@@ -130,9 +131,10 @@ def main():
     enter_private_mounts()
     machine.end_namespace_with_us()
     adopt_orphans()
+    wanted = {"nothing", *(options.kinds or KINDS)}
     loads = options.loads or (PROGRAMS if options.figure9 else list(LOADS))
     with tempfile.TemporaryDirectory(prefix="argus-bench-") as folder:
-        kinds = FIGURE9 if options.figure9 else KINDS
+        kinds = FIGURE9 if options.figure9 else {name: row for name, row in KINDS.items() if name in wanted}
         runs, refused = measure(Recorders(options, folder), loads, options.rounds, kinds)
     if options.figure9:
         show_figure9(runs, loads, refused)

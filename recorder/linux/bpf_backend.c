@@ -339,6 +339,7 @@ static const struct cpu_counter {
     {"messages_unseen", offsetof(struct bpf_cpu, messages_unseen), false},
     {"snapshots_copied", offsetof(struct bpf_cpu, snapshot_head), true},
     {"snapshots_known", offsetof(struct bpf_cpu, snapshots_known), true},
+    {"snapshots_same", offsetof(struct bpf_cpu, snapshots_same), true},
     {"snapshots_missed", offsetof(struct bpf_cpu, snapshots_missed), true},
 };
 

@@ -44,6 +44,7 @@ struct bpf_cpu {
     uint64_t messages_unseen;  /* messages whose descriptor was closed before the call returned */
     uint64_t snapshot_head;    /* the number of the next stack snapshot */
     uint64_t snapshots_known;  /* snapshots that needed no new slot */
+    uint64_t snapshots_same;   /* … of them: recognized without a copy (bpf/known_copy.h) */
     uint64_t snapshots_missed; /* snapshots of chosen processes that could not be taken */
     uint64_t snapshot_busy;    /* 1: a snapshot is being taken */
     /* Range of return addresses in the kernel's system call entry, both inclusive. */
@@ -236,8 +237,9 @@ struct bpf_snapshot {
     uint64_t id;
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint32_t pid, tid;
-    uint32_t bytes; /* of `stack`, a multiple of 8 */
-    uint32_t end;   /* enum bpf_snapshot_end */
+    uint32_t bytes;  /* of `stack`, a multiple of 8 */
+    uint32_t end;    /* enum bpf_snapshot_end */
+    uint64_t pieces; /* while it is being written: those in bpf/known_copy.h that are there */
     struct bpf_ranges ranges;
     uint64_t registers[BPF_REGISTERS];
     /* From the stack pointer on; settings.snapshot_bytes and SNAPSHOT_SLACK_BYTES. */
@@ -290,6 +292,9 @@ struct bpf_waiting {
     uint64_t registers[BPF_REGISTERS];
 };
 
+#define KNOWN_WAYS                                                                                 \
+    4 /* copied stacks with the same registers that are recognized (bpf/known_copy.h): callers differ */
+
 #define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot prove that the last step is shorter */
 
 /* Bits: the kinds of targets; UNWIND_LATE: copy stacks of all processes after long waits. */
@@ -325,6 +330,7 @@ struct bpf_settings {
     uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
     uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
     uint32_t snapshot_slots;      /* per cpu */
+    uint32_t known_sets;          /* of bpf/known_copy.h, a power of two; 0: none */
     uint32_t messages;            /* 1: record messages */
     uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
     uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */

@@ -18,6 +18,9 @@
  * call has a snapshot. */
 #define SHARE_OF_RING 4
 
+/* Each of half a KB for each of KNOWN_WAYS. */
+#define KNOWN_SETS 4096
+
 static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
 {
     return bpf_object__find_map_by_name(object, name);
@@ -53,6 +56,10 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
     if (slots > UINT32_MAX / cpu_count / 2)
         slots = UINT32_MAX / cpu_count / 2;
     settings->snapshot_slots = (uint32_t)slots;
+    if (options->call_stacks || options->unwind_count) {
+        settings->known_sets = KNOWN_SETS;
+        bpf_map__set_max_entries(map_of(object, "known_copies"), KNOWN_SETS * KNOWN_WAYS);
+    }
     struct bpf_map *map = map_of(object, "snapshots");
     bpf_map__set_max_entries(map, cpu_count * (uint32_t)slots);
     bpf_map__set_value_size(map, slot_bytes(settings->snapshot_bytes));

@@ -28,24 +28,7 @@
 #define ARGUS_BPF_SNAPSHOT_H
 
 #include "interpreter.h"
-#include "kernel_read.h"
-#include "ring.h"
-
-#define SNAPSHOT_MOST_WORDS (SNAPSHOT_MOST_BYTES / 8)
-#define SNAPSHOT_PART       256  /* words */
-#define SNAPSHOT_STEP       1024 /* divides every page size */
-#define SNAPSHOT_HASH       0x9e3779b97f4a7c15ull
-#define MAPPINGS_32_BIT     0x80000000ull
-#define END_32_BIT          0x100000000ull
-
-/* Sized by the recorder before loading; a value is a struct bpf_snapshot and its bytes. */
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(map_flags, BPF_F_MMAPABLE);
-    __uint(max_entries, 1);
-    __uint(key_size, sizeof(uint32_t));
-    __uint(value_size, sizeof(struct bpf_snapshot));
-} snapshots SEC(".maps");
+#include "known_copy.h"
 
 /* Where the snapshot of a name is: its cpu in the upper 16 bits, its number below. */
 struct {
@@ -77,52 +60,6 @@ static __always_inline bool is_target(struct task_struct *task)
         return true;
     return settings.unwind & UNWIND_NAMES &&
            (is_target_name(task->comm) || is_target_name(task->group_leader->comm));
-}
-
-/* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without a branch, because the
- * verifier follows each in every round of a loop of thousands. */
-static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
-{
-    return (distance - bytes) & ~distance;
-}
-
-/* The top bit says whether `word` may matter for unwinding. */
-static __always_inline int64_t matters(const struct bpf_ranges *ranges, uint64_t word)
-{
-    uint64_t code = word & ranges->code_mask;
-    uint64_t any = below(code - ranges->mappings, ranges->mappings_bytes) |
-                   below(code - ranges->code, ranges->code_bytes) |
-                   below(word - ranges->sp, SNAPSHOT_MOST_BYTES);
-    asm volatile("" : "+r"(any));
-    return (int64_t)any;
-}
-
-static __always_inline bool may_matter(const struct bpf_ranges *ranges, uint64_t word)
-{
-    return matters(ranges, word) < 0;
-}
-
-static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * SNAPSHOT_HASH;
-    return hash ^ hash >> 32;
-}
-
-/* The mappings of a 32-bit program lie in the upper half of its space, and text of ASCII is no address there. */
-static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp,
-                                                   bool is_32_bit)
-{
-    uint64_t base = mm->mmap_base;
-    base = is_32_bit ? MAPPINGS_32_BIT : base - (base >> 4);
-    return (struct bpf_ranges){
-        .code = mm->start_code,
-        .code_bytes = mm->end_code - mm->start_code,
-        .mappings = base,
-        .mappings_bytes = (is_32_bit ? END_32_BIT : mm->task_size) - base,
-        .sp = sp,
-        .code_mask = arch_code_mask(mm),
-        .is_32_bit = is_32_bit,
-    };
 }
 
 /* Of two words of 32 bits, what may matter. */
@@ -224,7 +161,8 @@ static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64
     return done < wanted ? done : wanted;
 }
 
-static __always_inline void copy_stack(struct bpf_snapshot *snapshot, uint64_t sp, uint64_t end)
+/* How much of the stack there is to copy. */
+static __always_inline void bound_stack(struct bpf_snapshot *snapshot, uint64_t sp, uint64_t end)
 {
     uint64_t wanted = end ? (end - sp) & ~7ull : settings.snapshot_bytes;
     snapshot->end = end ? BPF_SNAPSHOT_WHOLE : BPF_SNAPSHOT_CUT;
@@ -233,10 +171,17 @@ static __always_inline void copy_stack(struct bpf_snapshot *snapshot, uint64_t s
         snapshot->end = BPF_SNAPSHOT_CUT;
     }
     snapshot->bytes = wanted;
+}
+
+/* Copies so much, or less if there is less. */
+static __always_inline void copy_stack(struct bpf_snapshot *snapshot, bool has_end)
+{
+    uint64_t sp = snapshot->ranges.sp;
+    uint64_t wanted = at_most(snapshot->bytes, settings.snapshot_bytes);
     if (bpf_probe_read_user(snapshot->stack, wanted, (const void *)sp) == 0)
         return;
-    snapshot->bytes = copy_steps(snapshot, sp, wanted, end != 0) & ~7u;
-    if (snapshot->end == BPF_SNAPSHOT_WHOLE || !end)
+    snapshot->bytes = copy_steps(snapshot, sp, wanted, has_end) & ~7u;
+    if (snapshot->end == BPF_SNAPSHOT_WHOLE || !has_end)
         snapshot->end = BPF_SNAPSHOT_MISSING;
 }
 
@@ -252,7 +197,9 @@ static __always_inline bool is_kept(uint64_t name)
     return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
 }
 
-static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct task_struct *task)
+/* Registers and bounds of the stack of the current thread; false: it has none. */
+static __always_inline bool snapshot_begin(struct bpf_snapshot *snapshot, struct task_struct *task,
+                                           bool *ret_has_end)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     arch_copy_registers(snapshot->registers, regs);
@@ -263,11 +210,44 @@ static __always_inline bool snapshot_fill(struct bpf_snapshot *snapshot, struct 
     if (sp < 4096 || sp >> 56 || sp & 7)
         return false;
     snapshot->ranges = ranges_of(task->mm, sp, is_32_bit);
-    snapshot->time_ns = bpf_ktime_get_ns();
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
-    copy_stack(snapshot, sp, stack_end(task, sp, is_32_bit));
+    snapshot->pieces = 0;
+    uint64_t end = stack_end(task, sp, is_32_bit);
+    bound_stack(snapshot, sp, end);
+    *ret_has_end = end != 0;
+    return true;
+}
+
+/* Of the stack that snapshot_begin() has begun; 0: it was not copied before. */
+static __always_inline uint64_t known_name(const struct bpf_snapshot *snapshot, uint32_t index,
+                                           uint64_t key)
+{
+    uint64_t name = 0;
+    if (!settings.known_sets)
+        return 0;
+    for (uint32_t way = 0; way < KNOWN_WAYS && !name && !snapshot->ranges.is_32_bit; way++)
+        name = known_match(index, key, way);
+    return name;
+}
+
+/* Copies the stack that snapshot_begin() has begun; false: nothing could be. */
+static __always_inline bool snapshot_copy(struct bpf_snapshot *snapshot, bool has_end)
+{
+    snapshot->time_ns = bpf_ktime_get_ns();
+    copy_stack(snapshot, has_end);
     return snapshot->bytes != 0;
+}
+
+/* The same, of one that was not recognized; returns its name, or 0. */
+static __always_inline uint64_t snapshot_copy_new(struct bpf_snapshot *snapshot, uint32_t index,
+                                                  struct task_struct *task, bool has_end,
+                                                  uint64_t key, uint64_t number)
+{
+    if (!snapshot_copy(snapshot, has_end))
+        return 0;
+    uint64_t name = known_keep(snapshot, index, key, number);
+    return name ? name : snapshot_name(snapshot, index, task);
 }
 
 static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cpu,
@@ -276,21 +256,31 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
     uint64_t number = state->snapshot_head;
     uint32_t index = cpu * settings.snapshot_slots + (uint32_t)(number % settings.snapshot_slots);
     struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    bool has_end;
     if (!snapshot)
         return 0;
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
-    uint64_t name = snapshot_fill(snapshot, task) ? snapshot_name(snapshot, index, task) : 0;
-    uint64_t interpreted = name && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
-    if (interpreted)
-        name = hash_add(name, interpreted) | 1ull << 63;
-    uint64_t place = (uint64_t)cpu << 48 | number;
+    if (!snapshot_begin(snapshot, task, &has_end))
+        return 0;
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    uint64_t key = known_key(snapshot, task->mm->start_stack, arch_frame_pointer(regs));
+    uint64_t known = known_name(snapshot, index, key);
+    uint64_t base = known;
+    if (!known)
+        base = snapshot_copy_new(snapshot, index, task, has_end, key, number);
+    uint64_t interpreted = base && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
+    uint64_t name = interpreted ? hash_add(base, interpreted) | 1ull << 63 : base;
+    state->snapshots_same += known != 0;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;
         return name;
     }
+    if (known && !snapshot_copy(snapshot, has_end))
+        return 0;
     if (interpreted)
         interpreter_keep(snapshot->pid, name);
+    uint64_t place = (uint64_t)cpu << 48 | number;
     snapshot->id = name;
     arch_store_last(&snapshot->sequence, number + 1);
     state->snapshot_head = number + 1;

@@ -1,6 +1,7 @@
 /* Waits at the end of known call chains, built as distributions build: optimised and without frame pointers.
  *
- *   unwind_target CASE: chain, library, sorting, thread, signal, deep, again, busy; for ever: "ever", and "read" in one read()
+ *   unwind_target CASE: chain, library, sorting, thread, signal, deep, again, twins, traps,
+ *   busy; for ever: "ever", and "read" in one read()
  */
 #include <poll.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,6 +135,73 @@ static void case_again(void)
         wait_with(i);
 }
 
+static char *volatile page;
+
+/* Two functions with the same frame, called in turn from the same place: their stacks differ in one word. */
+NOINLINE static void first_twin(void)
+{
+    target_wait();
+    *page = 1;
+    result += 1;
+}
+
+NOINLINE static void second_twin(void)
+{
+    target_wait();
+    *page = 2;
+    result += 2;
+}
+
+static void make_page(void)
+{
+    page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    milliseconds = 1;
+}
+
+static void call_in_turn(void (*const *functions)(void), int protection)
+{
+    for (int i = 0; i < 40; i++) {
+        mprotect(page, 1, protection);
+        functions[i % 2]();
+    }
+}
+
+static void case_twins(void)
+{
+    static void (*const twins[])(void) = {first_twin, second_twin};
+    make_page();
+    call_in_turn(twins, PROT_READ | PROT_WRITE);
+}
+
+/* The same, of functions that a signal interrupts. */
+NOINLINE static void first_trap(void)
+{
+    *page = 1;
+    result += 1;
+}
+
+NOINLINE static void second_trap(void)
+{
+    *page = 2;
+    result += 2;
+}
+
+static void allow_page(int signal)
+{
+    (void)signal;
+    mprotect(page, 1, PROT_READ | PROT_WRITE);
+    target_wait();
+    result++;
+}
+
+static void case_traps(void)
+{
+    static void (*const traps[])(void) = {first_trap, second_trap};
+    make_page();
+    signal(SIGSEGV, allow_page);
+    call_in_turn(traps, PROT_NONE);
+}
+
 static void case_ever(void)
 {
     for (long i = 0;; i++)
@@ -175,7 +244,7 @@ static const struct {
     {"chain", case_chain},   {"library", case_library}, {"sorting", case_sorting},
     {"thread", case_thread}, {"signal", case_signal},   {"deep", case_deep},
     {"again", case_again},   {"ever", case_ever},       {"busy", case_busy},
-    {"read", case_read},
+    {"read", case_read},     {"twins", case_twins},     {"traps", case_traps},
 };
 
 int main(int argc, char **argv)

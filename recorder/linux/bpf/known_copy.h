@@ -1,0 +1,264 @@
+/* Whether the current thread's stack is one that was copied before, without looking at all of its words.
+ *
+ * A name (snapshot.h) is made of all words that may matter to the unwinder: hundreds, most of them left behind by earlier calls.
+ * But unwinding goes from word to word: the place of each is determined by the registers and by the words before it. So if the
+ * registers are those of an earlier copy, and so are all words of that copy that the unwinder may have read, then the
+ * stack has the same frames, whatever its other words are. Of a copy, the positions of these words are kept:
+ *
+ *   an address of the stack                     a saved frame pointer
+ *   an address of code with a call before it    a return address; read from the program's code, once for each copy
+ *
+ * Then only the pieces of the stack that have such a word are copied, and only these words are looked at.
+ *
+ * Behind the return address of a signal handler is an address of interrupted code, which no call precedes; so all addresses
+ * there are kept (`known_kind` recognizes the code that returns from a handler). Other addresses without a call are the
+ * beginnings of coroutines, behind which there is nothing to unwind. Stacks with a missing page and those of 32-bit programs
+ * are not kept here. On arm64 all addresses of code are kept.
+ *
+ * Only with stacks at every call, or at all waits of chosen processes (settings.known_sets): other copies are too few for it to
+ * matter, and the kernel takes a quarter more time to verify the programs with it.
+ */
+#ifndef ARGUS_BPF_KNOWN_COPY_H
+#define ARGUS_BPF_KNOWN_COPY_H
+
+#include "snapshot_words.h"
+
+#define KNOWN_WORDS 254
+#define KNOWN_PART  32    /* words */
+#define KNOWN_NEAR  6     /* of the words: callers that differ mostly differ here */
+#define KNOWN_SEEN  65536 /* a power of two: registers of which a stack was copied */
+#define SIGNAL_WORDS                                                                               \
+    32 /* behind the return address of a signal handler, up to the interrupted one */
+
+struct known_copy {
+    uint64_t
+        check;     /* of the registers, the words at `at`, and `name`; 0: empty, or being written */
+    uint64_t near; /* of the registers and the first KNOWN_NEAR words */
+    uint64_t name; /* of the copy, without frames of an interpreter */
+    uint64_t pieces; /* a bit for each SNAPSHOT_STEP of the stack that has such a word */
+    uint64_t count;
+    uint64_t all_until; /* before this word all addresses are kept */
+    uint64_t used; /* 1: it was found since entries of its set were last looked at to replace one */
+    uint16_t at[KNOWN_WORDS + 2]; /* ascending; the last two are for the verifier */
+};
+
+/* By the registers: settings.known_sets sets of KNOWN_WAYS. Written without a lock: an entry that two cpus write at a time does not agree with its `check`. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct known_copy);
+} known_copies SEC(".maps");
+
+/* The key of a stack's registers, by its lower bits. Most stacks of a short-lived program never come again: it does not pay to
+ * read the code of each of their words. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, KNOWN_SEEN);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} known_seen SEC(".maps");
+
+enum known_kind { KNOWN_NOTHING, KNOWN_RETURN, KNOWN_SIGNAL };
+
+#if defined(__TARGET_ARCH_x86)
+
+/* Whether the bytes before an address may end in a call: E8 and 4 bytes, or FF /2 (Intel's manual, volume 2, CALL). The byte
+ * nearest to the address is the upper one. */
+static __always_inline bool ends_in_call(uint64_t before)
+{
+    uint64_t is_ff = 0;
+#pragma unroll
+    for (int i = 1; i <= 6; i++) /* FF is byte i, what it calls is told by the next one */
+        is_ff |= ((before >> 8 * i & 0xff) == 0xff) & ((before >> (8 * i + 8) & 0x38) == 0x10);
+    return ((before >> 24 & 0xff) == 0xe8) | is_ff;
+}
+
+/* mov $15 (rt_sigreturn), %rax or %eax, and syscall (0f 05) */
+static __always_inline bool returns_from_signal(uint64_t code)
+{
+    return code == 0x0f0000000fc0c748ull || (code & 0xffffffffffffffull) == 0x050f0000000fb8ull;
+}
+
+/* What `word`, an address of code, may be. */
+__attribute__((noinline)) uint64_t known_kind(uint64_t word)
+{
+    uint64_t around[2]; /* the bytes before and behind it */
+    if (!settings.known_sets)
+        return KNOWN_NOTHING;
+    if (bpf_probe_read_user(around, sizeof(around), (const void *)(word - 8)))
+        return KNOWN_RETURN; /* not in memory at present */
+    if (returns_from_signal(around[1]))
+        return KNOWN_SIGNAL;
+    return ends_in_call(around[0]) ? KNOWN_RETURN : KNOWN_NOTHING;
+}
+
+#else
+
+__attribute__((noinline)) uint64_t known_kind(uint64_t word)
+{
+    return word ? KNOWN_RETURN : KNOWN_NOTHING;
+}
+
+#endif
+
+/* Not 0. Registers with which two stacks can be the same. */
+static __always_inline uint64_t known_key(const struct bpf_snapshot *snapshot, uint64_t start_stack,
+                                          uint64_t frame_pointer)
+{
+    uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
+    uint64_t key = hash_add(snapshot->pid, start_stack);
+    key = hash_add(key, snapshot->registers[BPF_REGISTER_PC]);
+    key = hash_add(key, sp);
+    return hash_add(key, frame_pointer - sp < SNAPSHOT_MOST_BYTES ? frame_pointer : 0) | 1;
+}
+
+static __always_inline struct known_copy *known_entry(uint64_t key, uint32_t way)
+{
+    uint32_t index = (key >> 8 & (settings.known_sets - 1)) * KNOWN_WAYS + way;
+    return bpf_map_lookup_elem(&known_copies, &index);
+}
+
+/* Never 0. `name` is nearly `hash`, so it is shifted. */
+static __always_inline uint64_t known_check(uint64_t hash, uint64_t name)
+{
+    return hash_add(hash, name << 1) | 1;
+}
+
+/* Copies those pieces of the stack that `snapshot` does not have yet. */
+static __always_inline bool copy_pieces(struct bpf_snapshot *snapshot, uint64_t pieces)
+{
+    uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
+    uint64_t missing = pieces & ~snapshot->pieces;
+    for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP; i++) {
+        uint64_t offset = i * SNAPSHOT_STEP, bytes = snapshot->bytes - offset;
+        if (!(missing >> i) || offset >= settings.snapshot_bytes)
+            break;
+        if (!(missing >> i & 1))
+            continue;
+        if (offset >= snapshot->bytes)
+            return false;
+        bytes = at_most(bytes, SNAPSHOT_STEP);
+        if (bpf_probe_read_user((uint8_t *)snapshot->stack + offset, bytes,
+                                (const void *)(sp + offset)))
+            return false;
+    }
+    snapshot->pieces |= pieces;
+    return true;
+}
+
+/* The name of the copy in `way`, if the stack of the snapshot in slot `index`, of which only registers are there, is the
+ * same; otherwise 0. */
+__attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uint32_t way)
+{
+    struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
+    if (!settings.known_sets || !snapshot || !known || !known->check)
+        return 0;
+    uint64_t hash = key, name = known->name;
+    if (!copy_pieces(snapshot, known->pieces))
+        return 0;
+    for (uint64_t i = 0; i < KNOWN_WORDS && i < known->count; i++) {
+        uint64_t at = known->at[i];
+        if (at >= settings.snapshot_bytes / 8)
+            return 0;
+        asm volatile("" : "+r"(at));
+        hash = hash_add(hash, snapshot->stack[at] ^ at << 48);
+        if (i == KNOWN_NEAR - 1 && hash != known->near)
+            return 0;
+    }
+    if (known_check(hash, name) != known->check)
+        return 0;
+    if (!known->used)
+        known->used = 1;
+    return name;
+}
+
+/* Adds KNOWN_PART words of the snapshot in slot `index` from word `first` on, and goes on with `hash`. */
+__attribute__((noinline)) uint64_t known_add(uint32_t index, uint32_t first, uint64_t hash,
+                                             uint64_t key, uint32_t way)
+{
+    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
+    if (!settings.known_sets || !snapshot || !known || first > SNAPSHOT_MOST_WORDS)
+        return hash;
+    uint32_t words = snapshot->bytes / 8;
+    for (uint64_t i = 0; i < KNOWN_PART; i++) {
+        uint32_t at = first + i;
+        if (at >= words || at >= settings.snapshot_bytes / 8)
+            break;
+        asm volatile("" : "+r"(at));
+        uint64_t word = snapshot->stack[at], kind = KNOWN_RETURN;
+        if (!may_matter(&snapshot->ranges, word))
+            continue;
+        if (word - snapshot->ranges.sp >= SNAPSHOT_MOST_BYTES && at >= known->all_until)
+            kind = known_kind(word & snapshot->ranges.code_mask);
+        if (kind == KNOWN_NOTHING)
+            continue;
+        if (kind == KNOWN_SIGNAL)
+            known->all_until = at + SIGNAL_WORDS;
+        uint64_t count = *(volatile uint64_t *)&known->count;
+        known->at[bounded(count, KNOWN_WORDS + 2)] = at;
+        known->pieces |= 1ull << (at * 8 / SNAPSHOT_STEP & 63);
+        *(volatile uint64_t *)&known->count = count + 1;
+        hash = hash_add(hash, word ^ (uint64_t)at << 48);
+        if (count == KNOWN_NEAR - 1)
+            known->near = hash;
+    }
+    return hash;
+}
+
+/* Whether a stack with these registers was copied before; now one is. */
+static __always_inline bool known_was_seen(uint64_t key)
+{
+    uint32_t index = key >> 8 & (KNOWN_SEEN - 1);
+    uint64_t *seen = bpf_map_lookup_elem(&known_seen, &index);
+    bool was_seen = seen && *seen == key;
+    if (seen)
+        *seen = key;
+    return was_seen;
+}
+
+/* The way for a new copy: one that was not used lately. A program that never has the same stack again replaces only such. */
+static __always_inline uint32_t known_way(uint64_t key, uint64_t number)
+{
+    uint32_t first = number & (KNOWN_WAYS - 1);
+#pragma unroll
+    for (uint32_t i = 0; i < KNOWN_WAYS; i++) {
+        uint32_t way = (first + i) & (KNOWN_WAYS - 1);
+        struct known_copy *known = known_entry(key, way);
+        if (known && !known->used)
+            return way;
+        if (known)
+            known->used = 0;
+    }
+    return first;
+}
+
+/* Keeps the whole copy in slot `index`, the cpu's `number`, and returns its name; 0: such a stack is not kept. */
+static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, uint32_t index,
+                                           uint64_t key, uint64_t number)
+{
+    if (!settings.known_sets || snapshot->end == BPF_SNAPSHOT_MISSING ||
+        snapshot->ranges.is_32_bit || !known_was_seen(key))
+        return 0;
+    uint32_t way = known_way(key, number), words = snapshot->bytes / 8;
+    struct known_copy *known = known_entry(key, way);
+    uint64_t hash = key;
+    if (!known)
+        return 0;
+    known->check = 0;
+    known->pieces = known->count = known->all_until = known->used = 0;
+    for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += KNOWN_PART) {
+        if (first >= words)
+            break;
+        hash = known_add(index, first, hash, key, way);
+    }
+    uint64_t name = hash | 1ull << 63;
+    known->name = name;
+    if (known->count <= KNOWN_WORDS)
+        arch_store_last(&known->check, known_check(hash, name));
+    return name;
+}
+
+#endif
