@@ -1,8 +1,10 @@
 #include "plugin/hang_choice.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "argus/recorded_command.h"
 #include "plugin/hang_of_file.h"
 #include "plugin/units.h"
 #include "slice/ask.h"
@@ -111,6 +113,40 @@ static bool is_pid(const struct analysis *analysis, const char *word, size_t han
     return false;
 }
 
+/* If no event loop hung, the recorded command is meant, unless its process is an event loop itself:
+ * only the user waits for it. A command that ended sooner than the threshold is no hang. */
+static struct argus_error *find_of_command(const struct analysis *analysis,
+                                           const struct argus_hang_options *options,
+                                           struct argus_hangs *ret)
+{
+    struct argus_hang_options wanted = *options;
+    struct argus_loops loops;
+    wanted.pid = argus_recorded_command_pid(analysis->trace->trace);
+    wanted.at_least_one = true;
+    if (!wanted.pid)
+        return NULL;
+    struct argus_error *error = argus_loops_find(analysis->graph, &wanted, &loops);
+    if (error)
+        return error;
+    bool is_loop = loops.count > 0;
+    argus_loops_deinit(&loops);
+    if (is_loop)
+        return NULL;
+    argus_hangs_deinit(ret);
+    error = argus_hangs_find(analysis->graph, &wanted, ret);
+    if (error)
+        return error;
+    uint64_t least_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    while (ret->count &&
+           ret->items[ret->count - 1].end_ns - ret->items[ret->count - 1].start_ns < least_ns)
+        ret->count--;
+    if (ret->count)
+        session_note(analysis->session,
+                     "no event loop hung: the recorded command is explained (pid %" PRIu64 ")",
+                     wanted.pid);
+    return NULL;
+}
+
 /* Finds the candidate hangs. `*ret_word` is the word that chooses among them, or NULL. */
 static struct argus_error *find(const struct analysis *analysis,
                                 const struct argus_hang_options *options, const char **ret_word,
@@ -121,6 +157,12 @@ static struct argus_error *find(const struct analysis *analysis,
     *ret_word = wanted_word(analysis);
     wanted.at_least_one = hang_options_name(&wanted);
     struct argus_error *error = argus_hangs_find(analysis->graph, &wanted, ret);
+    if (!error && !ret->count && !*ret_word && !wanted.at_least_one) {
+        error = find_of_command(analysis, options, ret);
+        if (error)
+            argus_hangs_deinit(ret);
+        return error;
+    }
     if (error || wanted.pid || !is_pid(analysis, *ret_word, ret->count, &pid))
         return error;
     argus_hangs_deinit(ret);

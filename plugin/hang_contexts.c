@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "plugin/hang_options.h"
+
 bool hang_contexts_wanted(const struct arguments *arguments)
 {
     return arguments_has(arguments, "hang") || arguments_has(arguments, "culprit");
@@ -14,9 +16,10 @@ static struct argus_error *find_hang(const struct analysis *analysis, struct arg
     struct argus_hang_options options = {.symbols = analysis->report.symbols};
     struct argus_hangs hangs;
     uint64_t number = 1;
-    options.process_name = arguments_option(analysis->arguments, "process");
-    options.at_least_one = options.process_name != NULL;
-    struct argus_error *error = arguments_number(analysis->arguments, "hang", &number);
+    struct argus_error *error = hang_options_process(analysis, &options);
+    options.at_least_one = hang_options_name(&options);
+    if (!error)
+        error = arguments_number(analysis->arguments, "hang", &number);
     if (!error)
         error = arguments_duration_ns(analysis->arguments, "threshold", &options.threshold_ns);
     if (!error)

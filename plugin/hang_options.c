@@ -44,6 +44,27 @@ static struct argus_error *get_thread(const struct analysis *analysis, const cha
     return analysis_check_thread(analysis, text);
 }
 
+/* A number is a process id if the trace has such a process, and otherwise a name. */
+struct argus_error *hang_options_process(const struct analysis *analysis,
+                                         struct argus_hang_options *ret)
+{
+    const char *text = arguments_option(analysis->arguments, "process");
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(analysis->graph, &processes);
+    uint64_t number = 0;
+    bool is_number = text && units_parse(text, units_none, &number);
+    for (size_t i = 0; is_number && !ret->pid && i < count; i++) {
+        if (processes[i].pid == number) {
+            ret->pid = number;
+            return NULL;
+        }
+    }
+    if (!text)
+        return NULL;
+    ret->process_name = text;
+    return analysis_check_process(analysis, text);
+}
+
 static struct argus_error *get_time(const struct analysis *analysis, const char *text,
                                     struct argus_hang_options *ret)
 {
@@ -67,8 +88,7 @@ struct argus_error *hang_options_get(const struct analysis *analysis,
     const struct arguments *arguments = analysis->arguments;
     const char *thread = arguments_option(arguments, "thread");
     const char *time = arguments_option(arguments, "time");
-    *ret = (struct argus_hang_options){.process_name = arguments_option(arguments, "process"),
-                                       .symbols = analysis->report.symbols};
+    *ret = (struct argus_hang_options){.symbols = analysis->report.symbols};
     struct argus_error *error = arguments_number(arguments, "pid", &ret->pid);
     if (!error)
         error = arguments_number(arguments, "tid", &ret->tid);
@@ -78,8 +98,8 @@ struct argus_error *hang_options_get(const struct analysis *analysis,
         error = get_thread(analysis, thread, ret);
     if (!error && time)
         error = get_time(analysis, time, ret);
-    if (!error && ret->process_name)
-        error = analysis_check_process(analysis, ret->process_name);
+    if (!error)
+        error = hang_options_process(analysis, ret);
     return error ? error : check_ids(analysis, ret);
 }
 

@@ -5,7 +5,7 @@
 #include "plugin/analysis.h"
 
 #define HANG_OPTIONS                                                                               \
-    {"process", 'p', "NAME", "only the process of this name, as the kernel has it"},               \
+    {"process", 'p', "NAME|PID", "only the process of this name, as the kernel has it"},           \
         {"pid", 0, "PID", "only this process"}, {"tid", 0, "TID", "only this thread"},             \
         {"thread", 0, "TID|NAME", "only this thread, or threads of this name"},                    \
         {"time", 0, "TIME", "only at this time: 14:32:10.5 (local) or +3s"},                       \
@@ -17,6 +17,10 @@
  * borrowed from the arguments, the symbols from `analysis`. */
 struct argus_error *hang_options_get(const struct analysis *analysis,
                                      struct argus_hang_options *ret);
+
+/* Reads --process, a name or an ID, which must be in the trace. */
+struct argus_error *hang_options_process(const struct analysis *analysis,
+                                         struct argus_hang_options *ret);
 
 /* Whether an option other than --threshold was given. */
 bool hang_options_name(const struct argus_hang_options *options);

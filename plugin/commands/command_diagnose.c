@@ -143,9 +143,10 @@ const struct command command_diagnose = {
     .summary = "explain a hang: who caused it, and on which path",
     .details = "HANG is a number from 'argus hangs', V a vertex; any other number is the id of\n"
                "a process. Without these, the only hang is diagnosed; if there are several, a\n"
-               "question is asked. If a process, thread or time is given but has no hang, its\n"
-               "longest run, wait or yield is explained; if that was idle, the command says\n"
-               "so.\n"
+               "question is asked. If there is none, the command that 'argus record' ran is\n"
+               "explained, unless it is an event loop. If a process, thread or time is given\n"
+               "but has no hang, its longest run, wait or yield is explained; if that was\n"
+               "idle, the command says so.\n"
                "\n"
                "The normal case is searched for in the trace itself; with --baseline, first in\n"
                "another trace of the same programs in which all went well.\n"

@@ -263,6 +263,34 @@ def test_no_hangs_says_what_was_looked_at(setup):
     expect("No hangs" not in text, text)
 
 
+COMMAND = """cpus 1
+note "the recorded command: pid 5"
+thread 5 pid 5 ppid 1 name command
+thread 6 pid 6 ppid 5 name child
+1ms cpu0 t0 switch state=R next=5
+2ms cpu0 t5 syscall_start nr=nanosleep arg1=5
+2ms cpu0 t5 switch state=S next=0
+{end}ms cpu0 t0 make_runnable thread=5 context=timer
+{end}ms cpu0 t0 switch state=R next=5
+{end}ms cpu0 t5 syscall_end nr=nanosleep result=0 pid=5
+{end}ms cpu0 t5 thread_exit thread=5
+"""
+
+
+def test_without_a_hang_the_recorded_command_is_explained(setup):
+    path = setup.trace("command", COMMAND.format(end=3000))
+    done = setup.run("diagnose", path, "--auto", code=0)
+    expect_in("no event loop hung: the recorded command is explained (pid 5)", done.stderr)
+    expect_in("command's main thread was frozen for 3.00 s", done.stdout)
+    for process in "5", "command":
+        expect_equal(process, setup.run("diagnose", path, "--auto", f"--process={process}", code=0).stdout, done.stdout)
+    quick = setup.trace("quick_command", COMMAND.format(end=100))
+    expect_in("no event loop was away", setup.run("diagnose", quick, "--auto", code=1).stderr)
+    unknown = setup.trace("no_command", COMMAND.format(end=3000).replace("recorded command", "weather"))
+    expect_in("no event loop was away", setup.run("diagnose", unknown, "--auto", code=1).stderr)
+    expect_in("no process '77'", setup.run("diagnose", path, "--process=77", code=1).stderr)
+
+
 def test_graph_export_into_a_file(setup):
     path, out = setup.trace("export", freezes(3000)), setup.folder / "graph.json"
     done = setup.run("graph", "export", path, "-o", out, code=0)
