@@ -294,6 +294,7 @@ struct bpf_waiting {
 
 #define KNOWN_WAYS                                                                                 \
     4 /* copied stacks with the same registers that are recognized (bpf/known_copy.h): callers differ */
+#define KNOWN_SEEN 65536 /* a power of two: registers of which a stack was copied */
 
 #define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot prove that the last step is shorter */
 

@@ -59,6 +59,7 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
     if (options->call_stacks || options->unwind_count) {
         settings->known_sets = KNOWN_SETS;
         bpf_map__set_max_entries(map_of(object, "known_copies"), KNOWN_SETS * KNOWN_WAYS);
+        bpf_map__set_max_entries(map_of(object, "known_seen"), KNOWN_SEEN);
     }
     struct bpf_map *map = map_of(object, "snapshots");
     bpf_map__set_max_entries(map, cpu_count * (uint32_t)slots);

@@ -24,9 +24,8 @@
 #include "snapshot_words.h"
 
 #define KNOWN_WORDS 254
-#define KNOWN_PART  32    /* words */
-#define KNOWN_NEAR  6     /* of the words: callers that differ mostly differ here */
-#define KNOWN_SEEN  65536 /* a power of two: registers of which a stack was copied */
+#define KNOWN_PART  32 /* words */
+#define KNOWN_NEAR  6  /* of the words: callers that differ mostly differ here */
 #define SIGNAL_WORDS                                                                               \
     32 /* behind the return address of a signal handler, up to the interrupted one */
 
@@ -50,11 +49,11 @@ struct {
     __type(value, struct known_copy);
 } known_copies SEC(".maps");
 
-/* The key of a stack's registers, by its lower bits. Most stacks of a short-lived program never come again: it does not pay to
+/* The key of a stack's registers, by its lower bits; KNOWN_SEEN entries if there are known_copies. Most stacks of a short-lived program never come again: it does not pay to
  * read the code of each of their words. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, KNOWN_SEEN);
+    __uint(max_entries, 1);
     __type(key, uint32_t);
     __type(value, uint64_t);
 } known_seen SEC(".maps");
@@ -63,6 +62,12 @@ enum known_kind { KNOWN_NOTHING, KNOWN_RETURN, KNOWN_SIGNAL };
 
 #if defined(__TARGET_ARCH_x86)
 
+/* Whether `byte` is `opcode`, or a breakpoint or probe has replaced it. */
+static __always_inline uint64_t is_opcode(uint64_t byte, uint64_t opcode)
+{
+    return (byte == opcode) | (byte == 0xcc);
+}
+
 /* Whether the bytes before an address may end in a call: E8 and 4 bytes, or FF /2 (Intel's manual, volume 2, CALL). The byte
  * nearest to the address is the upper one. */
 static __always_inline bool ends_in_call(uint64_t before)
@@ -70,8 +75,8 @@ static __always_inline bool ends_in_call(uint64_t before)
     uint64_t is_ff = 0;
 #pragma unroll
     for (int i = 1; i <= 6; i++) /* FF is byte i, what it calls is told by the next one */
-        is_ff |= ((before >> 8 * i & 0xff) == 0xff) & ((before >> (8 * i + 8) & 0x38) == 0x10);
-    return ((before >> 24 & 0xff) == 0xe8) | is_ff;
+        is_ff |= is_opcode(before >> 8 * i & 0xff, 0xff) & ((before >> (8 * i + 8) & 0x38) == 0x10);
+    return is_opcode(before >> 24 & 0xff, 0xe8) | is_ff;
 }
 
 /* mov $15 (rt_sigreturn), %rax or %eax, and syscall (0f 05) */

@@ -271,9 +271,9 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
         base = snapshot_copy_new(snapshot, index, task, has_end, key, number);
     uint64_t interpreted = base && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
     uint64_t name = interpreted ? hash_add(base, interpreted) | 1ull << 63 : base;
-    state->snapshots_same += known != 0;
     if (!name || is_kept(name)) {
         state->snapshots_known += name != 0;
+        state->snapshots_same += name && known;
         return name;
     }
     if (known && !snapshot_copy(snapshot, has_end))
