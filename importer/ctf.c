@@ -390,4 +390,4 @@ static struct argus_error *read_folder(const char *path, struct sink *sink)
     return NULL;
 }
 
-const struct format format_ctf = {"CTF (LTTng)", matches, read_folder};
+const struct format format_ctf = {"CTF (LTTng)", matches, read_folder, true};

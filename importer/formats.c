@@ -20,6 +20,11 @@ static const struct format *const rows[] = {
     &format_chrome,    &format_ftrace_text, /* last: it matches text */
 };
 
+const struct format *format_at(size_t number)
+{
+    return number < sizeof(rows) / sizeof(*rows) ? rows[number] : NULL;
+}
+
 static const struct format *find(const char *path, const unsigned char *bytes, size_t length)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)

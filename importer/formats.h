@@ -13,10 +13,14 @@ struct format {
     bool (*matches)(const char *path, const unsigned char *bytes, size_t length);
     /* Puts the content of the file into the sink. Errors name offset and reason, where known. */
     struct argus_error *(*read)(const char *path, struct sink *sink);
+    bool is_of_a_library; /* that parses the bytes, and may end the process if they are damaged */
 };
 
 /* The format of the file or folder; NULL in `*ret`: none of the known ones. */
 struct argus_error *format_find(const char *path, const struct format **ret);
+
+/* The format of this number, in the order in which they are tried; NULL: there are not so many. */
+const struct format *format_at(size_t number);
 
 /* Prints the name of each format, one a line. */
 void formats_print(FILE *out);

@@ -235,17 +235,17 @@ static bool read_head(char *line, struct sink *sink, struct foreign_event *ret, 
     return true;
 }
 
-static void take_line(struct kernel_events *events, struct sink *sink, char *line)
+static bool take_line(struct kernel_events *events, struct sink *sink, char *line)
 {
     struct text_event source = {.count = 0};
     struct foreign_event event = {.fields = &fields, .source = &source};
     char *rest;
     line[strcspn(line, "\r\n")] = '\0';
     if (line[0] == '#' || !read_head(line, sink, &event, &rest))
-        return;
+        return false;
     char *body = rest + strcspn(rest, ": (");
     if (!*body)
-        return;
+        return false;
     bool is_named_call = *body == '(';
     if (!is_named_call)
         *body++ = '\0';
@@ -262,6 +262,7 @@ static void take_line(struct kernel_events *events, struct sink *sink, char *lin
     }
     rename_fields(&source);
     kernel_events_take(events, &event);
+    return true;
 }
 
 /* Lines such as "CPU:1 [LOST 345 EVENTS]", and in the head, where no CPU is named, "#
@@ -279,23 +280,22 @@ static bool take_loss(struct sink *sink, const char *line, uint64_t time_ns)
     return true;
 }
 
-void ftrace_text_take_line(struct kernel_events *events, struct sink *sink, char *line)
+bool ftrace_text_take_line(struct kernel_events *events, struct sink *sink, char *line)
 {
-    if (!take_loss(sink, line, sink_last_ns(sink)))
-        take_line(events, sink, line);
+    return !take_loss(sink, line, sink_last_ns(sink)) && take_line(events, sink, line);
 }
 
 static bool matches(const char *path, const unsigned char *bytes, size_t length)
 {
     static const char *const signs[] = {
-        "# tracer: ", "sched_switch: ", "sched_waking: ", "sched_wakeup: ", "sys_enter: NR "};
-    char beginning[4097] = {0};
+        "\n# tracer: ", "sched_switch: ", "sched_waking: ", "sched_wakeup: ", "sys_enter: NR "};
+    char text[1 + 4096 + 1] = {'\n'}, *beginning = text + 1;
     (void)path;
     memcpy(beginning, bytes, length < 4096 ? length : 4096);
     if (strlen(beginning) != (length < 4096 ? length : 4096))
         return false;
     for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-        if (strstr(beginning, signs[i]))
+        if (strstr(text, signs[i]))
             return true;
     return false;
 }
@@ -319,4 +319,4 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     return events ? NULL : argus_error_memory();
 }
 
-const struct format format_ftrace_text = {"ftrace text", matches, read_file};
+const struct format format_ftrace_text = {"ftrace text", matches, read_file, false};

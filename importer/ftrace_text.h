@@ -5,7 +5,8 @@
 #include "import_sink.h"
 #include "kernel_events.h"
 
-/* Puts what the line tells into the sink; other lines are ignored. The line is changed. */
-void ftrace_text_take_line(struct kernel_events *events, struct sink *sink, char *line);
+/* Puts what the line tells into the sink; other lines are ignored. The line is changed. Returns
+ * whether it is the line of an event, used or not. */
+bool ftrace_text_take_line(struct kernel_events *events, struct sink *sink, char *line);
 
 #endif

@@ -23,24 +23,43 @@ enum { MOST_LINE_BYTES = 1 << 16, PIECE_BYTES = 1 << 16 };
 struct lines {
     struct sink *sink;
     struct kernel_events *events;
+    bool has_events; /* also of kinds that Argus does not use */
+    uint32_t high;   /* the first half of a surrogate pair; 0: none */
     size_t length;
     char line[MOST_LINE_BYTES + 1];
 };
+
+static void take_line(struct lines *to, char *line)
+{
+    to->has_events |= ftrace_text_take_line(to->events, to->sink, line);
+}
 
 static void end_line(struct lines *to)
 {
     to->line[to->length] = '\0';
     if (to->length)
-        ftrace_text_take_line(to->events, to->sink, to->line);
+        take_line(to, to->line);
     to->length = 0;
 }
 
 static void take_byte(struct lines *to, int byte)
 {
+    to->high = 0;
     if (byte == '\n')
         end_line(to);
     else if (to->length < MOST_LINE_BYTES)
         to->line[to->length++] = (char)byte;
+}
+
+/* The end of a text whose rest is missing; its last line may be incomplete and is dropped. An error
+ * if nothing came before. */
+static struct argus_error *end_early(struct lines *to, const char *reason)
+{
+    to->length = 0;
+    if (!to->has_events)
+        return argus_error_create(ARGUS_ERROR_FORMAT, "%s", reason);
+    sink_note(to->sink, "only the part before a damaged place was imported: %s", reason);
+    return NULL;
 }
 
 /* The first of the bytes that is no blank; 0: none. */
@@ -57,11 +76,27 @@ static int first_sign(const unsigned char *bytes, size_t length, int *ret_next)
 
 static const char trace_sign[] = "# tracer:";
 
+/* Behind a tag <script …> at the beginning of the line, and blanks. */
+static const char *skip_tag(const char *line)
+{
+    const char *at = line + strspn(line, " \t");
+    const char *end = strncmp(at, "<script", 7) == 0 ? strchr(at, '>') : NULL;
+    return end ? end + 1 + strspn(end + 1, " \t") : at;
+}
+
+/* Whether the text begins in this line, perhaps behind <script …> and var NAME = " */
+static bool begins_text(const char *line)
+{
+    const char *at = skip_tag(line);
+    const char *quote = *at == '"' || strncmp(at, "var ", 4) == 0 ? strchr(at, '"') : NULL;
+    return strncmp(quote ? quote + 1 : at, trace_sign, sizeof(trace_sign) - 1) == 0;
+}
+
 /* Goes on behind the next line that begins the text. */
 static bool find_text(FILE *page, char **line, size_t *room)
 {
     while (getline(line, room, page) > 0)
-        if (strstr(*line, trace_sign))
+        if (begins_text(*line))
             return true;
     return false;
 }
@@ -80,17 +115,30 @@ static void cut_escaped_end(char *line)
     line[length] = '\0';
 }
 
+/* False: the page ends inside the text. */
+static bool take_text(FILE *page, char **line, size_t *room, struct lines *to)
+{
+    ssize_t length;
+    while ((length = getline(line, room, page)) > 0 && !sink_failed(to->sink)) {
+        if (is_end_of_text(*line))
+            return true;
+        if ((*line)[length - 1] != '\n') /* its last line, which may be incomplete */
+            return false;
+        cut_escaped_end(*line);
+        take_line(to, *line);
+    }
+    return sink_failed(to->sink);
+}
+
 static struct argus_error *take_page(FILE *page, struct lines *to)
 {
     char *line = NULL;
     size_t room = 0;
-    while (find_text(page, &line, &room))
-        while (getline(&line, &room, page) > 0 && !is_end_of_text(line) && !sink_failed(to->sink)) {
-            cut_escaped_end(line);
-            ftrace_text_take_line(to->events, to->sink, line);
-        }
+    bool is_whole = true;
+    while (is_whole && find_text(page, &line, &room))
+        is_whole = take_text(page, &line, &room, to);
     free(line);
-    return NULL;
+    return is_whole ? NULL : end_early(to, "the page ends inside its text of ftrace");
 }
 
 static bool is_page(FILE *file, const unsigned char *bytes, size_t length)
@@ -108,8 +156,8 @@ static bool is_page(FILE *file, const unsigned char *bytes, size_t length)
 
 static const char atrace_sign[] = "TRACE:";
 
-/* Where the compressed text begins: behind the line with the sign, which messages may precede. 0: it
- * is none of atrace. */
+/* Where the compressed text begins: behind the line with the sign, which messages may precede.
+ * 0: it is none of atrace. */
 static size_t atrace_start(const unsigned char *bytes, size_t length)
 {
     size_t sign = sizeof(atrace_sign) - 1;
@@ -154,12 +202,8 @@ static struct argus_error *unpack(FILE *file, z_stream *stream, struct lines *to
     }
     if (status == Z_STREAM_END || sink_failed(to->sink))
         return NULL;
-    if (sink_last_ns(to->sink)) {
-        sink_note(to->sink, "only the part before a damaged place was imported: its compressed "
-                            "text is damaged or was cut off");
-        return NULL;
-    }
-    return argus_error_create(ARGUS_ERROR_FORMAT, "its compressed text is damaged");
+    return end_early(to, is_bomb(stream) ? "its compressed text is larger than any atrace writes"
+                                         : "its compressed text is damaged or was cut off");
 }
 
 static struct argus_error *take_packed(FILE *file, struct lines *to)
@@ -186,8 +230,8 @@ static int next_sign(FILE *file)
     return byte;
 }
 
-/* Goes on inside the string of this name. The name's quotes are in no other place of it, and inside a
- * string they are escaped, so the search needs no steps back. */
+/* Goes on inside the string of this name. The name's quotes are in no other place of it, and inside
+ * a string they are escaped, so the search needs no steps back. */
 static bool find_string(FILE *file)
 {
     static const char name[] = "\"systemTraceEvents\"";
@@ -209,37 +253,85 @@ static bool is_chrome(FILE *file, const unsigned char *bytes, size_t length)
     return first_sign(bytes, length, &next) == '{' && find_string(file);
 }
 
-static int unescape(FILE *file)
+/* As UTF-8 (RFC 3629). */
+static void take_character(struct lines *to, uint32_t code)
 {
-    int byte = getc_unlocked(file);
-    switch (byte) {
-    case 'n':
-        return '\n';
-    case 't':
-        return '\t';
-    case 'u': /* no ftrace text needs one */
-        for (int i = 0; i < 4; i++)
-            getc_unlocked(file);
-        return '?';
-    default:
-        return byte;
+    static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0}; /* by the number of bytes that follow */
+    unsigned rest = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    take_byte(to, (int)(heads[rest] | code >> (6 * rest)));
+    while (rest-- > 0)
+        take_byte(to, (int)(0x80 | (code >> (6 * rest) & 0x3f)));
+}
+
+/* What \u means: a character, or one half of a surrogate pair. A half without the other one is
+ * dropped. A zero, which would end the line, becomes a question mark. */
+static void take_unit(struct lines *to, uint32_t unit)
+{
+    bool is_high = unit >> 10 == 0xd800 >> 10, is_low = unit >> 10 == 0xdc00 >> 10;
+    if (is_low && to->high)
+        take_character(to, 0x10000 + ((to->high & 0x3ff) << 10) + (unit & 0x3ff));
+    else if (!is_high && !is_low)
+        take_character(to, unit ? unit : '?');
+    to->high = is_high ? unit : 0;
+}
+
+/* Four hexadecimal digits; 0 and no further byte read: they are none. */
+static uint32_t read_unit(FILE *file)
+{
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++) {
+        int byte = getc_unlocked(file);
+        if (byte == EOF || !isxdigit(byte)) {
+            ungetc(byte, file);
+            return 0;
+        }
+        unit = unit << 4 | (uint32_t)(isdigit(byte) ? byte - '0' : tolower(byte) - 'a' + 10);
     }
+    return unit;
+}
+
+/* What stands behind a backslash (RFC 8259, section 7). */
+static void take_escape(struct lines *to, FILE *file)
+{
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    int byte = getc_unlocked(file);
+    const char *letter = byte > 0 ? strchr(letters, byte) : NULL;
+    if (byte == 'u')
+        take_unit(to, read_unit(file));
+    else if (byte != EOF)
+        take_byte(to, letter ? meanings[letter - letters] : byte);
+}
+
+static struct argus_error *nothing_error(const struct lines *to)
+{
+    if (to->has_events || sink_failed(to->sink)) /* then sink_write() knows why */
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "it has only what programs recorded (traceEvents): there is no event "
+                              "of the kernel in its systemTraceEvents");
 }
 
 static struct argus_error *take_string(FILE *file, struct lines *to)
 {
+    struct argus_error *error;
     int byte;
     if (!find_string(file))
         return argus_error_create(ARGUS_ERROR_IO, "it has changed while it was read");
-    while ((byte = getc_unlocked(file)) != EOF && byte != '"' && !sink_failed(to->sink))
-        take_byte(to, byte == '\\' ? unescape(file) : byte);
-    end_line(to);
-    if (!sink_last_ns(to->sink))
-        return argus_error_create(ARGUS_ERROR_FORMAT,
-                                  "it has only what programs recorded (traceEvents): there is no "
-                                  "event of the kernel in its systemTraceEvents");
-    sink_note(to->sink, "the events that programs recorded (traceEvents) are not read");
-    return NULL;
+    while ((byte = getc_unlocked(file)) != EOF && byte != '"' && !sink_failed(to->sink)) {
+        if (byte == '\\')
+            take_escape(to, file);
+        else
+            take_byte(to, byte);
+    }
+    if (byte == EOF) {
+        error = end_early(to, "the file ends inside its systemTraceEvents");
+    } else {
+        end_line(to);
+        error = nothing_error(to);
+    }
+    if (!error)
+        sink_note(to->sink, "the events that programs recorded (traceEvents) are not read");
+    return error;
 }
 
 /* --- the formats --- */
@@ -292,7 +384,7 @@ static struct argus_error *read_by(struct argus_error *(*reader)(FILE *, struct 
     {                                                                                              \
         return read_by(reader, path, sink);                                                        \
     }                                                                                              \
-    const struct format format_##row = {title, matches_##row, read_##row};
+    const struct format format_##row = {title, matches_##row, read_##row, false};
 
 WRAPPED(systrace, "systrace (HTML)", is_page, take_page)
 WRAPPED(atrace, "atrace -z", is_atrace, take_packed)

@@ -41,7 +41,7 @@ static struct argus_error *import(const struct format *format, const char *path,
     struct sink *sink = sink_create();
     if (!sink)
         return argus_error_memory();
-    sink_note(sink, "imported from a %s file", format->name);
+    sink_note(sink, "imported from a file of the format %s", format->name);
     struct argus_error *error = format->read(path, sink);
     if (!error)
         date_by_file(sink, path, sink_last_ns(sink));

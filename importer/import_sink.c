@@ -463,8 +463,11 @@ static void note_others(struct sink *sink)
     if (!sink->others.count)
         return;
     other_kinds_write(&sink->others, text, sizeof(text));
-    sink_note(sink, "%" PRIu64 " events of the file are of kinds that Argus does not use: %s",
-              sink->others.count, text);
+    if (sink->others.count == 1)
+        sink_note(sink, "1 event of the file is of a kind that Argus does not use: %s", text);
+    else
+        sink_note(sink, "%" PRIu64 " events of the file are of kinds that Argus does not use: %s",
+                  sink->others.count, text);
 }
 
 static struct argus_error *nothing_error(const struct sink *sink)

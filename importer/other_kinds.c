@@ -39,8 +39,8 @@ bool other_kinds_add(struct other_kinds *kinds, const char *name, uint64_t count
     return idmap_put(&kinds->place_of_name, id, place);
 }
 
-/* The most frequent one that comes after `before` in the order of counts, and of places if these are
- * equal; NULL: none. */
+/* The most frequent one that comes after `before` in the order of counts, and of places if these
+ * are equal; NULL: none. */
 static const struct other_kind *next_kind(const struct other_kinds *kinds,
                                           const struct other_kind *before)
 {
@@ -64,7 +64,8 @@ void other_kinds_write(const struct other_kinds *kinds, char *ret, size_t room)
          kind = next_kind(kinds, kind), shown++)
         at += (size_t)snprintf(ret + at, room - at, "%s%s (%" PRIu64 ")", shown ? ", " : "",
                                kind->name, kind->count);
-    if (kinds->kinds.length > shown && at < room)
-        snprintf(ret + at, room - at, " and %zu%s other kinds", kinds->kinds.length - shown,
-                 kinds->kinds.length == MOST_KINDS ? " or more" : "");
+    size_t rest = kinds->kinds.length - shown;
+    if (rest && at < room)
+        snprintf(ret + at, room - at, " and %zu%s other kind%s", rest,
+                 kinds->kinds.length == MOST_KINDS ? " or more" : "", rest == 1 ? "" : "s");
 }

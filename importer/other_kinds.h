@@ -26,8 +26,8 @@ void other_kinds_deinit(struct other_kinds *kinds);
 /* The name is copied, and cut if it is long. False: there was no memory. */
 bool other_kinds_add(struct other_kinds *kinds, const char *name, uint64_t count);
 
-/* The most frequent ones: "print (21344), binder_transaction (300) and 12 other kinds". Empty: there
- * are none. */
+/* The most frequent ones: "print (21344), binder_transaction (300) and 12 other kinds". Empty:
+ * there are none. */
 void other_kinds_write(const struct other_kinds *kinds, char *ret, size_t room);
 
 #endif

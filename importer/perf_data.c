@@ -259,4 +259,4 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     return error;
 }
 
-const struct format format_perf_data = {"perf.data", matches, read_file};
+const struct format format_perf_data = {"perf.data", matches, read_file, false};

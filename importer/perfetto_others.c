@@ -8,8 +8,8 @@ struct other_field {
     const char *name;
 };
 
-/* Packets with contents; those that describe the recording itself are not counted. Names and numbers:
- * protos/perfetto/trace/trace_packet.proto. To add one: a row. */
+/* Packets with contents; those that describe the recording itself are not counted. Names and
+ * numbers: protos/perfetto/trace/trace_packet.proto. To add one: a row. */
 static const struct other_field packets[] = {
     {5, "chrome_events"},
     {7, "sys_stats"},

@@ -1,5 +1,5 @@
-/* What Perfetto's traces have and argus-import does not read: counted by name, so that a user learns
- * what the file is. */
+/* What Perfetto's traces have and argus-import does not read: counted by name, so that a user
+ * learns what the file is. */
 #ifndef ARGUS_IMPORTER_PERFETTO_OTHERS_H
 #define ARGUS_IMPORTER_PERFETTO_OTHERS_H
 

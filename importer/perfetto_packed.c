@@ -9,22 +9,24 @@
 
 enum { MOST_BYTES = 64 << 20 }; /* Perfetto compresses at most some hundred KB at a time */
 
-static bool unpack_zlib(const ProtobufCBinaryData *from, uint8_t *to, size_t *ret_length)
+/* The unpackers return why the bytes cannot be unpacked; NULL: they were. */
+
+static const char *unpack_zlib(const ProtobufCBinaryData *from, uint8_t *to, size_t *ret_length)
 {
     uLongf length = MOST_BYTES;
-    bool good = uncompress(to, &length, from->data, from->len) == Z_OK;
+    int status = uncompress(to, &length, from->data, from->len);
     *ret_length = length;
-    return good;
+    return status == Z_OK ? NULL : "they are damaged (zlib)";
 }
 
-static bool unpack_zstd(const ProtobufCBinaryData *from, uint8_t *to, size_t *ret_length)
+static const char *unpack_zstd(const ProtobufCBinaryData *from, uint8_t *to, size_t *ret_length)
 {
 #ifdef WITH_ZSTD
     *ret_length = ZSTD_decompress(to, MOST_BYTES, from->data, from->len);
-    return !ZSTD_isError(*ret_length);
+    return ZSTD_isError(*ret_length) ? "they are damaged (zstd)" : NULL;
 #else
     (void)from, (void)to, (void)ret_length;
-    return false;
+    return "this build lacks libzstd";
 #endif
 }
 
@@ -38,12 +40,13 @@ struct argus_error *perfetto_unpack(const PerfettoPart__TracePacket *packet, uin
     uint8_t *plain = malloc(MOST_BYTES);
     if (!plain)
         return argus_error_memory();
-    if (is_zstd ? unpack_zstd(&packet->zstd_compressed_packets, plain, ret_length)
-                : unpack_zlib(&packet->compressed_packets, plain, ret_length)) {
+    const char *failure = is_zstd ? unpack_zstd(&packet->zstd_compressed_packets, plain, ret_length)
+                                  : unpack_zlib(&packet->compressed_packets, plain, ret_length);
+    if (!failure) {
         *ret = plain;
         return NULL;
     }
     free(plain);
-    return argus_error_create(ARGUS_ERROR_FORMAT, "compressed packets cannot be unpacked%s",
-                              is_zstd ? " (zstd)" : "");
+    return argus_error_create(ARGUS_ERROR_FORMAT, "compressed packets cannot be unpacked: %s",
+                              failure);
 }

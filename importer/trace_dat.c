@@ -70,4 +70,4 @@ static struct argus_error *read_file(const char *path, struct sink *sink)
     return error;
 }
 
-const struct format format_trace_dat = {"trace.dat", matches, read_file};
+const struct format format_trace_dat = {"trace.dat", matches, read_file, true};

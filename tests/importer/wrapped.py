@@ -41,9 +41,14 @@ def atrace(write_text):
 
 def chrome(write_text):
     def write(path, events):
-        marks = [{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 5, "name": '"systemTraceEvents": "no"'}]
-        path.write_text(json.dumps({"traceEvents": marks, "systemTraceEvents": text_of(path, events, write_text), "metadata": {}}))
+        path.write_text(chrome_of(text_of(path, events, write_text)))
     return write
+
+
+def chrome_of(text):
+    """As Chromium writes JSON: each < is escaped (base/json/string_escape.cc)."""
+    marks = [{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 5, "name": '"systemTraceEvents": "no"'}]
+    return json.dumps({"traceEvents": marks, "systemTraceEvents": text, "metadata": {}}).replace("<", "\\u003C")
 
 
 def zstd(content):
