@@ -267,7 +267,10 @@ static struct argus_error *open_imported(struct session *session, const char *pa
         return error;
     memory_limit_for(session, place); /* so far it was that of the foreign file */
     error = memory_limit_open(session, place, ret);
-    if (!error && (error = argus_trace_set_name(*ret, path))) {
+    if (error)
+        return argus_error_context(error, "the imported copy of %s", path);
+    error = argus_trace_set_name(*ret, path);
+    if (error) {
         argus_trace_close(*ret);
         *ret = NULL;
     }

@@ -1,9 +1,10 @@
-/* Traces of other tools (perf.data, trace.dat, CTF, Perfetto, ftrace's text), which every command
- * takes in place of an .argus file.
+/* Traces of other tools, which every command takes in place of an .argus file. `argus-import
+ * --formats` lists them: perf.data, trace.dat, CTF, Perfetto, and ftrace's text, also in systrace's
+ * pages, atrace -z and Chrome's JSON.
  *
- * argus-import, a program of its own (importer/import_main.c), writes such a trace as an .argus file. The
- * file is kept in the user's cache, so that only the first command on a trace has to wait for that.
- * Inside a debugger no foreign code is loaded by this, and a trace that ends the importer ends
+ * argus-import, a program of its own (importer/import_main.c), writes such a trace as an .argus
+ * file. The file is kept in the user's cache, so that only the first command on a trace has to wait
+ * for that. Inside a debugger no foreign code is loaded by this, and a trace that ends the importer ends
  * nothing else.
  */
 #ifndef ARGUS_PLUGIN_FOREIGN_TRACE_H

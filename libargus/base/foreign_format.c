@@ -81,6 +81,25 @@ static bool is_core(const uint8_t *bytes, size_t length)
     return length >= 18 && memcmp(bytes, "\177ELF", 4) == 0 && bytes[bytes[5] == 2 ? 17 : 16] == 4;
 }
 
+/* `magic`, and then a version of 16 bits, little-endian, below 256: its zero tells it from text. */
+static bool has_version(const uint8_t *bytes, size_t length, const char *magic)
+{
+    size_t at = strlen(magic);
+    return length >= at + 2 && memcmp(bytes, magic, at) == 0 && bytes[at] && !bytes[at + 1];
+}
+
+/* system/extras/simpleperf/cmd_report_sample.proto */
+static bool is_simpleperf(const uint8_t *bytes, size_t length)
+{
+    return has_version(bytes, length, "SIMPLEPERF");
+}
+
+/* art/runtime/trace.cc, of a streamed trace; others begin with *version */
+static bool is_method_trace(const uint8_t *bytes, size_t length)
+{
+    return has_version(bytes, length, "SLOW");
+}
+
 /* --- the table --- */
 
 #define IMPORTED     "argus-import reads it, if it is installed and was built for this format"
@@ -132,10 +151,11 @@ static const struct format {
     {MAGIC("\x5e\x97\xca\xfd"), "a capture of sysprof", "0xFDCA975E", "sysprof shows it"},
     {MAGIC("\x10\x00\x04\x46\x78\x54\x16\x00"), "a Fuchsia trace", "10 00 04 \"FxT\"",
      "ui.perfetto.dev shows it"},
-    {MAGIC("SIMPLEPERF"), "a report of Android's simpleperf", "SIMPLEPERF",
+    {LOOKS(is_simpleperf), "a report of Android's simpleperf", "SIMPLEPERF",
      "ui.perfetto.dev shows it"},
-    {MAGIC("JAVA PROFILE "), "a heap dump of Java", "JAVA PROFILE", NAME_A_TRACE},
-    {MAGIC("SLOW"), "a method trace of Android's runtime", "SLOW", "ui.perfetto.dev shows it"},
+    {MAGIC("JAVA PROFILE 1."), "a heap dump of Java", "JAVA PROFILE", NAME_A_TRACE},
+    {LOOKS(is_method_trace), "a method trace of Android's runtime", "SLOW",
+     "ui.perfetto.dev shows it"},
     {MAGIC("*version\n"), "a method trace of Android's runtime", "*version",
      "ui.perfetto.dev shows it"},
     {LOOKS(is_trace_events), "a trace in Chrome's format (JSON)", NULL,
