@@ -4,8 +4,8 @@
  *
  * argus-import, a program of its own (importer/import_main.c), writes such a trace as an .argus
  * file. The file is kept in the user's cache, so that only the first command on a trace has to wait
- * for that. Inside a debugger no foreign code is loaded by this, and a trace that ends the importer ends
- * nothing else.
+ * for that. Inside a debugger no foreign code is loaded by this, and a trace that ends the importer
+ * ends nothing else.
  */
 #ifndef ARGUS_PLUGIN_FOREIGN_TRACE_H
 #define ARGUS_PLUGIN_FOREIGN_TRACE_H
