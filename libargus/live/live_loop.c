@@ -11,7 +11,14 @@
 #include "steps/loops/loop_flags.h"
 #include "steps/loops/loop_frames.h"
 
-enum { LOOKED_AT = 24, NAME_BYTES = 512, MOST_SEARCHES = 16 };
+enum {
+    LOOKED_AT = 24,
+    NAME_BYTES = 512,
+    MOST_SEARCHES = 16,
+    STACK_WORDS = 512, /* that are searched for a lock */
+    LEAST_ADDRESS = 65536,
+    ADDRESS_BITS = 48,
+};
 
 #if defined(__aarch64__)
 static const bool is_arm64 = true;
@@ -22,6 +29,13 @@ static const bool is_arm64 = false;
 struct search {
     struct argus_live *live;
     uint32_t pid, left;
+};
+
+/* Whose loop it is. */
+struct place {
+    struct argus_live *live;
+    uint32_t thread, pid;
+    uint64_t sp; /* 0: not known */
 };
 
 /* The function `name` of any file of the process; the program's own comes first. */
@@ -70,31 +84,93 @@ static size_t take_frames(struct argus_live *live, uint32_t pid, const uint64_t 
     return taken;
 }
 
-/* Follows the pointers that lead to the variable. */
-static void read_value(uint32_t pid, uint64_t address, const struct loop_flag *flag,
+/* Follows the pointers from number `from` on that lead to the variable. */
+static bool follow_links(uint32_t pid, const struct loop_flag *flag, uint32_t from,
+                         uint64_t *address)
+{
+    for (uint32_t i = from; i < flag->links; i++) {
+        uint64_t pointer;
+        if (!live_memory(pid, *address, &pointer, sizeof(pointer)))
+            return false;
+        *address = pointer + (uint64_t)flag->offsets[i];
+    }
+    return true;
+}
+
+static void read_value(const struct place *place, uint64_t address, const struct loop_flag *flag,
                        struct argus_live_flag *ret)
 {
     if (flag->is_thread_local || flag->is_mapped || flag->foreign || flag->local.is_local ||
-        flag->elements)
+        flag->elements || !follow_links(place->pid, flag, 0, &address))
         return;
-    for (uint32_t i = 0; i < flag->links; i++) {
-        uint64_t pointer;
-        if (!live_memory(pid, address, &pointer, sizeof(pointer)))
-            return;
-        address = pointer + (uint64_t)flag->offsets[i];
-    }
     ret->has_value = flag->size_bytes <= sizeof(ret->value) &&
-                     live_memory(pid, address, &ret->value, flag->size_bytes);
+                     live_memory(place->pid, address, &ret->value, flag->size_bytes);
+    if (flag->taken_by)
+        ret->holder = live_lock_holder(place->live, place->thread, flag->taken_by, address);
 }
 
-static void tell_flag(struct argus_live *live, uint32_t pid, const struct loop_flag *flag,
-                      uint64_t head, struct argus_live_flag *ret)
+/* Where a lock lies if the word of the stack at `at` is, or leads to, what the loop's code has. False: nowhere. */
+static bool lock_by_word(const struct place *place, const struct loop_flag *flag, uint64_t at,
+                         uint64_t word, uint64_t *ret)
 {
+    *ret = at;
+    if (!flag->links)
+        return true;
+    *ret = word + (uint64_t)flag->offsets[0];
+    return word >= LEAST_ADDRESS && !(word >> ADDRESS_BITS) &&
+           follow_links(place->pid, flag, 1, ret);
+}
+
+/* A lock on the stack, or in an object that no variable leads to. The loop's function has a pointer to the object,
+ * which it or those that it calls keep on the stack. It counts if only one lock is found there that is held. */
+static void find_holder(const struct place *place, const struct loop_flag *flag,
+                        struct argus_live_flag *ret)
+{
+    uint64_t words[STACK_WORDS], found = 0, address;
+    size_t count = place->sp && !flag->elements ? STACK_WORDS : 0;
+    while (count && !live_memory(place->pid, place->sp, words, count * sizeof(*words)))
+        count /= 2;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = place->sp + i * sizeof(*words);
+        if (!lock_by_word(place, flag, at, words[i], &address) || address == found)
+            continue;
+        uint32_t holder = live_lock_holder(place->live, place->thread, flag->taken_by, address);
+        if (holder == ARGUS_LIVE_NONE)
+            continue;
+        ret->holder = found ? ARGUS_LIVE_NONE : holder;
+        if (found)
+            return;
+        found = address;
+        ret->is_holder_guess = true;
+    }
+}
+
+/* Of "queue->mutex.__data.__lock", what the library calls its lock's members: names with "__" are its own (C17,
+ * 7.1.3). */
+static void cut_inside(char *name)
+{
+    char *inside = strstr(name, ".__");
+    if (inside)
+        *inside = '\0';
+}
+
+static void tell_flag(const struct place *place, const struct loop_flag *flag, uint64_t head,
+                      struct argus_live_flag *ret)
+{
+    struct argus_live *live = place->live;
+    uint32_t pid = place->pid;
     char name[NAME_BYTES];
     struct elf_member member;
-    *ret = (struct argus_live_flag){.size_bytes = flag->size_bytes};
+    *ret = (struct argus_live_flag){
+        .size_bytes = flag->size_bytes, .is_lock = flag->is_lock, .holder = ARGUS_LIVE_NONE};
+    if (flag->taken_by && flag->local.is_local)
+        find_holder(place, flag, ret);
     loop_flag_text(flag, name, sizeof(name));
-    ret->name = live_text(live, loop_flag_member(flag, head, &member) ? member.text : name);
+    if (loop_flag_member(flag, head, &member))
+        snprintf(name, sizeof(name), "%s", member.text);
+    if (flag->is_lock)
+        cut_inside(name);
+    ret->name = live_text(live, name);
     struct live_elf *file;
     uint64_t bias;
     for (size_t i = 0; (file = live_elf_at(live, pid, i, &bias)); i++) {
@@ -102,14 +178,16 @@ static void tell_flag(struct argus_live *live, uint32_t pid, const struct loop_f
             continue;
         const char *path = strtab_get(live->texts, file->path), *slash = strrchr(path, '/');
         ret->image = live_text(live, slash ? slash + 1 : path);
-        read_value(pid, flag->address + bias, flag, ret);
+        read_value(place, flag->address + bias, flag, ret);
         return;
     }
 }
 
-bool live_loop(struct argus_live *live, uint32_t pid, const uint64_t *frames, size_t count,
+bool live_loop(struct argus_live *live, uint32_t thread, const uint64_t *frames, size_t count,
                bool is_sample, struct argus_live_loop *ret, uint64_t *ret_key)
 {
+    uint32_t pid = live_pid_of(live, thread);
+    const struct place place = {live, thread, pid, is_sample ? 0 : live->threads.data[thread].sp};
     struct loop_frame taken[LOOKED_AT];
     struct loop_flags flags;
     struct search search = {live, pid, MOST_SEARCHES};
@@ -122,7 +200,7 @@ bool live_loop(struct argus_live *live, uint32_t pid, const uint64_t *frames, si
     ret->is_whole = flags.is_whole;
     ret->flag_count = flags.count;
     for (uint32_t i = 0; i < flags.count; i++)
-        tell_flag(live, pid, &flags.all[i], flags.head, &ret->flags[i]);
+        tell_flag(&place, &flags.all[i], flags.head, &ret->flags[i]);
     live_stack_name(live, pid, frames[flags.frame], !(is_sample && flags.frame == 0), &ret->place);
     *ret_key = hash64(0, &flags.head, sizeof(flags.head));
     for (uint32_t i = 0; i < flags.count; i++)
@@ -135,5 +213,5 @@ void live_loop_of(struct argus_live *live, uint32_t thread, struct argus_live_lo
     uint64_t addresses[LIVE_STACK_FRAMES], key;
     bool is_cut;
     size_t count = live_stack(live, thread, addresses, &is_cut);
-    live_loop(live, live_pid_of(live, thread), addresses, count, false, ret, &key);
+    live_loop(live, thread, addresses, count, false, ret, &key);
 }

@@ -22,7 +22,7 @@ struct counted {
 
 struct sampling {
     struct argus_live *live;
-    uint32_t pid;
+    uint32_t thread, pid;
     VEC(struct counted) stacks;
     uint32_t samples;
 };
@@ -190,8 +190,8 @@ static void find_loop(struct sampling *sampling, struct argus_live_loop *ret)
     for (size_t i = 0; i < sampling->stacks.length && inside + left >= wanted; i++) {
         const struct counted *stack = &sampling->stacks.data[i];
         left -= stack->samples;
-        if (!live_loop(sampling->live, sampling->pid, stack->addresses, stack->count, true, &loop,
-                       &key) ||
+        if (!live_loop(sampling->live, sampling->thread, stack->addresses, stack->count, true,
+                       &loop, &key) ||
             (found && found != key))
             continue;
         if (!found)
@@ -238,7 +238,7 @@ static void name_stacks(struct sampling *sampling, struct argus_live_samples *re
 struct argus_error *live_sample(struct argus_live *live, uint32_t thread, uint64_t duration_ns,
                                 struct argus_live_samples *ret)
 {
-    struct sampling sampling = {.live = live, .pid = live_pid_of(live, thread)};
+    struct sampling sampling = {.live = live, .thread = thread, .pid = live_pid_of(live, thread)};
     uint32_t tid = live->threads.data[thread].tid;
     uint64_t begin = live_now_ns(), ran, wanted;
     *ret = (struct argus_live_samples){.count = 0};

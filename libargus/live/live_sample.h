@@ -24,7 +24,7 @@ void live_loop_of(struct argus_live *live, uint32_t thread, struct argus_live_lo
 
 /* The loop around these frames. `is_sample`: the thread runs, and only a loop that does nothing but
  * look at variables counts. `*ret_key` is equal for equal loops. False: there is none. */
-bool live_loop(struct argus_live *live, uint32_t pid, const uint64_t *frames, size_t count,
+bool live_loop(struct argus_live *live, uint32_t thread, const uint64_t *frames, size_t count,
                bool is_sample, struct argus_live_loop *ret, uint64_t *ret_key);
 
 #endif

@@ -39,6 +39,16 @@ void live_wait_in_kernel(struct argus_live *live, uint32_t thread, struct argus_
 /* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
 
+/* The living thread that has the lock at `address` of its process, which `thread` tries to take by this function;
+ * ARGUS_LIVE_NONE: none that is known. */
+uint32_t live_lock_holder(struct argus_live *live, uint32_t thread, const char *taken_by,
+                          uint64_t address);
+
+/* If a thread that sleeps tries again and again to take a lock whose holder is known: sets the kind and the lock's
+ * name in `wait`, and fills `ret` with the holder. False: it does not. */
+bool live_polled_mutex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
+                       struct live_candidates *ret);
+
 /* The thread whose end `thread` awaits in pthread_join(); ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_joined(struct argus_live *live, uint32_t thread);
 

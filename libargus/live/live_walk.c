@@ -158,7 +158,8 @@ static uint32_t take_step(struct path *path, uint32_t thread)
         !live_dbus_call(path->live, thread, &step.wait, &candidates) &&
         !live_python_lock(path->live, thread, &step.wait, &candidates) &&
         !live_java_lock(path->live, thread, &step.wait, &candidates) &&
-        !live_selection(path->live, thread, &step.wait, &candidates))
+        !live_selection(path->live, thread, &step.wait, &candidates) &&
+        !live_polled_mutex(path->live, thread, &step.wait, &candidates))
         live_resolve(path->live, thread, &step.wait, &candidates);
     if (is_for_any && path->goroutines.items.length)
         candidates.end = ARGUS_LIVE_END_UNKNOWN;
@@ -246,6 +247,7 @@ static void look_again(struct path *path)
     for (size_t i = 0; i < path->steps.length; i++) {
         struct argus_live_step *step = &path->steps.data[i];
         step->went_on = !step->is_goroutine && step->wait.kind != ARGUS_LIVE_RUNS &&
+                        step->wait.kind != ARGUS_LIVE_POLLED_LOCK &&
                         !live_is_still_there(path->live, step->thread);
     }
 }

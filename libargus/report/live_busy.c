@@ -20,9 +20,15 @@ static void add_flag(struct text *text, const struct argus_live *live,
                      const struct argus_live_flag *flag)
 {
     const char *image = argus_live_text(live, flag->image);
-    text_add(text, "'%s'%s%s", argus_live_text(live, flag->name), image[0] ? " of " : "", image);
+    char holder[LIVE_TEXT_BYTES / 8];
+    text_add(text, "%s'%s'%s%s", flag->is_lock ? "the lock " : "",
+             argus_live_text(live, flag->name), image[0] ? " of " : "", image);
     if (flag->has_value)
         text_add(text, ", which is %" PRIu64 " now", flag->value);
+    if (flag->holder != ARGUS_LIVE_NONE)
+        text_add(text, ", which %s %sholds",
+                 live_thread_text(live, flag->holder, holder, sizeof(holder)),
+                 flag->is_holder_guess ? "probably " : "");
 }
 
 const char *live_loop_text(const struct argus_live *live, const struct argus_live_loop *loop,
@@ -33,7 +39,9 @@ const char *live_loop_text(const struct argus_live *live, const struct argus_liv
     buffer[0] = '\0';
     text_add(&text, "its loop in %s waits for %s",
              live_frame_text(live, &loop->place, place, sizeof(place)),
-             loop->flag_count > 1 ? "variables: " : "the variable ");
+             loop->flag_count > 1     ? "variables: "
+             : loop->flags[0].is_lock ? ""
+                                      : "the variable ");
     for (uint32_t i = 0; i < loop->flag_count; i++) {
         text_add(&text, "%s", i ? "; " : "");
         add_flag(&text, live, &loop->flags[i]);
@@ -110,6 +118,11 @@ static json_t *flag_object(const struct argus_live *live, const struct argus_liv
     json_put(object, "image", json_text(argus_live_text(live, flag->image)));
     json_put(object, "value",
              flag->has_value ? json_integer((json_int_t)flag->value) : json_null());
+    json_put(object, "lock", json_boolean(flag->is_lock));
+    json_put(object, "holder_tid",
+             flag->holder == ARGUS_LIVE_NONE
+                 ? json_null()
+                 : json_integer(argus_live_thread_at(live, flag->holder)->tid));
     return object;
 }
 

@@ -29,6 +29,7 @@ enum detail {
     DETAIL_ADDRESS, /* of a lock */
     DETAIL_NUMBER,  /* inode, or ID of a child */
     DETAIL_PATH,
+    DETAIL_NAME,  /* of a variable */
     DETAIL_COUNT, /* of descriptors */
     DETAIL_WORDS, /* what the main goroutine does */
     DETAIL_DISK,  /* name, path, requests in flight */
@@ -49,6 +50,7 @@ static const struct {
     [ARGUS_LIVE_GOROUTINE] = {"has no goroutine to run", NULL, DETAIL_WORDS},
     [ARGUS_LIVE_MONITOR] = {"waits for a lock of its Java program", NULL, DETAIL_PATH},
     [ARGUS_LIVE_RWLOCK] = {"waits for read-write lock", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_POLLED_LOCK] = {"tries again and again to take the lock", NULL, DETAIL_NAME},
     [ARGUS_LIVE_JOIN] = {"waits for the end of a thread", NULL, DETAIL_NONE},
     [ARGUS_LIVE_CONDITION] = {"waits for condition variable", NULL, DETAIL_ADDRESS},
     [ARGUS_LIVE_FUTEX] = {"waits for a change of the futex", NULL, DETAIL_ADDRESS},
@@ -143,6 +145,9 @@ static void add_detail(struct text *text, const struct argus_live *live,
     case DETAIL_PATH:
         if (path[0])
             text_add(text, " (%s)", path);
+        break;
+    case DETAIL_NAME:
+        text_add(text, " %s", path);
         break;
     case DETAIL_COUNT:
         text_add(text, " %u", wait->fd_count);

@@ -29,6 +29,10 @@ CASES = {
     "robust": (["mutex", "sleep"], ["main", "holder"], "sleeps"),
     "circle": (["mutex", "mutex"], ["main", "other"], "circle"),
     "rwlock": (["rwlock", "sleep"], ["main", "holder"], "sleeps"),
+    "polls_mutex": (["polled_lock", "sleep"], ["main", "holder"], "sleeps"),
+    "polls_member": (["polled_lock", "sleep"], ["main", "holder?"], "sleeps"),
+    "polls_rwlock": (["polled_lock", "sleep"], ["main", "holder"], "sleeps"),
+    "polls_own_lock": (["sleep"], ["main"], "sleeps"),
     "join": (["join", "sleep"], ["main", "worker"], "sleeps"),
     "condition": (["condition", "mutex", "sleep"], ["main", "signaller?", "holder"], "sleeps"),
     "nobody_signals": (["condition"], ["main"], "stuck"),
@@ -203,7 +207,7 @@ class Why(unittest.TestCase):
                 answer = settled_case(stuck, case)
             if case == "spins" and answer["samples"]["samples"] < 8:
                 continue
-            self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0}])
+            self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0, "lock": False, "holder_tid": None}])
             self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
             self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
 

@@ -213,11 +213,14 @@ struct argus_live_sampled_function {
 
 /* A variable that may end the loop. */
 struct argus_live_flag {
-    uint32_t name;       /* ID for argus_live_text(): "ready", "queue->head", "0x4060" */
-    uint32_t image;      /* … of the file that has it */
-    bool has_value;      /* its value is known: */
-    uint64_t value;      /* … unsigned, … */
-    uint32_t size_bytes; /* … of this size */
+    uint32_t name;        /* ID for argus_live_text(): "ready", "queue->head", "0x4060" */
+    uint32_t image;       /* … of the file that has it */
+    bool has_value;       /* its value is known: */
+    uint64_t value;       /* … unsigned, … */
+    uint32_t size_bytes;  /* … of this size */
+    bool is_lock;         /* the loop tries to take it */
+    uint32_t holder;      /* of a lock: the thread that has it; ARGUS_LIVE_NONE: unknown */
+    bool is_holder_guess; /* which lock it is, only words on the stack tell */
 };
 
 #define ARGUS_LIVE_FLAGS 3

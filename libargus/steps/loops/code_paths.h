@@ -47,7 +47,8 @@ struct code_path {
     uint32_t links;
     int64_t offsets[CODE_PATH_LINKS];
     uint32_t size_bytes;
-    bool is_lock; /* code_tries_lock() looks at it */
+    bool is_lock;         /* code_tries_lock() looks at it */
+    const char *taken_by; /* of a lock: the function that tries; borrowed from the file */
 };
 
 /* Of memory operand `operand` of the instruction at `node`. */

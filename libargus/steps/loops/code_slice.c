@@ -333,13 +333,14 @@ static bool follow_named(struct code_slice *slice, const char *name)
 /* The first word of a semaphore or a lock decides whether the call takes it: the count of sem_t, the
  * lock of pthread_mutex_t. */
 static void follow_try(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
-                       bool is_lock)
+                       const char *name)
 {
     enum { BYTES = 4 };
     struct code_path path;
     code_path_find_pointed(slice->budget, scope, node, code_argument(scope->function, 0), &path);
     path.size_bytes = BYTES;
-    path.is_lock = is_lock;
+    path.is_lock = code_tries_lock(name);
+    path.taken_by = path.is_lock ? name : NULL;
     if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO)
         slice->is_unknown = true;
     else
@@ -356,7 +357,7 @@ static void follow_call(struct code_slice *slice, const struct code_scope *scope
     if (is_known && follow_named(slice, target.name))
         return;
     if (is_known && code_tries(target.name)) {
-        follow_try(slice, scope, node, code_tries_lock(target.name));
+        follow_try(slice, scope, node, target.name);
         return;
     }
     if (is_known && target.is_here)

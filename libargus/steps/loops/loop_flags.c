@@ -152,6 +152,7 @@ static struct loop_flag flag_of(const struct code_path *path)
         .size_bytes = path->size_bytes,
         .elements = path->elements,
         .is_lock = path->is_lock,
+        .taken_by = path->taken_by,
         .local = local_of(path),
     };
     /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two

@@ -45,9 +45,10 @@ struct loop_flag {
     uint64_t address;     /* of the file; of a foreign variable an offset into it */
     uint32_t links;       /* the pointers that lead on from there */
     int64_t offsets[CODE_PATH_LINKS];
-    uint32_t size_bytes; /* that are looked at */
-    uint32_t elements;   /* as struct code_path has it; 0: of no array */
-    bool is_lock;        /* the loop tries to take it */
+    uint32_t size_bytes;  /* that are looked at */
+    uint32_t elements;    /* as struct code_path has it; 0: of no array */
+    bool is_lock;         /* the loop tries to take it */
+    const char *taken_by; /* … by this function; borrowed from the file; NULL: it is no lock */
     struct loop_local local;
     struct loop_tests tests;
 };
