@@ -130,6 +130,9 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
                                     "was: the loop waits for something else",
     [ARGUS_REASON_FLAG_UNREAD] =
         "{name} was watched, but the loop did not read it: it waits for something else",
+    [ARGUS_REASON_STEPPED] = "Argus itself stopped the loop's thread to step it (argus watchflag "
+                             "--loop, argus step), for "
+                             "{ns} in all; the turns took longer meanwhile",
     [ARGUS_REASON_GUESS_WAKER] = "that {thread} should have woken {waiter} is a guess: {because}",
     [ARGUS_REASON_GUESS_REMOTE] = "that the wait was for {remote} is a guess: the thread had "
                                   "connected or sent to it just before",

@@ -84,7 +84,8 @@ static void figures_text(const struct argus_report_context *context, const struc
     add_figure(figures, sizeof(figures), hang, "waited", hang->wait_ns);
     add_figure(waits, sizeof(waits), hang, "for pages", hang->fault_ns);
     add_figure(waits, sizeof(waits), hang, "for a disk", hang->disk_ns);
-    add_figure(waits, sizeof(waits), hang, "stopped", hang->stopped_ns);
+    add_figure(waits, sizeof(waits), hang, "stopped", hang->stopped_ns - hang->stepped_ns);
+    add_figure(waits, sizeof(waits), hang, "stepped by argus", hang->stepped_ns);
     argus_sink_printf(context->sink, "       %s%s%s%s\n", figures, waits[0] ? " (" : "", waits,
                       waits[0] ? ")" : "");
     if (hang->suspended_ns)

@@ -28,6 +28,7 @@ static uint64_t weight(const struct diverger *d, uint32_t candidate)
            ((uint64_t)(d->runs[0] && !is_different(one) && !rank->compares_loads) << 35) +
            ((uint64_t)(d->runs[0] && rank->compares_loads && !rank->has_changed) << 34) +
            ((uint64_t)(rank->compares_loads && is_equal_in_both(one) && !rank->has_changed) << 33) +
+           ((uint64_t)rank->is_satisfied << 35) + /* with a normal run, its values tell */
            ((uint64_t)(one->where == ARGUS_FLAG_STACK) << 32) + rank->order;
 }
 
@@ -76,6 +77,8 @@ static const char *writer_text(const struct diverger *d, uint32_t index)
     if (d->ranks.data[index].is_of_another)
         return "in the normal run this thread had written another value, so another thread wrote "
                "it";
+    if (d->ranks.data[index].is_satisfied)
+        return "the loop waits for another one as well, which is still 0";
     if (candidate->where == ARGUS_FLAG_UNKNOWN)
         return "its address is not known";
     return d->has_spin ? "this thread does not write it in the loop"

@@ -138,6 +138,7 @@ static void follow(struct slice *slice, uint32_t step)
     uint32_t activation = slice->run->activation_of[step];
     want(slice, instruction->reads);
     add_loads(slice, step);
+    slice->sources->gathers |= instruction->gathers;
     if (is_constant(instruction) && activation != slice->branch_activation &&
         !slice->control_used) {
         slice->control_activation = activation;
@@ -234,7 +235,7 @@ void dataflow_sources(const struct run *run, uint32_t step, uint32_t turn_first,
                           .turn_first = turn_first,
                           .control_activation = ARGUS_NONE};
     ret->count = 0;
-    ret->is_cut = false;
+    ret->is_cut = ret->gathers = false;
     ret->compare_step = ARGUS_NONE;
     want(&slice, run_instruction(run, step)->reads);
     add_loads(&slice, step);

@@ -46,7 +46,8 @@ struct sources {
     uint32_t count;
     /* the step that set the flags; ARGUS_NONE: the branch tests a register */
     uint32_t compare_step;
-    bool is_cut; /* there were more sources, or the search reached its limit */
+    bool gathers; /* an instruction joins several of them (or): the result is not 0 if one is not */
+    bool is_cut;  /* there were more sources, or the search reached its limit */
 };
 
 /* For the branch at `step`. `turn_first`: the first step of its loop iteration; 0 if it is not in a

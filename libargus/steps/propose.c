@@ -134,22 +134,39 @@ static bool is_own(const struct source *source, enum stored_value stored)
            (stored == STORED_SAME || (stored == STORED_UNKNOWN && source->is_stored_in_turn));
 }
 
+/* In a loop until all of several variables are set, as in "while (!(a & b))", one that is set ends nothing while
+ * another one is 0. */
+static bool is_satisfied(const struct diverger *d, const struct sources *sources, uint32_t index)
+{
+    uint64_t own, other;
+    if (d->runs[0] || sources->gathers || compares_loads(bad_run(d), sources) ||
+        !dataflow_value(bad_run(d), &sources->all[index], &own) || !own)
+        return false;
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (i != index && sources->all[i].kind == SOURCE_LOAD && !sources->all[i].is_spill &&
+            dataflow_value(bad_run(d), &sources->all[i], &other) && !other)
+            return true;
+    return false;
+}
+
 static bool add_candidate(struct diverger *d, const struct evidence *evidence,
                           const struct source *source, uint32_t order, uint32_t *ret)
 {
     const struct source *other = counterpart(d, evidence, source);
     struct argus_flag_candidate candidate = {.role = role_of(d, evidence, source)};
     enum stored_value stored = other ? dataflow_stored_value(d->runs[0], other) : STORED_UNKNOWN;
-    struct candidate_rank rank = {.source_instruction = bad_run(d)->instruction_of[source->step],
-                                  .class = evidence->pick->class,
-                                  .with_results = has_results(&evidence->sources[1]),
-                                  .is_own = is_own(other, stored),
-                                  .is_of_another = stored == STORED_OTHER,
-                                  .compares_loads =
-                                      compares_loads(bad_run(d), &evidence->sources[1]),
-                                  .has_changed = other && dataflow_has_changed(d->runs[0], other),
-                                  .is_elsewhere = !other && evidence->sources[0].count > 0,
-                                  .order = order};
+    struct candidate_rank rank = {
+        .source_instruction = bad_run(d)->instruction_of[source->step],
+        .class = evidence->pick->class,
+        .is_satisfied =
+            is_satisfied(d, &evidence->sources[1], (uint32_t)(source - evidence->sources[1].all)),
+        .with_results = has_results(&evidence->sources[1]),
+        .is_own = is_own(other, stored),
+        .is_of_another = stored == STORED_OTHER,
+        .compares_loads = compares_loads(bad_run(d), &evidence->sources[1]),
+        .has_changed = other && dataflow_has_changed(d->runs[0], other),
+        .is_elsewhere = !other && evidence->sources[0].count > 0,
+        .order = order};
     rank.is_request =
         rank.compares_loads && dataflow_stored_value(bad_run(d), source) == STORED_SAME;
     describe_memory(&d->describers[1], source, &candidate);

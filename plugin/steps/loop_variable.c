@@ -20,8 +20,26 @@ enum {
 #define MOST_NS   3000000000u
 #define ARRIVE_NS 10000000000u
 
-static void name_variable(const struct argus_flag_candidate *from, char *buffer, size_t bytes)
+/* "rbx->0x18" is of use for one moment only: of a path that begins at a register, the last field is told. */
+static bool begins_at_register(const struct argus_flag_candidate *from)
 {
+    return !from->member && from->path && !from->image && !strstr(from->path, "()");
+}
+
+static void name_field(const char *path, char *buffer, size_t bytes)
+{
+    const char *last = path, *found;
+    while ((found = strstr(last, "->")) != NULL)
+        last = found + 2;
+    snprintf(buffer, bytes, "the field at %s%s of an object", *last == '-' ? "" : "+", last);
+}
+
+void loop_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes)
+{
+    if (begins_at_register(from)) {
+        name_field(from->path, buffer, bytes);
+        return;
+    }
     const char *name = from->member ? from->member : from->path ? from->path : from->symbol;
     if (!name)
         snprintf(buffer, bytes, "0x%" PRIx64, from->address);
@@ -45,7 +63,7 @@ static void take_candidate(const struct argus_flag_candidate *from, struct loop_
             from->where == ARGUS_FLAG_STACK || (from->where == ARGUS_FLAG_HEAP && !from->path),
         .is_on_stack = from->where == ARGUS_FLAG_STACK,
     };
-    name_variable(from, taken->name, sizeof(taken->name));
+    loop_variable_name(from, taken->name, sizeof(taken->name));
 }
 
 static struct argus_error *read_steps(const char *path, struct loop_variables *ret)

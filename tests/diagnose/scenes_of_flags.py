@@ -436,3 +436,51 @@ def counter_that_is_too_small():
     s.wake(30, 10)
     return s, "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"],
                       "why": "what was stored there meanwhile did not end the loop; it was last set"}
+
+
+LOOP = (0x401000, 0x402000, 0x403000)
+
+
+def turns(s, app, count, after=lambda: None):
+    for _ in range(count):
+        s.wait(app, "clock_nanosleep", timeout=True, frames=LOOP)
+        s.for_ms(10)
+        s.timer(app)
+        after()
+
+
+def held(s, app, engine, ms, traps=True):
+    """The thread is stopped: by its own SIGTRAP, or by the process that steps it."""
+    if traps:
+        s.raw(app, f"signal_sent signal=5 thread={app}")
+    s.raw(app, "switch state=T next=0")
+    s.for_ms(ms)
+    s.raw(engine, f"make_runnable thread={app} context=task")
+    s._record(s.cpus[app], 0, f"switch state=R next={app}")
+
+
+def stepped(name):
+    """A loop that polls is stepped for most of the time, at first with a long stop."""
+    s = begin(decoder=False)
+    s.thread(50, name)
+    s.wake(30, 10)
+    turns(s, 10, 60)
+    held(s, 10, 50, 150, traps=False)
+    turns(s, 10, 150, lambda: held(s, 10, 50, 4))
+    turns(s, 10, 60)
+    s.wait(10, "poll")
+    s.wake(30, 10)
+    return s
+
+
+@scene
+def loop_that_argus_stepped():
+    """Its stops neither end nor split the loop, nor are its pauses meanwhile a sleep."""
+    return stepped("step-engine"), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"], "lasts_ms": 3450,
+                                           "why": "polled and waited 270 times in a row", "uncertain": "Argus itself stopped the loop's thread to step it"}
+
+
+@scene
+def loop_that_a_debugger_stepped():
+    """Another program's stops may be for any reason: the loop ends at the long one."""
+    return stepped("debugger"), "app", {"type": "RepeatedYield", "root": ("app", "RepeatedYield"), "path": ["app"], "lasts_ms": 591}

@@ -107,6 +107,9 @@ def spill(turns, leaves):
     return steps + ([(34, {})] if leaves else [])
 
 
+# mov eax,[rdi+4]; mov edx,[rdi+8]; test edx,eax; je 1000; ret
+BOTH = Code("8b4704 8b5708 85c2 74f6 c3")
+
 # call f; test al, al; je 0; ret; 10: cmp dword [rdi+4], 3; jne 1c; mov eax, 1; ret; 1c: mov eax, 0; ret
 GETTER = Code("e8 0b000000 84c0 74f7 c3 660f1f440000 837f 04 03 7506 b8 01000000 c3 b8 00000000 c3")
 
@@ -243,6 +246,15 @@ class Diverge(unittest.TestCase):
         answer = diverge(good, bad)
         self.assertEqual(answer["candidates"], [])
         self.assertEqual(answer["decisions"][0]["results"], "libc.so+0x10()")
+
+    def test_two_variables_that_one_branch_tests(self):
+        """while (!(a & b)): the one that is set already does not end the loop."""
+        for values in (0, 1), (1, 0):
+            turn = [(0, {"rdi": HEAP + 0x100, "rsp": STACK}), (3, {"rax": values[0]}), (6, {"rdx": values[1]}), (8, {"rflags": 0x40})]
+            _, bad = self.runs(BOTH, turn, turn * 30)
+            answer = diverge("--spin", bad)
+            self.assertEqual([c["bad_value"] for c in answer["candidates"]], [0, 1])
+            self.assertIn("waits for another one as well", answer["candidates"][1]["why"])
 
     def test_one_of_several_callbacks(self):
         good, bad = self.runs(TABLE, table(2, 1), table(30, 0))

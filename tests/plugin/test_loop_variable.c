@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "argus/diverge.h"
 #include "plugin/steps/loop_variable.h"
 
 struct fake {
@@ -141,11 +142,34 @@ static void test_names(void **state)
     }
 }
 
+static void test_names_of_candidates(void **state)
+{
+    static const struct {
+        struct argus_flag_candidate of;
+        const char *name;
+    } rows[] = {
+        {{.path = "rbx->0x18", .member = "window->is_ready"}, "window->is_ready"},
+        {{.path = "rbx->0x18"}, "the field at +0x18 of an object"},
+        {{.path = "x19->0x18->-0x8"}, "the field at -0x8 of an object"},
+        {{.path = "window->0x18", .image = "/bin/editor"}, "window->0x18"},
+        {{.path = "get_window()->0x18"}, "get_window()->0x18"},
+        {{.symbol = "settings", .symbol_offset = 8}, "settings+0x8"},
+        {{.address = 0x7000}, "0x7000"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char name[160];
+        loop_variable_name(&rows[i].of, name, sizeof(name));
+        assert_string_equal(name, rows[i].name);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ctrl_c_is_an_error),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_of_candidates),
     };
     if (argc > 1)
         setenv("PATH", argv[1], 1);

@@ -56,6 +56,12 @@ bool is_yielding(const struct view *view, uint32_t vertex);
  * are set. Keeps `hang->vertex` if it is set already. */
 void hang_measure(const struct view *view, struct argus_hang *hang);
 
+/* --- stepped.c --- */
+
+/* Whether the thread was stopped after `vertex` because Argus stepped it. `*steps`: whether that was so at the last stop
+ * before, false at first; is updated. */
+bool stepping_holds(const struct view *view, uint32_t vertex, bool *steps);
+
 /* --- indicators: false without memory --- */
 
 /* Adds the stretches of at least the threshold in which `thread` did not come back to its event

@@ -7,6 +7,7 @@
 #include "base/overlap.h"
 #include "diagnose/file_locks.h"
 #include "diagnose/hangs/finder.h"
+#include "diagnose/suspects/slow_loop.h"
 
 static bool wakes_others(const struct view *view, const struct argus_vertex *v)
 {
@@ -82,9 +83,42 @@ static void measure_vertex(const struct view *view, uint32_t vertex, struct argu
 static enum argus_vertex_type type_of(const struct argus_hang *hang)
 {
     uint64_t run = hang->run_ns + hang->runnable_ns;
-    if (hang->yield_ns > run && hang->yield_ns > hang->wait_ns)
+    uint64_t wait = hang->wait_ns > hang->stepped_ns ? hang->wait_ns - hang->stepped_ns : 0;
+    if (hang->yield_ns > run && hang->yield_ns > wait)
         return ARGUS_TYPE_REPEATED_YIELD;
-    return run > hang->wait_ns ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
+    return run > wait ? ARGUS_TYPE_LONG_RUNNING : ARGUS_TYPE_LONG_WAIT;
+}
+
+/* The first vertex that is, or whose wait is, in the hang or just before it. */
+static uint32_t first_vertex(const struct view *view, const struct argus_hang *hang)
+{
+    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
+    return v == ARGUS_NONE ? view->threads[hang->thread].first_vertex : v;
+}
+
+/* While a polling loop is stepped, each of its turns is a vertex, and each step one that ends in a stop. The pauses are
+ * still those of the loop. */
+static void measure_stepping(const struct view *view, struct argus_hang *hang,
+                             const struct largest *largest)
+{
+    uint32_t loop = largest->vertex[ARGUS_TYPE_REPEATED_YIELD];
+    uint64_t pauses_ns = 0;
+    bool steps = false;
+    if (!largest->ns[ARGUS_TYPE_REPEATED_YIELD])
+        return;
+    for (uint32_t v = first_vertex(view, hang);
+         v != ARGUS_NONE && view->vertices[v].start_ns < hang->end_ns; v = timeline_next(view, v)) {
+        uint64_t wait_ns = overlap_ns(view->vertices[v].end_ns, timeline_wait_end(view, v),
+                                      hang->start_ns, hang->end_ns);
+        if (stepping_holds(view, v, &steps))
+            hang->stepped_ns += wait_ns;
+        else if (is_same_pause(view, loop, v))
+            pauses_ns += wait_ns;
+    }
+    if (!hang->stepped_ns)
+        return;
+    hang->wait_ns -= pauses_ns;
+    hang->yield_ns += pauses_ns;
 }
 
 /* A thread that tries to get a lock and sleeps in between, again and again, is a loop, however long
@@ -113,7 +147,7 @@ static uint64_t length_ns(const struct argus_hang *hang)
 
 static bool is_stopped(const struct argus_hang *hang)
 {
-    return hang->stopped_ns >= length_ns(hang) / 2;
+    return hang->stopped_ns - hang->stepped_ns >= length_ns(hang) / 2;
 }
 
 static bool lacks_cpu(const struct argus_hang *hang)
@@ -172,11 +206,10 @@ void hang_measure(const struct view *view, struct argus_hang *hang)
 {
     struct largest largest = {.ns = {0}};
     const struct argus_thread *t = &view->threads[hang->thread];
-    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
-    if (v == ARGUS_NONE)
-        v = t->first_vertex;
-    for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
+    for (uint32_t v = first_vertex(view, hang);
+         v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
         measure_vertex(view, v, hang, &largest);
+    measure_stepping(view, hang, &largest);
     measure_tries(view, hang, &largest);
     hang->type = (uint8_t)type_of(hang);
     hang->nature = (uint8_t)nature_of(hang);

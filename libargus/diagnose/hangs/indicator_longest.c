@@ -183,11 +183,16 @@ static void consider_yields(const struct view *view, const struct habits *habits
 {
     const struct argus_thread *t = &view->threads[thread];
     struct loop loop = {.habit = NULL};
+    bool steps = false;
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];
         unsigned weight = vertex->wait.kind == ARGUS_WAIT_POLL ? WEIGHT_POLLING_LOOP : WEIGHT_PLAIN;
         uint64_t end_ns = timeline_wait_end(view, v);
         bool yields = is_yielding(view, v);
+        if (stepping_holds(view, v, &steps) && loop.habit) {
+            loop.turned_ns = end_ns;
+            continue;
+        }
         bool member = loop_goes_on(&loop, vertex, habits_of(habits, vertex), end_ns);
         loop.turns |= member && yields && (vertex->flags & ARGUS_VERTEX_YIELDS);
         loop.turned_ns = member ? end_ns : loop.turned_ns;

@@ -26,7 +26,7 @@
 #include "diagnose/suspects/watched_flag.h"
 
 /* A loop consists of several vertices if the scheduler delayed it; the read that ends it is in the
- * last of them or just after it. */
+ * last of them or just after it. Those of a loop that was stepped do not count. */
 #define MAX_VERTICES 64
 
 /* The latest write of a flag in `window` that the loop around `vertex` read and that may have ended it: an
@@ -34,7 +34,8 @@
 static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
 {
     uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
-    for (uint32_t i = 0, v = vertex; i < MAX_VERTICES && v != ARGUS_NONE; i++) {
+    bool steps = false;
+    for (uint32_t i = 0, v = vertex; i < MAX_VERTICES && v != ARGUS_NONE; i += !steps) {
         const struct argus_edge *in;
         size_t count = argus_graph_in_edges(view->graph, v, &in);
         /* A write during the last sleep is read after it, where the loop ends. */
@@ -48,6 +49,7 @@ static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct
         }
         if (view->vertices[v].start_ns > window.end_ns)
             break;
+        stepping_holds(view, v, &steps);
         v = timeline_next(view, v);
     }
     bool is_end =
@@ -102,6 +104,12 @@ static struct argus_error *tell_flag(struct diagnoser *d, uint32_t vertex, struc
     return flag && !why->name ? argus_error_memory() : NULL;
 }
 
+static struct argus_error *note_stepping(struct diagnoser *d)
+{
+    const struct argus_reason reason = {.kind = ARGUS_REASON_STEPPED, .ns = d->hang.stepped_ns};
+    return d->hang.stepped_ns ? diagnoser_add_uncertain(d, &reason) : NULL;
+}
+
 struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                          struct argus_code_loop *loop)
 {
@@ -123,7 +131,8 @@ struct argus_error *diagnoser_blame_loop(struct diagnoser *d, uint32_t vertex, s
     }
     d->culprits.data[count].loop = *loop;
     d->culprits.data[count].stack = stack;
-    return diagnoser_note_untouched_flags(d, vertex, part);
+    error = note_stepping(d);
+    return error ? error : diagnoser_note_untouched_flags(d, vertex, part);
 }
 
 struct argus_error *diagnoser_blame_yielding(struct diagnoser *d, uint32_t vertex,

@@ -101,6 +101,7 @@ enum argus_reason_kind {
     ARGUS_REASON_NO_SIMILAR,
     ARGUS_REASON_FLAG_UNTOUCHED,  /* name */
     ARGUS_REASON_FLAG_UNREAD,     /* name */
+    ARGUS_REASON_STEPPED,         /* ns */
     ARGUS_REASON_GUESS_WAKER,     /* thread, waiter, because */
     ARGUS_REASON_GUESS_REMOTE,    /* remote */
     ARGUS_REASON_GUESS_PARENT,    /* thread; the child: other */

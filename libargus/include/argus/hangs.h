@@ -88,6 +88,7 @@ struct argus_hang {
         yield_ns; /* how the thread spent the hang; these add up to the duration */
     /* parts of wait_ns: waits for pages, for a disk, while stopped */
     uint64_t fault_ns, disk_ns, stopped_ns;
+    uint64_t stepped_ns;  /* part of stopped_ns: while Argus itself stepped a thread that polls */
     uint32_t fault_count; /* number of waits for pages */
     /* time in which the machine was suspended; not part of the duration */
     uint64_t suspended_ns;
