@@ -34,7 +34,7 @@ static void name_field(const char *path, char *buffer, size_t bytes)
     snprintf(buffer, bytes, "the field at %s%s of an object", *last == '-' ? "" : "+", last);
 }
 
-void loop_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes)
+void stepped_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes)
 {
     if (begins_at_register(from)) {
         name_field(from->path, buffer, bytes);
@@ -63,7 +63,7 @@ static void take_candidate(const struct argus_flag_candidate *from, struct loop_
             from->where == ARGUS_FLAG_STACK || (from->where == ARGUS_FLAG_HEAP && !from->path),
         .is_on_stack = from->where == ARGUS_FLAG_STACK,
     };
-    loop_variable_name(from, taken->name, sizeof(taken->name));
+    stepped_variable_name(from, taken->name, sizeof(taken->name));
 }
 
 static struct argus_error *read_steps(const char *path, struct loop_variables *ret)

@@ -14,7 +14,7 @@ struct loop_variable {
     /* no variable of a file leads to it, so that its address is valid only in this process */
     bool is_local;
     bool is_on_stack; /* … and only until its function returns */
-    char name[160];   /* "job->is_done"; loop_variable_name() */
+    char name[160];   /* "job->is_done"; stepped_variable_name() */
 };
 
 struct loop_variables {
@@ -30,7 +30,7 @@ struct argus_error *loop_variables_find(struct session *session, uint32_t pid, u
 
 struct argus_flag_candidate;
 /* "window->is_ready", "settings+0x8"; if only a register led to it, "the field at +0x18 of an object". */
-void loop_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes);
+void stepped_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes);
 
 /* Whether `name` is its name; "jobs[i].is_done" is that of any element. */
 bool loop_variable_is_called(const struct loop_variable *variable, const char *name);

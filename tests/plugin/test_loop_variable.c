@@ -159,7 +159,7 @@ static void test_names_of_candidates(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char name[160];
-        loop_variable_name(&rows[i].of, name, sizeof(name));
+        stepped_variable_name(&rows[i].of, name, sizeof(name));
         assert_string_equal(name, rows[i].name);
     }
 }
