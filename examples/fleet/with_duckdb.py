@@ -2,6 +2,7 @@
 
     python3 with_duckdb.py DIR [--json]
 """
+import pathlib
 import sys
 
 import duckdb
@@ -27,4 +28,6 @@ def run(folder):
 
 
 if __name__ == "__main__":
+    if not any(pathlib.Path(sys.argv[1]).glob("hangs/day=*/*.jsonl")):
+        sys.exit(f"no hangs in {sys.argv[1]}")
     show(run(sys.argv[1].replace("'", "''")), "--json" in sys.argv)

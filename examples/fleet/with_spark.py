@@ -7,6 +7,7 @@ import os
 import sys
 
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import AnalysisException
 
 from fleet_queries import QUERIES, show
 
@@ -23,10 +24,22 @@ def start():
     return builder.getOrCreate()
 
 
+def read(spark, folder):
+    try:
+        hangs = spark.read.schema(SCHEMA).json(f"{folder}/hangs").cache()
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" in str(error) or "Path does not exist" in str(error):
+            sys.exit(f"no hangs in {folder}")
+        raise
+    if not hangs.head(1):
+        sys.exit(f"no hangs in {folder}")
+    return hangs
+
+
 def run(folder):
     spark, results = start(), {}
     spark.sparkContext.setLogLevel("ERROR")
-    spark.read.schema(SCHEMA).json(f"{folder}/hangs").cache().createOrReplaceTempView("hangs")
+    read(spark, folder).createOrReplaceTempView("hangs")
     spark.sql("SELECT key, s.reason AS reason, s.ns AS ns FROM (SELECT key, explode(shares) AS s FROM hangs)") \
         .createOrReplaceTempView("shares")
     for name, sql in QUERIES.items():

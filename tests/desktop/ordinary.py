@@ -4,7 +4,6 @@ small ring, which wraps many times, runs with --on-hang, and a snapshot of it is
 Each hang that Argus lists is compared with what was seen from outside (watch.Sleepers). It is *invented* if the thread waited in a poll for more than
 half of the time, or if it is a thread that was not watched. On a busy machine some hangs are real: then the thread was seen elsewhere.
 """
-import contextlib
 import json
 import os
 import random
@@ -19,6 +18,7 @@ from watch import Sleepers, now_ns
 
 SNAPSHOT_S = 60
 SNAPSHOT_TRIES = 6
+MOST_LATE_SHARE = 0.2  # of actions that xdotool did not end in time; more, and the use was no ordinary one
 STAY_S = 150  # how long a program is open
 RING = "32M"
 
@@ -93,6 +93,7 @@ def is_meant(program, names):
 class Outcome:
     minutes: float
     actions: int = 0
+    late: int = 0  # actions that xdotool did not end in time, on a machine that is busy with other work
     snapshots: int = 0
     wrapped: int = 0  # snapshots that do not reach back to the beginning
     spans_s: list = field(default_factory=list)  # how much time each snapshot holds
@@ -160,6 +161,19 @@ class Use:
         self.outcome.actions += 1
         time.sleep(self.chance.choice((0.2, 1, 1, 3, 8)))
 
+    def try_to_act(self):
+        try:
+            self.act()
+        except subprocess.TimeoutExpired:
+            self.outcome.late += 1
+            release_all(self.session)
+
+    def check_actions(self):
+        """Raises if the use was none, because the machine was too busy."""
+        most = MOST_LATE_SHARE * (self.outcome.actions + self.outcome.late)
+        if self.outcome.late > most:
+            raise RuntimeError(f"{self.outcome.late} actions did not end in time, {self.outcome.actions} did: the machine is too busy")
+
     def take_snapshot(self, trace):
         """Once more where the recorder says so: on a busy machine it may have to wait for the file system."""
         for left in range(SNAPSHOT_TRIES, 0, -1):
@@ -197,8 +211,7 @@ class Use:
             self.close_old()
             while self.waiting and len(self.open) < OPEN_AT_ONCE:
                 self.open_next()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # of xdotool, on a machine that is busy with other work
-                self.act()
+            self.try_to_act()
             if time.monotonic() > next_look:
                 self.look()
                 next_look = time.monotonic() + SNAPSHOT_S
@@ -235,6 +248,16 @@ class Use:
         self.judge_files()
         (self.folder / "ordinary.json").write_text(json.dumps(asdict(self.outcome), indent=1))
         return self.outcome
+
+
+def release_all(session):
+    """What a killed xdotool may have left pressed would change every later action."""
+    words = [word for key in ("shift", "ctrl", "alt", "super") for word in ("keyup", key)]
+    words += [word for button in (1, 2, 3) for word in ("mouseup", button)]
+    try:
+        session.x(*words)
+    except subprocess.TimeoutExpired:
+        print("ordinary: keys and buttons could not be released")
 
 
 def minimize(session, window, seconds):

@@ -64,7 +64,7 @@ def write(path, results):
 
 def ordinary(outcome):
     """What became of ordinary use, as lines."""
-    yield (f"{outcome['minutes']:g} minutes of ordinary use, {outcome['actions']} actions, {outcome['snapshots']} snapshots of a ring"
+    yield (f"{outcome['minutes']:g} minutes of ordinary use, {outcome['actions']} actions ({outcome['late']} more did not end in time), {outcome['snapshots']} snapshots of a ring"
            f" ({outcome['wrapped']} had wrapped): {outcome['hangs']} hangs in snapshots, {outcome['files']} files of --on-hang,"
            f" {len(outcome['invented'])} of these invented")
     yield from (f"  invented: {text}" for text in outcome["invented"])

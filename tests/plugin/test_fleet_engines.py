@@ -81,6 +81,15 @@ def engine(setup, module, script):
     compare(module, json.loads(done.stdout), answers(database))
 
 
+def test_duckdb_without_hangs(setup):
+    if not importlib.util.find_spec("duckdb"):
+        raise Skip("duckdb is not installed (PyPI)")
+    folder = setup.folder / "no hangs"
+    setup.run("fleet", "export", "--database", setup.folder / "empty.db", folder)
+    done = subprocess.run([sys.executable, "-B", str(EXAMPLES / "with_duckdb.py"), str(folder)], capture_output=True, text=True, timeout=60)
+    expect_equal("an export without hangs", (done.returncode, done.stderr), (1, f"no hangs in {folder}\n"))
+
+
 def test_duckdb_agrees(setup):
     engine(setup, "duckdb", "with_duckdb.py")
 
