@@ -428,6 +428,10 @@ def test_cache(folder):
     path.write_text("".join(text[:-10]))
     after = json.loads(argus("info", "--json", path).stdout)["records"]
     check(after == before - 10, f"cache: {before} records, then {after}")
+    with open(json.loads(argus("info", "--json", path).stdout)["copy"], "rb+") as copy:
+        copy.truncate(20)
+    run = argus("info", path)
+    check(run.returncode != 0 and f"the imported copy of {path}: " in run.stderr, f"a damaged copy: {run}")
 
 
 def test_place(folder):
