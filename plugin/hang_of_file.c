@@ -2,6 +2,8 @@
 
 #include "base/overlap.h"
 
+#define SOON_NS 100000000u
+
 /* How much of the hang that the recorder saw this one explains; 0: too little. The recorder only
  * knows the returns from poll calls; the analysis knows more, so the times differ, and one hang of the
  * recorder may be several ones, with a moment in between. */
@@ -124,15 +126,38 @@ static uint64_t longest_without_event_ns(const struct argus_graph *graph,
     return until_ns - at_ns > longest_ns ? until_ns - at_ns : longest_ns;
 }
 
-/* Whether the thread took the events of its window all the time, as in a menu or a prompt. */
-static bool took_events(const struct argus_graph *graph, const struct argus_kept_hang *kept)
+static const struct argus_thread *thread_of(const struct argus_graph *graph,
+                                            const struct argus_kept_hang *kept)
 {
     const struct argus_thread *threads;
     size_t count = argus_graph_threads(graph, &threads);
     for (size_t i = 0; i < count; i++)
         if (threads[i].tid == kept->tid)
-            return longest_without_event_ns(graph, &threads[i], kept) < kept->duration_ns / 2;
-    return false;
+            return &threads[i];
+    return NULL;
+}
+
+/* Whether the thread took the events of its window all the time, as in a menu or a prompt. */
+static bool took_events(const struct argus_graph *graph, const struct argus_kept_hang *kept)
+{
+    const struct argus_thread *thread = thread_of(graph, kept);
+    return thread && longest_without_event_ns(graph, thread, kept) < kept->duration_ns / 2;
+}
+
+/* Whether the thread had left its loop in order to end: it ended as soon as it was back, by itself. A
+ * program that the user ends because it is frozen is killed in its wait. */
+static bool ended_itself(const struct argus_graph *graph, const struct argus_kept_hang *kept)
+{
+    const struct argus_vertex *vertices;
+    const struct argus_thread *thread = thread_of(graph, kept);
+    argus_graph_vertices(graph, &vertices);
+    if (!thread || !thread->vertex_count ||
+        thread->end_ns > kept->start_ns + kept->duration_ns + SOON_NS)
+        return false;
+    for (uint32_t v = 0; v < thread->vertex_count; v++)
+        if (vertices[thread->first_vertex + v].wait.outcome == ARGUS_OUTCOME_KILLED)
+            return false;
+    return true;
 }
 
 /* Whether the thread is a loop that was in its own wait for most of the part of the hang that the
@@ -171,7 +196,7 @@ struct argus_error *hang_of_file_standing(const struct argus_graph *graph,
     struct argus_error *error = is_listed(graph, symbols, &kept, &listed);
     if (!error && !listed)
         error = was_idle(graph, symbols, &kept, &idle);
-    idle |= !error && !listed && took_events(graph, &kept);
+    idle |= !error && !listed && (took_events(graph, &kept) || ended_itself(graph, &kept));
     *ret = listed ? HANG_LISTED : idle ? HANG_REFUTED : HANG_UNCLEAR;
     return error;
 }

@@ -17,7 +17,7 @@ enum hang_standing {
     HANG_LISTED,  /* `argus hangs` lists it without a selection: somebody waited for this thread */
     HANG_UNCLEAR, /* it does not, but the thread was away, or the trace does not tell */
     /* for more than half of the recorded part, the thread was in the wait of its loop; or it took
-     * events of its window all the time */
+     * events of its window all the time; or it was about to end, and ended by itself */
     HANG_REFUTED,
     HANG_UNRECORDED, /* the records begin after it was over */
 };

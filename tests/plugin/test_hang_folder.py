@@ -111,6 +111,23 @@ def test_a_loop_that_was_in_its_wait_was_not_frozen(setup):
         expect_equal(f"busy for {busy_ms} ms, twice", standing(setup, trace), wanted)
 
 
+def test_a_program_that_ended_had_left_its_loop(setup):
+    """It sleeps for 3 s and ends, as a program whose display is gone. One that is killed in its sleep may have been ended by its user."""
+    tables = [line for line in freezes(1).splitlines() if not line[0].isdigit()]
+    lines, at_ms = [], 1
+    at_ms = int(exchange(lines, 100, 101, 102, 0, at_ms, 1))  # once: in these records it is no event loop
+    sleep = [f"{at_ms}ms cpu1 t102 make_runnable thread=100 priority=120", f"{at_ms}ms cpu0 t0 switch state=R next=100",
+             f"{at_ms}ms cpu0 t100 syscall_end nr=poll result=1", f"{at_ms + 1}ms cpu0 t100 syscall_start nr=nanosleep arg1=3",
+             f"{at_ms + 1}ms cpu0 t100 switch state=S next=0"]
+    wakes = [f"{at_ms + 3001}ms cpu0 t0 make_runnable thread=100 context=timer", f"{at_ms + 3001}ms cpu0 t0 switch state=R next=100"]
+    returns = [f"{at_ms + 3001}ms cpu0 t100 syscall_end nr=nanosleep result=0 pid=100"]
+    ends = [f"{at_ms + 3002}ms cpu0 t100 thread_exit thread=100", f"{at_ms + 3003}ms cpu0 t100 switch state=X next=0"]
+    for name, end, wanted in ("ended", [*wakes, *returns, *ends], "refuted"), ("killed", [*wakes, *ends], "unclear"), (
+            "went on", [*wakes, *returns], "unclear"):
+        text = "\n".join([*tables, *lines, *sleep, *end]) + "\n"
+        expect_equal(name, standing(setup, setup.trace("left", text + kept("editor0", 100, at_ms, 3002))), wanted)
+
+
 def test_what_the_files_say_is_listed(setup):
     folder = setup.folder / "said"
     late = "wall 1795446804000000000\n"
