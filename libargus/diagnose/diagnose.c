@@ -85,18 +85,20 @@ static struct argus_error *run(struct diagnoser *d)
         return error;
     if (is_untold(d))
         return blame_untold(d);
-    bool is_memory, has_no_task = hang_is_without_task(d);
-    if (has_no_task) /* nobody can answer what a scheduler's threads normally look like */
-        d->questions.asker = argus_asker_auto();
+    bool is_memory, is_in_scheduler = hang_is_in_scheduler(d);
+    struct task_asker asker = {.d = d, .user = d->questions.asker};
+    if (is_in_scheduler)
+        d->questions.asker = without_task_asker(&asker);
     error = explain_memory(d, &is_memory);
     if (!error && !is_memory)
         error = by_type[d->hang.type](d);
-    if (!error && !is_memory && has_no_task)
+    if (!error && !is_memory && is_in_scheduler)
         error = without_task_review(d);
     if (!error)
         error = diagnoser_blame_other_shares(d);
     if (!error)
         error = diagnoser_compare_paths(d);
+    d->questions.asker = asker.user;
     return error;
 }
 

@@ -65,6 +65,11 @@ bool stack_schedules_in(const char *function)
     return beginning && beginning->schedules;
 }
 
+bool stack_keeps_task(const char *function)
+{
+    return function && strcmp(function, "runtime.stoplockedm") == 0; /* Go's LockOSThread() */
+}
+
 bool stack_is_whole(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                     struct argus_stack stack)
 {

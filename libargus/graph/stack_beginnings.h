@@ -13,6 +13,9 @@ bool stack_begins_in(const char *function);
  * a task. The tasks that wait (Go's goroutines) have no thread. NULL: false. */
 bool stack_schedules_in(const char *function);
 
+/* Whether a scheduler's thread waits in `function` for a task of its own, which runs on no other thread. NULL: false. */
+bool stack_keeps_task(const char *function);
+
 /* Whether the outermost frame of `stack` is in such a function and has no caller. */
 bool stack_is_whole(struct argus_symbols *symbols, uint32_t process, uint64_t time_ns,
                     struct argus_stack stack);

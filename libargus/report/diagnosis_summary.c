@@ -152,9 +152,9 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, root->answered ? ", which answered late" : ", which did not answer");
         return;
     }
-    if (root->why.because == ARGUS_REASON_NO_TASK) {
-        sentence_add(sentence, "had no task to run, and the records do not show for what the "
-                               "program's tasks waited");
+    if (root->why.because == ARGUS_REASON_NO_TASK || root->why.because == ARGUS_REASON_NO_TASKS) {
+        sentence_add(sentence, "had no task to run, and the records do not show for what tasks of "
+                               "the program waited");
         return;
     }
     uint32_t holder = file_lock_find_holder(view, root->vertex);

@@ -61,6 +61,9 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
         "the threads that could have ended it did nothing unusual meanwhile",
     [ARGUS_REASON_NO_SUSPECT] = "no thread is known that could have ended it",
     [ARGUS_REASON_NO_TASK] =
+        "this thread had no task to run, and the records do not show what tasks waited for: Go's "
+        "goroutines sleep without a thread. While the program hangs, 'argus why' lists them",
+    [ARGUS_REASON_NO_TASKS] =
         "no task could run, and the records do not show what the tasks waited for: Go's goroutines "
         "sleep without a thread. While the program hangs, 'argus why' lists them",
     [ARGUS_REASON_REMOTE_LATE] = "{remote} answered only then",

@@ -27,10 +27,15 @@ size_t argus_asked_runner_up(const struct argus_asked *asked)
     return question->default_option == 0 ? 1 : 0;
 }
 
+void asked_free_options(struct argus_asked *asked)
+{
+    free((struct argus_option *)asked->question.options);
+}
+
 void asked_free(struct argus_asked *asked, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        free((struct argus_option *)asked[i].question.options);
+        asked_free_options(&asked[i]);
     free(asked);
 }
 

@@ -19,6 +19,8 @@ struct argus_error *ask(struct ask_list *list, const struct argus_question *ques
 /* Transfers the list to the caller, who owns the array. */
 struct argus_asked *ask_list_take(struct ask_list *list, size_t *ret_count);
 
+/* Frees what one of them owns. */
+void asked_free_options(struct argus_asked *asked);
 void asked_free(struct argus_asked *asked, size_t count);
 
 #endif
