@@ -156,9 +156,11 @@ struct argus_error *diagnoser_note_untouched_flags(struct diagnoser *d, uint32_t
 
 /* --- forgotten_flag.c --- */
 
+struct watched_flag;
 /* The last write of a flag that the thread of the loop `vertex` read before, and that the loop reads
- * as far as the records tell: an edge; ARGUS_NONE: none. */
-uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part);
+ * as far as the records tell: an edge; ARGUS_NONE: none. `awaited`: of this loop. */
+uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part,
+                           const struct watched_flag *awaited);
 /* Explains a loop whose flag no thread wrote, by the thread that wrote it the last time: the edge
  * `write`, from that thread, or to it if the loop's thread had handed the flag over (turned_flag.h). */
 struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
@@ -166,7 +168,8 @@ struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t ver
 /* Puts the last write of a flag and its thread into `ret`, as the cause of a loop; takes no memory but
  * for ret->name and ret->write.place, which the caller must free. */
 struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint32_t edge,
-                                      struct window part, struct argus_reason *ret);
+                                      struct window part, const struct watched_flag *awaited,
+                                      struct argus_reason *ret);
 
 /* --- code_loop.c --- */
 

@@ -106,9 +106,13 @@ struct argus_error *flag_records_has_write(struct diagnoser *d, uint32_t thread,
                                   .address = address,
                                   .code = code,
                                   .part = part};
-    struct argus_error *error =
-        search.trace ? chunk_records_read_window(search.trace, part, look_for_write, &search)
-                     : NULL;
+    const struct argus_chunk *chunks = NULL;
+    size_t count = search.trace ? argus_trace_chunks(search.trace, &chunks) : 0;
+    struct argus_error *error = NULL;
+    for (size_t i = 0; !error && !search.found && i < count; i++)
+        if (argus_trace_ticks_to_ns(search.trace, chunks[i].last_ticks) >= part.start_ns &&
+            argus_trace_ticks_to_ns(search.trace, chunks[i].first_ticks) < part.end_ns)
+            error = chunk_records_read(search.trace, &chunks[i], look_for_write, &search);
     *ret = search.found;
     return error;
 }

@@ -65,15 +65,14 @@ static uint32_t last_write_within(const struct view *view, uint32_t vertex, stru
     return found != ARGUS_NONE && view->edges[found].from_ns >= part.start_ns ? found : ARGUS_NONE;
 }
 
-uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part)
+uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part,
+                           const struct watched_flag *awaited)
 {
-    struct watched_flag awaited;
-    watched_flag_find(view, vertex, part, &awaited);
-    if (awaited.is_read && awaited.read_at == ARGUS_NONE)
+    if (awaited->is_read && awaited->read_at == ARGUS_NONE)
         return ARGUS_NONE;
-    uint32_t found = last_write(view, vertex, &awaited, part.start_ns);
+    uint32_t found = last_write(view, vertex, awaited, part.start_ns);
     if (found == ARGUS_NONE)
-        found = last_write_within(view, vertex, part, &awaited);
+        found = last_write_within(view, vertex, part, awaited);
     bool is_its_own = found != ARGUS_NONE && is_of_loop(view, &view->edges[found], vertex, part);
     return is_its_own ? found : ARGUS_NONE;
 }
@@ -185,14 +184,12 @@ static struct argus_error *blame_ended(struct diagnoser *d, struct setter_attemp
 
 /* Replaces a write before the loop by a later one of the same code, which did not end the loop. */
 static struct argus_error *take_later(struct diagnoser *d, uint32_t vertex, struct window part,
-                                      struct former *former)
+                                      const struct watched_flag *awaited, struct former *former)
 {
     struct former later;
-    struct watched_flag awaited;
-    watched_flag_find(&d->view, vertex, part, &awaited);
     uint32_t edge = former->write.is_within || former->write.is_turn
                         ? ARGUS_NONE
-                        : last_write_within(&d->view, vertex, part, &awaited);
+                        : last_write_within(&d->view, vertex, part, awaited);
     if (edge == ARGUS_NONE)
         return NULL;
     struct argus_error *error = describe_former(d, vertex, edge, part, &later);
@@ -204,12 +201,13 @@ static struct argus_error *take_later(struct diagnoser *d, uint32_t vertex, stru
 }
 
 struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint32_t edge,
-                                      struct window part, struct argus_reason *ret)
+                                      struct window part, const struct watched_flag *awaited,
+                                      struct argus_reason *ret)
 {
     struct former former;
     struct argus_error *error = describe_former(d, vertex, edge, part, &former);
     if (!error)
-        error = take_later(d, vertex, part, &former);
+        error = take_later(d, vertex, part, awaited, &former);
     former.write.is_known &= !error; /* else the answer has no place */
     argus_error_destroy(error);
     bool has_ended = d->view.threads[former.thread].end_ns <= part.start_ns;
@@ -238,27 +236,38 @@ static uint64_t request_ns(const struct view *view, uint32_t vertex, uint32_t th
     return 0;
 }
 
-/* Whether `thread` wrote the variable since the request, by the code that did so the last time. */
+/* From the first vertex of `thread` in `part` that writes the variable to the last one; empty: none does. */
+static struct window writes_of(const struct view *view, uint32_t thread, uint64_t address,
+                               struct window part)
+{
+    struct window found = {part.end_ns, part.start_ns};
+    for (uint32_t v = timeline_before(view, thread, part.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns; v = timeline_next(view, v)) {
+        uint64_t start_ns = view->vertices[v].start_ns, end_ns = view->vertices[v].end_ns + 1;
+        if (end_ns <= part.start_ns || !vertex_writes_flag(view, v, address))
+            continue;
+        start_ns = start_ns > part.start_ns ? start_ns : part.start_ns;
+        found.start_ns = start_ns < found.start_ns ? start_ns : found.start_ns;
+        found.end_ns = end_ns < part.end_ns ? end_ns : part.end_ns;
+    }
+    return found;
+}
+
+/* Whether `thread` wrote the variable since the request, by the code that did so the last time. Reads the
+ * records of that time once, however often it did. */
 static struct argus_error *has_stored(struct diagnoser *d, uint32_t vertex,
                                       const struct former *former, uint32_t thread,
                                       struct window part, bool *ret)
 {
-    const struct view *view = &d->view;
-    struct argus_error *error = NULL;
-    uint64_t asked_ns = request_ns(view, vertex, thread, part);
+    const struct flag_access_at *access = &former->access;
+    uint64_t asked_ns = request_ns(&d->view, vertex, thread, part);
     uint64_t since_ns = asked_ns && asked_ns < part.start_ns ? asked_ns : part.start_ns;
+    struct window near =
+        writes_of(&d->view, thread, access->address, (struct window){since_ns, part.end_ns});
     *ret = false;
-    for (uint32_t v = timeline_before(view, thread, since_ns + 1);
-         !error && !*ret && v != ARGUS_NONE && view->vertices[v].start_ns < part.end_ns;
-         v = timeline_next(view, v)) {
-        uint64_t start_ns = view->vertices[v].start_ns, end_ns = view->vertices[v].end_ns + 1;
-        struct window near = {start_ns > since_ns ? start_ns : since_ns,
-                              end_ns < part.end_ns ? end_ns : part.end_ns};
-        if (near.end_ns > near.start_ns && vertex_writes_flag(view, v, former->access.address))
-            error =
-                flag_records_has_write(d, thread, former->access.address, former->code, near, ret);
-    }
-    return error;
+    return window_ns(near)
+               ? flag_records_has_write(d, thread, access->address, former->code, near, ret)
+               : NULL;
 }
 
 static bool has_ever_written(const struct view *view, uint32_t thread, uint64_t address,

@@ -20,6 +20,7 @@ struct read_flag {
 struct read_flags {
     struct read_flag all[FLAGS_MAX];
     uint32_t count;
+    bool has_more;
 };
 
 static struct read_flag *find_low(struct read_flags *flags, uint32_t low)
@@ -37,8 +38,12 @@ static void add_reads(const struct view *view, uint32_t vertex, struct read_flag
     argus_graph_ops(view->graph, &ops);
     for (uint32_t i = 0; i < v->op_count; i++) {
         uint32_t code = ops[v->first_op + i].code, low = code & LOW_BITS;
-        if (code >> 24 == ARGUS_OP_FLAG_READ && flags->count < FLAGS_MAX && !find_low(flags, low))
+        if (code >> 24 != ARGUS_OP_FLAG_READ || find_low(flags, low))
+            continue;
+        if (flags->count < FLAGS_MAX)
             flags->all[flags->count++] = (struct read_flag){.low = low, .read_at = vertex};
+        else
+            flags->has_more = true;
     }
 }
 
@@ -82,6 +87,8 @@ static const struct read_flag *choose(const struct view *view, uint32_t vertex, 
 {
     if (flags->count == 1)
         return &flags->all[0];
+    if (flags->has_more) /* any of them, also of those that are not kept */
+        return NULL;
     uint32_t v = timeline_before(view, view->vertices[vertex].thread, part.end_ns);
     for (uint32_t i = 0; i < MAX_LOOK_BACK && v != ARGUS_NONE; i++) {
         note_writes(view, v, part, flags);

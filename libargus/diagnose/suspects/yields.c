@@ -77,14 +77,13 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
 /* The flag that the loop of `vertex` is recorded to wait for, if no other thread has set it meanwhile; NULL: none
  * with a name. */
 static const struct argus_flag_entry *unset_flag_of_loop(const struct view *view, uint32_t vertex,
-                                                         struct window part)
+                                                         struct window part,
+                                                         const struct watched_flag *awaited)
 {
-    struct watched_flag awaited;
-    watched_flag_find(view, vertex, part, &awaited);
-    if (awaited.read_at == ARGUS_NONE)
+    if (awaited->read_at == ARGUS_NONE)
         return NULL;
     const struct argus_flag_entry *flag =
-        argus_graph_op_flag(view->graph, awaited.read_at, ARGUS_OP_FLAG_READ << 24 | awaited.low);
+        argus_graph_op_flag(view->graph, awaited->read_at, ARGUS_OP_FLAG_READ << 24 | awaited->low);
     return flag && !flag_was_set_by_others(view, vertex, part, flag->address) ? flag : NULL;
 }
 
@@ -93,12 +92,14 @@ static const struct argus_flag_entry *unset_flag_of_loop(const struct view *view
 static struct argus_error *tell_flag(struct diagnoser *d, uint32_t vertex, struct window part,
                                      const struct argus_code_loop *loop, struct argus_reason *why)
 {
-    const struct argus_flag_entry *flag = unset_flag_of_loop(&d->view, vertex, part);
-    uint32_t former = find_former_write(&d->view, vertex, part);
+    struct watched_flag awaited;
+    watched_flag_find(&d->view, vertex, part, &awaited);
+    const struct argus_flag_entry *flag = unset_flag_of_loop(&d->view, vertex, part, &awaited);
+    uint32_t former = find_former_write(&d->view, vertex, part, &awaited);
     if (former == ARGUS_NONE)
         former = find_former_turn(&d->view, vertex, part);
     if (former != ARGUS_NONE)
-        return former_write_tell(d, vertex, former, part, why);
+        return former_write_tell(d, vertex, former, part, &awaited, why);
     why->because = flag ? ARGUS_REASON_FLAG_NEVER_SET : (uint8_t)code_loop_reason(loop);
     why->name = flag ? strdup(flag->label) : NULL;
     return flag && !why->name ? argus_error_memory() : NULL;
@@ -189,6 +190,14 @@ static struct argus_error *note_turn(struct diagnoser *d, uint32_t vertex, uint3
     return diagnoser_add_uncertain(d, &guess);
 }
 
+/* As find_former_write(), of the variable that the loop waits for. */
+static uint32_t former_write_of(const struct view *view, uint32_t vertex, struct window part)
+{
+    struct watched_flag awaited;
+    watched_flag_find(view, vertex, part, &awaited);
+    return find_former_write(view, vertex, part, &awaited);
+}
+
 /* Explains a loop by a flag that its thread handed over, or else by the program's code. */
 static struct argus_error *explain_by_turn(struct diagnoser *d, uint32_t vertex, struct window part)
 {
@@ -216,7 +225,7 @@ struct argus_error *diagnoser_explain_yielding(struct diagnoser *d, uint32_t ver
                                                struct window part)
 {
     uint32_t edge = find_flag_write(&d->view, vertex, part);
-    uint32_t former = edge == ARGUS_NONE ? find_former_write(&d->view, vertex, part) : ARGUS_NONE;
+    uint32_t former = edge == ARGUS_NONE ? former_write_of(&d->view, vertex, part) : ARGUS_NONE;
     if (former != ARGUS_NONE)
         return diagnoser_explain_no_write(d, vertex, part, former);
     uint32_t told = edge == ARGUS_NONE ? find_own_set(&d->view, vertex) : ARGUS_NONE;
