@@ -3,7 +3,8 @@
  * An X server does so while a client has grabbed it (XGrabServer): its epoll set keeps the connections
  * of the others, but no longer waits for data from them (os/connection.c, set_poll_clients()). Such a
  * server seems to have nothing to do, with requests in its sockets. A server that stops reading from a
- * few clients, because they ask too much, goes on with most. */
+ * few clients, because they ask too much, goes on with most. One whose threads take a client each waits for no data from
+ * those that they serve (EPOLLONESHOT): this is no grab. */
 #include <sys/socket.h>
 
 #include "live/live_set.h"
@@ -35,6 +36,8 @@ void live_only_clients(struct argus_live *live, uint32_t thread, const struct li
         struct live_socket socket;
         if (!accepted(live, process, polled[i].fd, &socket))
             continue;
+        if (polled[i].is_once)
+            return;
         if (polled[i].is_read && heard == MOST_HEARD)
             return;
         if (polled[i].is_read)

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 
@@ -22,7 +23,7 @@ static uint32_t add(struct live_polled *ret, uint32_t count, uint32_t fd, bool r
         return count;
     }
     if (count < LIVE_POLLED)
-        ret[count++] = (struct live_polled){fd, writes && !reads, reads};
+        ret[count++] = (struct live_polled){fd, writes && !reads, reads, false};
     return count;
 }
 
@@ -76,6 +77,7 @@ static uint32_t of_epoll(struct argus_live *live, uint32_t thread, struct live_p
         uint64_t mask = events ? strtoull(events + strlen("events:"), NULL, 16) : 0;
         count = add(ret, count, (uint32_t)strtoul(at + LINE_TFD, NULL, 10), mask & POLLIN,
                     mask & POLLOUT);
+        ret[count - 1].is_once |= (mask & EPOLLONESHOT) != 0;
     }
     free(info);
     return count;
@@ -182,17 +184,17 @@ static void add_servers(struct argus_live *live, uint32_t thread, const struct l
     }
 }
 
-/* Whether the process is this connection's client, or its two ends have no such roles: a server is not
- * held up by a client that was stopped. */
-static bool may_need_peer(struct argus_live *live, uint32_t process, uint32_t number,
-                          uint64_t *ret_inode)
+/* Whether the process is this connection's client: a server is not held up by a client that was stopped, nor is a
+ * program that waits for events of all its helpers, at socketpairs, by one of them. */
+static bool has_server(struct argus_live *live, uint32_t process, uint32_t number,
+                       uint64_t *ret_inode)
 {
     struct live_socket own;
     const struct live_socket *peer = peer_of(live, process, number, &own);
     if (!peer)
         return false;
     *ret_inode = own.inode;
-    return is_client(live, &own, peer) || (own.family == AF_UNIX && !own.path && !peer->path);
+    return is_client(live, &own, peer);
 }
 
 /* Those at the other end of polled connections that were all stopped by a signal or the freezer: such a
@@ -205,7 +207,7 @@ static void add_halted(struct argus_live *live, uint32_t thread, const struct li
         struct argus_live_wait one = {.kind = ARGUS_LIVE_EVENTS, .fd = polled[i].fd};
         struct live_candidates peers = {0};
         uint32_t halted = 0;
-        if (!may_need_peer(live, process, polled[i].fd, &one.object))
+        if (!has_server(live, process, polled[i].fd, &one.object))
             continue;
         live_by_socket(live, thread, &one, &peers);
         while (halted < peers.count && live_is_halted(live, peers.items[halted].process))

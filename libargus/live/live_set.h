@@ -10,6 +10,8 @@ struct live_polled {
     uint32_t fd;
     bool is_write; /* it is waited for only to write to it */
     bool is_read;  /* … to read from it, perhaps among others */
+    bool
+        is_once; /* for the next event only: afterwards, for none until a thread asks again (EPOLLONESHOT) */
 };
 
 /* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in no

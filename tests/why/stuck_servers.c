@@ -119,26 +119,44 @@ void stopped_client(void)
     poll_with_event(fd);
 }
 
-/* Waits for data from the first of three clients only, as a grabbed X server does. */
+/* A program that waits for clients, and for what its helpers may tell; that one was stopped does not hold it up. */
+void stopped_helper(void)
+{
+    int ends[2];
+    listen_here();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    pid_t helper = child_of(sleep_long, NULL);
+    close(ends[1]);
+    usleep(SETTLE_US);
+    kill(helper, SIGSTOP);
+    soon_ready();
+    struct pollfd polled[] = {{.fd = listener, .events = POLLIN},
+                              {.fd = ends[0], .events = POLLIN}};
+    poll(polled, 2, -1);
+}
+
+/* Waits for data from the first of three clients only, as a grabbed X server does; or, with the flag EPOLLONESHOT in
+ * `data`, as a server does whose threads serve the other two. */
 static void serve_first(void *data)
 {
+    const uint32_t *flags = data;
     struct epoll_event event = {.events = EPOLLIN};
     int set = epoll_create1(0);
-    (void)data;
     epoll_ctl(set, EPOLL_CTL_ADD, listener, &event);
     for (int i = 0; i < 3; i++) {
-        event.events = i ? 0 : EPOLLIN;
+        event.events = *flags | (i ? 0 : EPOLLIN);
         epoll_ctl(set, EPOLL_CTL_ADD, accept(listener, NULL, NULL), &event);
     }
     epoll_wait(set, &event, 1, -1);
 }
 
-void grabbed(void)
+static void wait_for_first(uint32_t flags)
 {
     char byte;
     listen_here();
     (void)!pipe(connected);
-    say("server", child_of(serve_first, NULL));
+    say("server", child_of(serve_first, &flags));
     say("holder", child_of(connect_and_sleep, NULL));
     await_connected();
     close(listener);
@@ -147,6 +165,17 @@ void grabbed(void)
     (void)!write(fd, "question", 8);
     soon_ready();
     (void)!read(fd, &byte, 1);
+}
+
+void grabbed(void)
+{
+    wait_for_first(0);
+}
+
+/* The client from which the server reads is idle: it holds up nobody. */
+void taken_once(void)
+{
+    wait_for_first(EPOLLONESHOT);
 }
 
 static void serve_one(void *data)

@@ -68,7 +68,9 @@ CASES = {
     "own_client_unread": (["events"], ["main"], "idle"),
     "stopped_server": (["events", "stopped"], ["main", "server?"], "stopped"),
     "stopped_client": (["events"], ["main"], "idle"),
+    "stopped_helper": (["events"], ["main"], "idle"),
     "grabbed": (["unix_socket", "events", "sleep"], ["main", "server", "holder?"], "sleeps"),
+    "taken_once": (["unix_socket", "events"], ["main", "server"], "idle"),
     "backends": (["unix_socket", "events"], ["main", "server"], "idle"),
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
@@ -88,7 +90,7 @@ CASES = {
 }
 
 # requests that nobody has read, and the call in which the answer says them
-UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8, "grabbed": 8}  # of "udp", the kernel counts its own overhead, too
+UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8, "grabbed": 8, "taken_once": 8}  # of "udp", the kernel counts its own overhead, too
 
 
 # A library function that is called without giving up the lock.
