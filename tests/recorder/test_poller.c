@@ -378,6 +378,20 @@ static void a_wait_to_write_is_no_loop(void **state)
     expect_loop(DISPLAY, 100, true);
 }
 
+/* A loop with one connection also waits until it can send what it has to: at its place, or with its array. */
+static void a_loop_may_wait_to_write(void **state)
+{
+    (void)state;
+    polls(DISPLAY, 100, FOREVER, true);
+    expect_loop(DISPLAY, 100, true);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(polls_for(DISPLAY, 100, FOREVER, true, POLLIN | POLLOUT),
+                         BPF_POLLER_IN_LOOP);
+    assert_int_equal(of_thread.returned_ns, now.time_ns);
+    of_thread.usual_sp = of_thread.other_sp = 0; /* the array is enough */
+    assert_int_equal(polls_for(DISPLAY, 100, FOREVER, true, POLLIN | POLLOUT), BPF_POLLER_IN_LOOP);
+}
+
 /* A handler waits for an event of the display server, asks for more once a second, and its user
  * moves the mouse. Then the place is the loop's, but an unusual one. */
 static void a_wait_for_an_event(void **state)
@@ -418,6 +432,7 @@ int main(void)
         POLLER_TEST(replies_have_no_place),
         POLLER_TEST(a_look_is_not_elsewhere),
         POLLER_TEST(a_wait_to_write_is_no_loop),
+        POLLER_TEST(a_loop_may_wait_to_write),
         POLLER_TEST(a_wait_for_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

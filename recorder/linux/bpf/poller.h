@@ -117,11 +117,14 @@ static __always_inline bool is_look(const struct poll_call *call)
 }
 
 /* Whether the call waits until one descriptor can be written: such a poll rests only if what it is
- * connected to does not read. */
-static __always_inline bool is_for_writing(const struct poll_call *call)
+ * connected to does not read. A loop that waits for its only connection, and has something to send,
+ * does so at its own place or with its own array. */
+static __always_inline bool is_for_writing(const struct bpf_poller *poller,
+                                           const struct poll_call *call)
 {
     uint64_t word;
-    return is_poll(call->number) && call->second == 1 &&
+    return is_poll(call->number) && call->second == 1 && call->sp != poller->usual_sp &&
+           call->first != poller->loop_set.object &&
            bpf_probe_read_user(&word, sizeof(word), (void *)call->first) == 0 &&
            word >> 32 & POLLER_POLLOUT;
 }
@@ -300,7 +303,7 @@ static __noinline void poller_polls(const struct moment *now, const struct poll_
     if (!poller)
         return;
     poller->interrupted = BPF_POLLER_AWAY;
-    if (is_for_writing(call)) {
+    if (is_for_writing(poller, call)) {
         poller->place = BPF_POLLER_WRITING;
         return;
     }
