@@ -364,6 +364,9 @@ static size_t bpf_counters(const struct backend *base, struct argus_counter *ret
     if (count < room)
         ret[count++] = (struct argus_counter){"nested_missed", programs_missed(backend->programs)};
     if (count < room)
+        ret[count++] =
+            (struct argus_counter){"shared_memory_missed", shared_watch_missed(&backend->shared)};
+    if (count < room)
         ret[count++] = (struct argus_counter){"images_lost", images_lost(backend->images)};
     return count;
 }
@@ -408,9 +411,13 @@ static bool bpf_flags_awaited(const struct backend *base)
 static bool bpf_take_shared(struct backend *base, record_list *ret)
 {
     struct bpf_backend *backend = of_base(base);
-    return flags_take_shared(backend->flags, ret) &&
-           (!backend->records_calls ||
-            shared_watch_take(&backend->shared, clock_ns(TRACE_CLOCK), ret));
+    bool good = flags_take_shared(backend->flags, ret) &&
+                (!backend->records_calls ||
+                 shared_watch_take(&backend->shared, clock_ns(TRACE_CLOCK), ret));
+    if (shared_watch_missed(&backend->shared))
+        backend_note(base, "not all memory that processes share is listed: too much was mapped at "
+                           "once, or a process could not be looked at");
+    return good;
 }
 
 static struct argus_error *bpf_write_flags(struct backend *base, struct argus_writer *writer)

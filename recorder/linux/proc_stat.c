@@ -44,6 +44,7 @@ static bool parse(char *text, struct proc_stat *ret)
                &ret->state, &ret->parent, &ret->group, &ret->session, &ret->terminal_group, &flags,
                &user, &system, &ticks) < 6)
         return false;
+    ret->started_ticks = ticks;
     ret->started_ns = since_boot(ticks);
     ret->ran_ns = (user + system) * tick_ns();
     *close = '\0';

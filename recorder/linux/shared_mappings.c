@@ -52,9 +52,8 @@ bool shared_mappings_of(uint64_t pid, uint64_t time_ns, size_t most, record_list
 
 /* --- what is shared --- */
 
-static int by_file(const void *left, const void *right)
+int shared_mappings_compare(const struct argus_record *a, const struct argus_record *b)
 {
-    const struct argus_record *a = left, *b = right;
     uint32_t a_device = (uint32_t)a->arg[3], b_device = (uint32_t)b->arg[3];
     if (a_device != b_device)
         return a_device < b_device ? -1 : 1;
@@ -65,9 +64,14 @@ static int by_file(const void *left, const void *right)
     return a->arg[0] < b->arg[0] ? -1 : a->arg[0] > b->arg[0];
 }
 
-static bool is_same_file(const struct argus_record *a, const struct argus_record *b)
+bool shared_mappings_same_file(const struct argus_record *a, const struct argus_record *b)
 {
     return (uint32_t)a->arg[3] == (uint32_t)b->arg[3] && a->arg[1] == b->arg[1];
+}
+
+static int by_file(const void *left, const void *right)
+{
+    return shared_mappings_compare(left, right);
 }
 
 static bool is_shared(const struct argus_record *records, size_t count)
@@ -85,7 +89,8 @@ void shared_mappings_select(record_list *records, size_t kept)
         qsort(records->data + kept, records->length - kept, sizeof(records->data[0]), by_file);
     for (; first < records->length; first = end) {
         for (end = first + 1;
-             end < records->length && is_same_file(&records->data[first], &records->data[end]);)
+             end < records->length &&
+             shared_mappings_same_file(&records->data[first], &records->data[end]);)
             end++;
         if (is_shared(&records->data[first], end - first))
             for (size_t i = first; i < end; i++)
@@ -94,7 +99,8 @@ void shared_mappings_select(record_list *records, size_t kept)
     records->length = kept;
 }
 
-bool shared_mappings_all(uint64_t time_ns, record_list *ret)
+/* For all processes but the recorder; leaves out all after the first few thousand. */
+static bool read_all(uint64_t time_ns, record_list *ret)
 {
     size_t most = ret->length + MOST_MAPPINGS;
     bool good = true;
@@ -114,7 +120,7 @@ bool shared_mappings_all(uint64_t time_ns, record_list *ret)
 bool shared_mappings_read(uint64_t time_ns, record_list *ret)
 {
     size_t kept = ret->length;
-    bool good = shared_mappings_all(time_ns, ret);
+    bool good = read_all(time_ns, ret);
     shared_mappings_select(ret, kept);
     return good;
 }

@@ -56,6 +56,7 @@ target_sources(argus_recorder PRIVATE
   linux/process_fds.c
   linux/rings.c
   linux/served_files.c
+  linux/shared_look.c
   linux/shared_mappings.c
   linux/shared_watch.c
   linux/snapshot_store.c

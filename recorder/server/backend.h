@@ -130,8 +130,8 @@ struct backend_ops {
     bool (*flag_get)(const struct backend *backend, uint32_t number, struct reply_flag *ret);
     bool (*flags_awaited)(const struct backend *backend);
     /* Appends a record (ARGUS_ID_FLAG_SHARED) for each flag in shared memory that is watched since
-     * the last call, and if records were read, for memory that processes share since then
-     * (ARGUS_ID_SHARED_MEMORY); false without memory. */
+     * the last call, and if records were read, for memory that processes were lately
+     * found to share (ARGUS_ID_SHARED_MEMORY); false without memory. */
     bool (*take_shared)(struct backend *backend, record_list *ret);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_overloaded)(void);

@@ -13,7 +13,8 @@ struct proc_stat {
     int terminal_group;         /* the foreground process group of its terminal; -1: no terminal */
     bool is_kernel;             /* a kernel thread */
     uint64_t started_ns; /* CLOCK_MONOTONIC, to a hundredth of a second; 0: unknown, as on macOS */
-    uint64_t ran_ns;     /* the cpu time of the thread, to a hundredth of a second; 0 on macOS */
+    uint64_t started_ticks; /* the same as Linux has it, to recognize a process by; 0 on macOS */
+    uint64_t ran_ns;        /* the cpu time of the thread, to a hundredth of a second; 0 on macOS */
 };
 
 /* False: the thread is gone. Any thread may call it. */

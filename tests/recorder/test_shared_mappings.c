@@ -1,4 +1,5 @@
 /* The memory that processes share, as this program shares some with its child. */
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "linux/pid_namespace.h"
 #include "linux/shared_mappings.h"
 #include "linux/shared_watch.h"
+#include "server/clocks.h"
 
 static void test_lines(void **state)
 {
@@ -130,62 +132,233 @@ static void end_child(pid_t child)
     waitpid(child, NULL, 0);
 }
 
+/* The number of records of these children's mapping at `start`, each within that time. */
 static size_t count_of(const record_list *found, const pid_t *children, const void *start,
-                       uint64_t time_ns)
+                       uint64_t from_ns, uint64_t to_ns)
 {
     size_t count = 0;
     for (size_t i = 0; i < found->length; i++)
-        count += found->data[i].timestamp == time_ns &&
+        count += found->data[i].timestamp >= from_ns && found->data[i].timestamp <= to_ns &&
                  found->data[i].arg[0] == ((uintptr_t)start | ARGUS_SHARED_WRITABLE) &&
                  (found->data[i].tid == (uint64_t)children[0] ||
                   found->data[i].tid == (uint64_t)children[1]);
     return count;
 }
 
-/* Two children share memory only after the recording has begun, and end before it does. */
+/* Takes what a look has found that is due; without one, returns at once. */
+static void look(struct shared_watch *watch, record_list *found)
+{
+    static uint64_t far_ns; /* each look is late enough */
+    far_ns += 1000000000000;
+    assert_true(shared_watch_take(watch, far_ns, found));
+    while (watch->is_looking) {
+        poll(NULL, 0, 1);
+        assert_true(shared_watch_take(watch, far_ns, found));
+    }
+}
+
+static void *map_shared(size_t bytes)
+{
+    void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    return shared;
+}
+
+static void see_mmap(struct shared_watch *watch, pid_t tid)
+{
+    const struct argus_record mapped = {.tid = (uint64_t)tid,
+                                        .arg = {0, 12288, PROT_READ, MAP_SHARED},
+                                        .debugid = ARGUS_ID_SYSCALL(SYS_mmap) | ARGUS_FUNC_START};
+    shared_watch_see(watch, &mapped, 1);
+}
+
+static void see_new(struct shared_watch *watch, pid_t parent, pid_t child)
+{
+    const struct argus_record made = {
+        .tid = (uint64_t)parent,
+        .arg = {(uint64_t)child, (uint64_t)child, 1, (uint64_t)parent},
+        .debugid = ARGUS_ID_NEW_THREAD};
+    shared_watch_see(watch, &made, 1);
+}
+
+/* A process that has mapped memory (the recorder, as which this one counts, is left out), and its children. */
+struct family {
+    pid_t parent, children[2];
+    void *shared;
+};
+
+static struct family begin_family(void)
+{
+    struct family family = {.shared = map_shared(12288)};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    family.parent = fork();
+    if (family.parent == 0) {
+        for (int i = 0; i < 2; i++) {
+            family.children[i] = fork();
+            if (family.children[i] == 0) {
+                pause();
+                _exit(0);
+            }
+        }
+        if (write(ends[1], family.children, sizeof(family.children)) < 0)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    assert_true(family.parent > 0);
+    assert_int_equal(read(ends[0], family.children, sizeof(family.children)),
+                     sizeof(family.children));
+    close(ends[0]);
+    close(ends[1]);
+    return family;
+}
+
+static void end_family(const struct family *family)
+{
+    for (int i = 0; i < 2; i++)
+        kill(family->children[i], SIGKILL);
+    end_child(family->parent);
+    munmap(family->shared, 12288);
+}
+
+/* They share memory only after the recording has begun, and end before it does. */
 static void test_while_recording(void **state)
 {
-    enum { SECOND = 1000000000 };
-    pid_t children[2];
     record_list found = {0};
     struct shared_watch watch = {0};
     (void)state;
     if (!pid_namespace_fits_proc())
         skip();
-    assert_true(shared_watch_take(&watch, 1ull * SECOND, &found));
+    look(&watch, &found);
     assert_int_equal(found.length, 0); /* nothing was read: a recording in memory */
     shared_watch_see(&watch, NULL, 0);
-    assert_true(shared_watch_take(&watch, 2ull * SECOND, &found));
-    void *shared = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(shared != MAP_FAILED);
+    look(&watch, &found);
+    uint64_t from_ns = clock_ns(TRACE_CLOCK);
+    const struct family family = begin_family();
+    look(&watch, &found);
+    size_t untold = count_of(&found, family.children, family.shared, 0, UINT64_MAX);
+    see_new(&watch, getpid(), family.parent); /* of which nothing is known: not looked at */
+    size_t not_due = watch.due.length;
+    see_mmap(&watch, family.parent);
     for (int i = 0; i < 2; i++)
-        children[i] = begin_child();
-    assert_true(shared_watch_take(&watch, 3ull * SECOND, &found));
-    for (int i = 0; i < 2; i++) {
-        const struct argus_record mapped = {.tid = (uint64_t)children[i],
-                                            .arg = {0, 12288, PROT_READ, MAP_SHARED},
-                                            .debugid =
-                                                ARGUS_ID_SYSCALL(SYS_mmap) | ARGUS_FUNC_START};
-        shared_watch_see(&watch, &mapped, 1);
-    }
-    assert_int_equal(count_of(&found, children, shared, 3ull * SECOND), 0);
-    assert_true(shared_watch_take(&watch, 3ull * SECOND + 1, &found)); /* too soon */
-    assert_true(shared_watch_take(&watch, 4ull * SECOND, &found));
-    assert_true(shared_watch_take(&watch, 5ull * SECOND, &found)); /* and not once more */
-    for (int i = 0; i < 2; i++)
-        end_child(children[i]);
-    munmap(shared, 12288);
-    size_t in_time = count_of(&found, children, shared, 4ull * SECOND) +
-                     count_of(&found, children, shared, 3ull * SECOND + 1);
+        see_new(&watch, family.parent, family.children[i]);
+    see_mmap(&watch, family.parent); /* once is enough */
+    size_t due = watch.due.length;
+    look(&watch, &found);
+    see_mmap(&watch, family.children[0]); /* and not once more */
+    look(&watch, &found);
+    end_family(&family);
+    size_t told = count_of(&found, family.children, family.shared, from_ns, clock_ns(TRACE_CLOCK));
     vec_deinit(&found);
     shared_watch_deinit(&watch);
-    assert_int_equal(in_time, 2);
+    assert_int_equal(untold, 0);
+    assert_int_equal(not_due, 0);
+    assert_int_equal(due, 3);
+    assert_int_equal(told, 2);
+}
+
+/* The children of a process that mapped memory before the recording began. */
+static void test_children_of_known(void **state)
+{
+    record_list found = {0};
+    struct shared_watch watch = {0};
+    (void)state;
+    if (!pid_namespace_fits_proc())
+        skip();
+    const struct family family = begin_family();
+    shared_watch_see(&watch, NULL, 0);
+    look(&watch, &found);
+    see_new(&watch, family.parent, family.children[0]);
+    size_t due = watch.due.length;
+    end_family(&family);
+    vec_deinit(&found);
+    shared_watch_deinit(&watch);
+    assert_int_equal(due, 1);
+}
+
+/* A process that has ended shares nothing with one that is looked at later. */
+static void test_ended(void **state)
+{
+    record_list found = {0};
+    struct shared_watch watch = {0};
+    pid_t children[2];
+    (void)state;
+    if (!pid_namespace_fits_proc())
+        skip();
+    shared_watch_see(&watch, NULL, 0);
+    look(&watch, &found);
+    void *shared = map_shared(12288);
+    for (int i = 0; i < 2; i++) {
+        children[i] = begin_child();
+        see_mmap(&watch, children[i]);
+        look(&watch, &found);
+        end_child(children[i]);
+    }
+    size_t told = count_of(&found, children, shared, 0, UINT64_MAX);
+    munmap(shared, 12288);
+    vec_deinit(&found);
+    shared_watch_deinit(&watch);
+    assert_int_equal(told, 0);
+}
+
+/* Too many mappings of one process, and too many threads: both are counted. */
+static void test_too_many(void **state)
+{
+    enum { MAPPINGS = 1100, DUE = 1024 };
+    record_list found = {0};
+    struct shared_watch watch = {0};
+    void *shared[MAPPINGS];
+    (void)state;
+    if (!pid_namespace_fits_proc())
+        skip();
+    shared_watch_see(&watch, NULL, 0);
+    look(&watch, &found);
+    uint64_t missed = shared_watch_missed(&watch);
+    for (int i = 0; i < MAPPINGS; i++)
+        shared[i] = map_shared(4096);
+    pid_t child = begin_child();
+    see_mmap(&watch, child);
+    look(&watch, &found);
+    end_child(child);
+    for (int i = 0; i < MAPPINGS; i++)
+        munmap(shared[i], 4096);
+    bool counted = shared_watch_missed(&watch) > missed;
+    missed = shared_watch_missed(&watch);
+    for (int i = 0; i < DUE + 3; i++)
+        see_mmap(&watch, 0x40000000 + i); /* no such threads */
+    uint64_t too_many = shared_watch_missed(&watch) - missed;
+    look(&watch, &found);
+    vec_deinit(&found);
+    shared_watch_deinit(&watch);
+    assert_true(counted);
+    assert_int_equal(too_many, 3);
+}
+
+/* The owner does not wait for a look. */
+static void test_gone_meanwhile(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        record_list found = {0};
+        struct shared_watch watch = {0};
+        shared_watch_see(&watch, NULL, 0);
+        assert_true(shared_watch_take(&watch, 1000000000000, &found));
+        poll(NULL, 0, i / 4);
+        shared_watch_deinit(&watch);
+        vec_deinit(&found);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines), cmocka_unit_test(test_selected),
-        cmocka_unit_test(test_children), cmocka_unit_test(test_while_recording)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_selected),
+                                       cmocka_unit_test(test_children),
+                                       cmocka_unit_test(test_while_recording),
+                                       cmocka_unit_test(test_children_of_known),
+                                       cmocka_unit_test(test_ended),
+                                       cmocka_unit_test(test_too_many),
+                                       cmocka_unit_test(test_gone_meanwhile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The memory that processes share when the recording ends. Of a loop that polls there, it tells which processes may end it. */
+/* The memory that processes share, listed while a stream is recorded and when a recording ends. Of a loop that polls there, it tells which
+ * processes may end it. */
 #include <stdlib.h>
 
 #include "graph/build/finish.h"
@@ -21,24 +22,42 @@ void graph_on_shared_memory(struct builder *builder, struct cpu_state *cpu,
         builder->no_memory = true;
 }
 
-static int by_thread(const void *left, const void *right)
+static int compare(uint64_t a, uint64_t b)
 {
-    const struct argus_shared_memory *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return a < b ? -1 : a > b;
 }
 
-/* Several snapshots may be in one file. Of one address the last one counts; qsort() may change their
- * order, so files that have come and gone may both be kept. */
+static int by_mapping(const struct argus_shared_memory *a, const struct argus_shared_memory *b)
+{
+    int order = compare(a->thread, b->thread);
+    order = order ? order : compare(a->start, b->start);
+    order = order ? order : compare(a->device, b->device);
+    order = order ? order : compare(a->inode, b->inode);
+    return order ? order : compare(a->offset, b->offset);
+}
+
+static int by_all(const void *left, const void *right)
+{
+    const struct argus_shared_memory *a = left, *b = right;
+    int order = by_mapping(a, b);
+    order = order ? order : compare(a->bytes, b->bytes);
+    return order ? order : compare(a->writable, b->writable);
+}
+
+/* One mapping may be listed several times. It is as large as it ever was, and writable if it ever was. */
 void finish_shared_memory(struct builder *builder)
 {
     struct argus_shared_memory *all = builder->graph->shared_memory.data;
     size_t count = builder->graph->shared_memory.length, kept = 0;
     if (count)
-        qsort(all, count, sizeof(*all), by_thread);
-    for (size_t i = 0; i < count; i++)
-        if (!kept || by_thread(&all[kept - 1], &all[i]) != 0 || all[kept - 1].inode != all[i].inode)
+        qsort(all, count, sizeof(*all), by_all);
+    for (size_t i = 0; i < count; i++) {
+        if (!kept || by_mapping(&all[kept - 1], &all[i]) != 0) {
             all[kept++] = all[i];
+            continue;
+        }
+        all[kept - 1].bytes = all[i].bytes;
+        all[kept - 1].writable |= all[i].writable;
+    }
     builder->graph->shared_memory.length = kept;
 }
