@@ -1,4 +1,5 @@
-/* ELF files of x86-64 and arm64, by libelf. Symbols also come from a separate debug file (event/binary/elf_symbols.h). */
+/* ELF files of x86-64 and arm64, by libelf. Symbols also come from a separate debug file
+ * (event/binary/elf_symbols.h). */
 #include "image.h"
 
 #include <fcntl.h>

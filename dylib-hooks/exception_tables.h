@@ -1,6 +1,6 @@
-/* Where functions begin, and where an exception can continue in the middle of one (landing pads): from .eh_frame, which also
- * stripped files have, and the tables that it names. Linux Standard Base, chapter 10.6; the landing pads are in GCC's
- * unwind-pe.h and the Itanium C++ ABI. */
+/* Where functions begin, and where an exception can continue in the middle of one (landing pads):
+ * from .eh_frame, which also stripped files have, and the tables that it names. Linux Standard
+ * Base, chapter 10.6; the landing pads are in GCC's unwind-pe.h and the Itanium C++ ABI. */
 #ifndef ARGUS_HOOKS_EXCEPTION_TABLES_H
 #define ARGUS_HOOKS_EXCEPTION_TABLES_H
 

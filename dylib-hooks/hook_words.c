@@ -8,7 +8,8 @@
 #include "argus/record.h"
 #include "hook_table.h"
 
-/* Names of registers and where they are in struct argus_hook_context of each architecture (argus_hook.h; a test compares). */
+/* Names of registers and where they are in struct argus_hook_context of each architecture
+ * (argus_hook.h; a test compares). */
 struct register_name {
     const char *name;
     uint8_t index;
@@ -163,7 +164,8 @@ bool hook_word_shape(const char *text, uint32_t *ret)
     return strcmp(text, "id") == 0;
 }
 
-/* FUNCTION, FUNCTION+OFFSET, 0xADDRESS, *, *+OFFSET. Names of C++ functions may have any character but +digits at the end. */
+/* FUNCTION, FUNCTION+OFFSET, 0xADDRESS, *, *+OFFSET. Names of C++ functions may have any character
+ * but +digits at the end. */
 bool hook_word_place(const char *text, struct hook_row *ret)
 {
     const char *plus = strrchr(text, '+'), *offset = plus ? plus + 1 : "";

@@ -52,7 +52,8 @@ struct image {
     far_branches; /* in x86-64 code, from every place whose bytes could be a branch; by `to` */
 };
 
-/* Opens the file. `arch` chooses among the parts of a universal Mach-O file; 0: that of this machine, or the only one. */
+/* Opens the file. `arch` chooses among the parts of a universal Mach-O file; 0: that of this
+ * machine, or the only one. */
 struct argus_error *image_open(const char *path, enum hook_arch arch, struct image **ret);
 void image_close(struct image *image);
 

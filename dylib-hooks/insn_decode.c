@@ -119,7 +119,8 @@ static uint64_t last_immediate(const cs_arm64 *arm)
     return 0;
 }
 
-/* Load (literal): bits 29 to 27 and 25 to 24 are 011 and 00; the distance is bits 23 to 5, in words. */
+/* Load (literal): bits 29 to 27 and 25 to 24 are 011 and 00; the distance is bits 23 to 5, in
+ * words. */
 static bool is_literal_load(const struct insn *insn, uint64_t *ret)
 {
     uint32_t word;

@@ -45,7 +45,8 @@ struct decoder;
 struct argus_error *decoder_create(enum hook_arch arch, struct decoder **ret);
 void decoder_destroy(struct decoder *decoder);
 
-/* Decodes the instruction at the beginning of `bytes`, of which there are `count`. False: there is none. */
+/* Decodes the instruction at the beginning of `bytes`, of which there are `count`. False: there is
+ * none. */
 bool decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t count, uint64_t address,
                   struct insn *ret);
 

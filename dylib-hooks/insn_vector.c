@@ -37,7 +37,8 @@ static bool has_immediate(unsigned map, uint8_t opcode)
            (opcode >= 0xc4 && opcode <= 0xc6);
 }
 
-/* Bytes of ModRM, SIB and displacement. `*ret_displacement`: where a displacement from rip begins, counted from ModRM; 0: none. */
+/* Bytes of ModRM, SIB and displacement. `*ret_displacement`: where a displacement from rip begins,
+ * counted from ModRM; 0: none. */
 static size_t operand_bytes(const uint8_t *bytes, size_t *ret_displacement)
 {
     unsigned mode = bytes[0] >> 6, base = bytes[0] & 7;

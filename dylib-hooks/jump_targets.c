@@ -2,9 +2,11 @@
  * part of the hook's jump. The sources are
  *
  *   - direct branches of the function itself and of its neighbours, decoded from their beginnings;
- *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put unlikely parts of a function far away, under another name or none), and addresses that are taken there: every place whose bytes could be one, decoded or not;
- *   - jump tables: what code of the function names by lea, read as offsets from the table itself, and absolute tables of
- *     programs that are not relocated, as long as entries lie in the function;
+ *   - direct branches and calls with 32 bits anywhere in the code of the image (compilers put
+ * unlikely parts of a function far away, under another name or none), and addresses that are taken
+ * there: every place whose bytes could be one, decoded or not;
+ *   - jump tables: what code of the function names by lea, read as offsets from the table itself,
+ * and absolute tables of programs that are not relocated, as long as entries lie in the function;
  *   - addresses in itself that the function takes (computed goto);
  *   - pointers that the loader relocates (tables of labels and of functions);
  *   - landing pads of exceptions.
@@ -156,7 +158,8 @@ static bool add_of_range(struct function_code *code, uint64_t first, uint64_t en
     return true;
 }
 
-/* Small functions of assembly jump into each other (glibc: mempcpy into memcpy), also over others. */
+/* Small functions of assembly jump into each other (glibc: mempcpy into memcpy), also over others.
+ */
 static bool add_of_neighbours(struct function_code *code)
 {
     uint64_t first = code->first, end = code->end;

@@ -17,8 +17,8 @@ struct library_options {
     const char *original;     /* the name by which it loads the original; NULL: none (a program) */
     const char *runtime;      /* the runtime: file name, or install name */
     const char *runtime_path; /* the folder with it; NULL: on the loader's path */
-    const char *const *
-        versions; /* ELF, in place of an original: its symbol versions, NULL-terminated; NULL: none */
+    const char *const *versions; /* ELF, in place of an original: its symbol versions,
+                                    NULL-terminated; NULL: none */
     const uint8_t *plan;
     size_t plan_bytes;
 };

@@ -1,7 +1,8 @@
 /* A Mach-O library by hand, as elf_library.c. Three segments:
  *
  *   __TEXT      header, load commands, code that passes the plan to the runtime, the plan
- *   __DATA      two slots for functions of the runtime, and the pointers to the code in __mod_init_func, __mod_term_func
+ *   __DATA      two slots for functions of the runtime, and the pointers to the code in
+ * __mod_init_func, __mod_term_func
  *   __LINKEDIT  what dyld does with the slots (bind) and the pointers (rebase), symbols, strings
  *
  * In place of the original, own_name is its install name, and LC_REEXPORT_DYLIB makes all its

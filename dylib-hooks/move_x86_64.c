@@ -96,7 +96,8 @@ static bool put_branch(struct trampoline_plan *plan, const struct insn *insn)
     return true;
 }
 
-/* call r/m64 is FF /2, jmp r/m64 is FF /4. The address that is pushed before must not change what the operand means. */
+/* call r/m64 is FF /2, jmp r/m64 is FF /4. The address that is pushed before must not change what
+ * the operand means. */
 static bool put_call_indirect(struct trampoline_plan *plan, const struct insn *insn)
 {
     uint8_t bytes[INSN_BYTES_MOST];

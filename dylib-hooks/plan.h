@@ -42,7 +42,8 @@ struct hook_fixup {
     uint32_t padding;
 };
 
-/* A number at the victim instruction: a register, then `steps` times "the pointer at this offset of it". */
+/* A number at the victim instruction: a register, then `steps` times "the pointer at this offset of
+ * it". */
 struct hook_value {
     /* 0: none, the number is 0; else 1 + an index into argus_hook_context.registers. */
     uint8_t base;

@@ -1,4 +1,5 @@
-/* The steps and constants of FIPS 180-4. Only the generator uses it, for some pages of a library. */
+/* The steps and constants of FIPS 180-4. Only the generator uses it, for some pages of a library.
+ */
 #include "sha256.h"
 
 #include <string.h>

@@ -58,8 +58,9 @@ static const char *original_name(const struct prepared *prepared, bool is_macho)
     return !is_macho && strchr(prepared->name, '/') ? prepared->name : image->name;
 }
 
-/* How the runtime finds the image: a library by its file name (Mach-O: its whole install name), a program by a slash and the
- * name of its file, because programs that it starts get the library as well. */
+/* How the runtime finds the image: a library by its file name (Mach-O: its whole install name), a
+ * program by a slash and the name of its file, because programs that it starts get the library as
+ * well. */
 static struct argus_error *loaded_name(const struct image *image, char **ret)
 {
     bool is_program = !*image->name;

@@ -20,7 +20,8 @@ struct window {
 struct argus_error *window_choose(const struct function_code *code, uint64_t address,
                                   bool inner_calls, struct window *ret);
 
-/* The trampoline: a call of the shell function, the moved instructions, a jump back (move_x86_64.c, move_arm64.c). */
+/* The trampoline: a call of the shell function, the moved instructions, a jump back (move_x86_64.c,
+ * move_arm64.c). */
 #define TRAMPOLINE_MOST 320
 #define FIXUPS_MOST     24
 struct trampoline_plan {

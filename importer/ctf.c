@@ -1,12 +1,12 @@
 /* Traces in the Common Trace Format, as LTTng writes them, read by libbabeltrace2: a folder with a
  * file "metadata" and streams of events.
  *
- * The library runs a graph: a source of events for each folder, a muxer that puts them in order, and
- * a sink, which is this file. Times are ns since 1970, so the trace clock of the result is the wall
- * clock.
+ * The library runs a graph: a source of events for each folder, a muxer that puts them in order,
+ * and a sink, which is this file. Times are ns since 1970, so the trace clock of the result is the
+ * wall clock.
  *
- * The muxer ends with an error if a stream is damaged, or if its times go back (old LTTng). Then the
- * file is read again without it, each stream by a sink of its own, up to its damage.
+ * The muxer ends with an error if a stream is damaged, or if its times go back (old LTTng). Then
+ * the file is read again without it, each stream by a sink of its own, up to its damage.
  */
 #include <babeltrace2/babeltrace.h>
 #include <ftw.h>

@@ -137,7 +137,8 @@ static bool cpu_of(const bt_event *event, uint32_t *ret)
     return cpu < SINK_MOST_CPUS;
 }
 
-/* Damaged times may be out of range, and no function of the library may be called with its error. */
+/* Damaged times may be out of range, and no function of the library may be called with its error.
+ */
 static bool ns_of(const bt_clock_snapshot *clock, uint64_t *ret_ns)
 {
     int64_t ns = 0;

@@ -6,8 +6,8 @@
  * It is a program of its own, because the libraries that it uses end the process when they find a
  * file too damaged, which must not happen inside a debugger, and because neither LLDB nor argus
  * should have to load them. It needs no rights. The front end starts it
- * (plugin/foreign_trace.c). Exit code 0: written; 1: failed, with one line on standard error; 3: the
- * format is not known, nothing printed.
+ * (plugin/foreign_trace.c). Exit code 0: written; 1: failed, with one line on standard error; 3:
+ * the format is not known, nothing printed.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,9 +59,9 @@ static int usage(void)
     return 2;
 }
 
-/* A hostile file must not take all memory of the machine. The bound that argus has set for itself by
- * the size of the file (plugin/memory_limit.h) is not for this program: traces of other tools may be
- * compressed. */
+/* A hostile file must not take all memory of the machine. The bound that argus has set for itself
+ * by the size of the file (plugin/memory_limit.h) is not for this program: traces of other tools
+ * may be compressed. */
 static void bound_memory(void)
 {
     struct rlimit limit;

@@ -205,8 +205,8 @@ static void on_waking(struct kernel_events *events, const struct foreign_event *
     put_wake(events, event, false, context_of(events, event), SINK_WAKE_AT_WAKER);
 }
 
-/* Recorded where the woken thread will run. The current thread is its waker only if that is the same
- * CPU, and nothing says whether it is. */
+/* Recorded where the woken thread will run. The current thread is its waker only if that is the
+ * same CPU, and nothing says whether it is. */
 static void on_wakeup(struct kernel_events *events, const struct foreign_event *event)
 {
     put_wake(events, event, false, context_of(events, event), SINK_WAKE_AT_WAKEE);
@@ -246,8 +246,8 @@ static void on_new_task(struct kernel_events *events, const struct foreign_event
     put_child(events, event, child, process, text(event, "comm"));
 }
 
-/* Without a process in the fork itself, tables of the file may name it (LTTng has child_pid). If the
- * file also has task_newtask, the child is known already. */
+/* Without a process in the fork itself, tables of the file may name it (LTTng has child_pid). If
+ * the file also has task_newtask, the child is known already. */
 static void on_fork(struct kernel_events *events, const struct foreign_event *event)
 {
     uint64_t child = NUMBER(event, "child_tid", "child_pid");
@@ -431,8 +431,8 @@ static void on_work_end(struct kernel_events *events, const struct foreign_event
 
 /* --- disks --- */
 
-/* The tracepoints do not give the request's address; device and first sector identify it while it is
- * under way. */
+/* The tracepoints do not give the request's address; device and first sector identify it while it
+ * is under way. */
 static uint64_t request_of(const struct foreign_event *event)
 {
     return (number(event, "dev") << 44) ^ number(event, "sector") ^ 1ull << 63;

@@ -19,13 +19,13 @@ void kernel_events_destroy(struct kernel_events *events);
 /* Adds the event to the sink. false: it is none of those that Argus uses, and was counted. */
 bool kernel_events_take(struct kernel_events *events, const struct foreign_event *event);
 
-/* The thread to which the CPU switched last, for traces whose events do not name the current thread.
- * The reader sets it at each switch; 0 at first. NULL: no such CPU, or no memory. Valid until the next
- * call. */
+/* The thread to which the CPU switched last, for traces whose events do not name the current
+ * thread. The reader sets it at each switch; 0 at first. NULL: no such CPU, or no memory. Valid
+ * until the next call. */
 uint64_t *kernel_events_current(struct kernel_events *events, uint32_t cpu);
 
-/* The context (enum argus_context) that common_flags of the kernel's events tell: trace_flag_type in
- * include/linux/trace_events.h. */
+/* The context (enum argus_context) that common_flags of the kernel's events tell: trace_flag_type
+ * in include/linux/trace_events.h. */
 uint32_t kernel_events_context(uint32_t common_flags);
 
 /* The last part of a program's path. */

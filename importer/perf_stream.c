@@ -1,9 +1,9 @@
-/* perf.data that was written to a pipe (`perf record -o -`), and compressed records (`perf record -z`);
- * tools/perf/Documentation/perf.data-file-format.txt of Linux 6.1.
+/* perf.data that was written to a pipe (`perf record -o -`), and compressed records (`perf record
+ * -z`); tools/perf/Documentation/perf.data-file-format.txt of Linux 6.1.
  *
- * A pipe has no table of events and no feature sections: records of their own have the same contents.
- * Compressed records are pieces of one zstd stream, whose contents are records again; one of them may
- * be split between two pieces. */
+ * A pipe has no table of events and no feature sections: records of their own have the same
+ * contents. Compressed records are pieces of one zstd stream, whose contents are records again; one
+ * of them may be split between two pieces. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>

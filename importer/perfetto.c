@@ -279,9 +279,9 @@ static struct argus_error *damaged(uint64_t offset, const char *reason)
 static struct argus_error *take_packets(struct reading *reading, const uint8_t *bytes,
                                         size_t length, uint64_t offset, bool is_inner);
 
-/* Perfetto's service compresses some hundred KB at a time; its own records shrink to a third, seldom
- * to a tenth. What shrank far more was made to keep a reader busy: each packet of two bytes costs
- * time. */
+/* Perfetto's service compresses some hundred KB at a time; its own records shrink to a third,
+ * seldom to a tenth. What shrank far more was made to keep a reader busy: each packet of two bytes
+ * costs time. */
 enum { MOST_RATIO = 32, LEAST_LIMIT = 16 << 20 };
 
 static struct argus_error *unpack(struct reading *reading, const PerfettoPart__TracePacket *packet,

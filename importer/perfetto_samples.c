@@ -16,8 +16,8 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* Addresses of frames: above all user space of x86_64 and aarch64 with 47 and 48 bits, below bit 56,
- * which marks of interpreters use. A frame is in the middle of its bytes. */
+/* Addresses of frames: above all user space of x86_64 and aarch64 with 47 and 48 bits, below bit
+ * 56, which marks of interpreters use. A frame is in the middle of its bytes. */
 #define FIRST_ADDRESS 0x0001000000000000ull
 enum { FUNCTION_BYTES = 16, FRAME_AT = 8, BOOTTIME_CLOCK = 6, BUILTIN_CLOCKS = 64 };
 

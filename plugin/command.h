@@ -8,13 +8,13 @@
  *         COMMAND_OPTION_JSON,
  *         COMMAND_OPTIONS_END,
  *     };
- *     static struct argus_error *run(struct session *session, const struct arguments *arguments) { … }
- *     const struct command command_stop = {
- *         .name = "stop", .arguments = "[-o FILE]", .summary = "…", .example = "…", .options = options, .run = run,
+ *     static struct argus_error *run(struct session *session, const struct arguments *arguments) {
+ * … } const struct command command_stop = { .name = "stop", .arguments = "[-o FILE]", .summary =
+ * "…", .example = "…", .options = options, .run = run,
  *     };
  *
- * and one line in plugin/commands.def. --help, the usage errors and the man page are made from the row
- * (docs/man_pages.py). Further text of the man page is in docs/man/commands/argus-<name>.md.
+ * and one line in plugin/commands.def. --help, the usage errors and the man page are made from the
+ * row (docs/man_pages.py). Further text of the man page is in docs/man/commands/argus-<name>.md.
  *
  * A command prints its result to session->out (plugin/session.h) and returns NULL or an error. The
  * error decides the exit code: ARGUS_ERROR_USAGE 2, ARGUS_ERROR_QUESTION 3, all others 1. A command

@@ -13,9 +13,9 @@ struct export_hangs {
     size_t count;
 };
 
-/* Finds the hangs of the chosen process and time, the most urgent first, and diagnoses the first 50. A
- * hang that cannot be diagnosed is listed without a diagnosis. To be ended by export_hangs_deinit(), also after an
- * error. */
+/* Finds the hangs of the chosen process and time, the most urgent first, and diagnoses the
+ * first 50. A hang that cannot be diagnosed is listed without a diagnosis. To be ended by
+ * export_hangs_deinit(), also after an error. */
 struct argus_error *export_hangs_find(struct analysis *analysis, const struct vertex_filter *filter,
                                       struct export_hangs *ret);
 void export_hangs_deinit(struct export_hangs *hangs);

@@ -5,8 +5,8 @@
 #define SOON_NS 100000000u
 
 /* How much of the hang that the recorder saw this one explains; 0: too little. The recorder only
- * knows the returns from poll calls; the analysis knows more, so the times differ, and one hang of the
- * recorder may be several ones, with a moment in between. */
+ * knows the returns from poll calls; the analysis knows more, so the times differ, and one hang of
+ * the recorder may be several ones, with a moment in between. */
 static uint64_t explained_ns(const struct argus_kept_hang *kept, const struct argus_hang *hang)
 {
     uint64_t ns = overlap_ns(kept->start_ns, kept->start_ns + kept->duration_ns, hang->start_ns,
@@ -144,8 +144,8 @@ static bool took_events(const struct argus_graph *graph, const struct argus_kept
     return thread && longest_without_event_ns(graph, thread, kept) < kept->duration_ns / 2;
 }
 
-/* Whether the thread had left its loop in order to end: it ended as soon as it was back, by itself. A
- * program that the user ends because it is frozen is killed in its wait. */
+/* Whether the thread had left its loop in order to end: it ended as soon as it was back, by itself.
+ * A program that the user ends because it is frozen is killed in its wait. */
 static bool ended_itself(const struct argus_graph *graph, const struct argus_kept_hang *kept)
 {
     const struct argus_vertex *vertices;

@@ -15,8 +15,8 @@
 #define ARGUS_TRACE_VERSION_TEXT                                                                   \
     ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MAJOR) "." ARGUS_STRINGIFY(ARGUS_TRACE_VERSION_MINOR)
 
-/* Prints `json` with the member "format" (json_with_format()) and a newline, and frees it. `format` NULL:
- * `json` has that member. NULL as `json` (jansson had no memory) is an error. */
+/* Prints `json` with the member "format" (json_with_format()) and a newline, and frees it. `format`
+ * NULL: `json` has that member. NULL as `json` (jansson had no memory) is an error. */
 struct argus_error *json_output(struct session *session, const char *format, json_t *json);
 
 /* Writes a time of the trace's clock into `buffer` as local time: "14:32:10.000000123". */

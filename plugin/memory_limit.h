@@ -1,9 +1,9 @@
 /* The memory of the shell's process, limited by the sizes of the files that a command reads.
  *
  * The library checks its memory while it reads records (argus_trace_check_memory()). What is built
- * from them later (an analysis, a page, symbols) has no such check: there, the kernel refuses memory
- * beyond this limit, and the command ends with an error. Inside LLDB there is no limit: it would be
- * the debugger's.
+ * from them later (an analysis, a page, symbols) has no such check: there, the kernel refuses
+ * memory beyond this limit, and the command ends with an error. Inside LLDB there is no limit: it
+ * would be the debugger's.
  */
 #ifndef ARGUS_PLUGIN_MEMORY_LIMIT_H
 #define ARGUS_PLUGIN_MEMORY_LIMIT_H
@@ -19,9 +19,10 @@ void memory_limit_for(const struct session *session, const char *path);
 struct argus_error *memory_limit_open(const struct session *session, const char *path,
                                       struct argus_trace **ret);
 
-/* After a trace was opened: lets the process also map the files of the programs that it names. libelf
- * maps them writable, which counts as data although it takes no memory, and their debug information
- * may be in second files, or compressed. Does nothing inside LLDB or without a limit. */
+/* After a trace was opened: lets the process also map the files of the programs that it names.
+ * libelf maps them writable, which counts as data although it takes no memory, and their debug
+ * information may be in second files, or compressed. Does nothing inside LLDB or without a limit.
+ */
 void memory_limit_for_images(const struct session *session, const struct argus_trace *trace);
 
 /* The same for a file of executed instructions: as much as half of the memory that is free. */

@@ -151,9 +151,9 @@ char *paths_data_directory(void)
     return xdg_directory("XDG_DATA_HOME", ".local/share");
 }
 
-/* The programs that are installed with the shared object that this code is in: the library, or the plugin.
- * Their host is another program, and may be anywhere. In a program, dladdr() tells its argv[0], which
- * may be relative to a folder that is no longer the current one. */
+/* The programs that are installed with the shared object that this code is in: the library, or the
+ * plugin. Their host is another program, and may be anywhere. In a program, dladdr() tells its
+ * argv[0], which may be relative to a folder that is no longer the current one. */
 static char *beside_library(const char *name)
 {
     static const char *const places[] = {"../bin", "../../bin"};

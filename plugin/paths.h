@@ -12,7 +12,8 @@ struct argus_error *paths_find_lldb(char **ret);
  * installation (../lib/argus and similar). Absolute; the caller frees it. */
 struct argus_error *paths_find_plugin(char **ret);
 
-/* The table of probes, probes.conf: $ARGUS_PROBES, or ../share/argus from this program. The caller frees it. */
+/* The table of probes, probes.conf: $ARGUS_PROBES, or ../share/argus from this program. The caller
+ * frees it. */
 struct argus_error *paths_find_probes(char **ret);
 
 /* Replaces the ~ of "~/x" by the home folder. A shell does this itself, but LLDB does not, nor does

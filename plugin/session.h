@@ -30,8 +30,8 @@ struct session_host {
     /* Shows progress. `total` 0: unknown. `what` NULL: the work is over, remove the progress
      * line. */
     void (*progress)(void *data, const char *what, uint64_t done, uint64_t total);
-    /* Shows `text` (lines) and `prompt` at the user's terminal at once and reads one line into `ret`,
-     * NUL-terminated. False: end of input or Ctrl-C. Called only while can_ask() is true. */
+    /* Shows `text` (lines) and `prompt` at the user's terminal at once and reads one line into
+     * `ret`, NUL-terminated. False: end of input or Ctrl-C. Called only while can_ask() is true. */
     bool (*read_line)(void *data, const char *text, const char *prompt, char *ret,
                       size_t ret_bytes);
     /* Whether there is a terminal at the moment at which a question can be asked. */

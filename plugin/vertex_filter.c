@@ -100,8 +100,8 @@ struct argus_error *vertex_filter_search(struct analysis *analysis,
     return NULL;
 }
 
-/* Sets `*ret_from_ns` and `*ret_to_ns` (NULL: not wanted) to the time that the option means. If that
- * is a minute or a second, all of it is meant. */
+/* Sets `*ret_from_ns` and `*ret_to_ns` (NULL: not wanted) to the time that the option means. If
+ * that is a minute or a second, all of it is meant. */
 static struct argus_error *range_get(const struct analysis *analysis, const char *option,
                                      uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {

@@ -1,4 +1,5 @@
-/* The only list of backends. To add one: an ops table in its own folder, a number in enum backend_kind, a row here. */
+/* The only list of backends. To add one: an ops table in its own folder, a number in enum
+ * backend_kind, a row here. */
 #include "server/backend.h"
 #ifdef __APPLE__
 #include "macos/kdebug_backend.h"

@@ -34,8 +34,8 @@ const char *category_lost_without(enum category category)
     return rows[category].lost_without;
 }
 
-/* Debugids from `first` to `last` (without their function bits) belong to `category`; the first row that fits counts.
- * To add a tracepoint of another category: a row. */
+/* Debugids from `first` to `last` (without their function bits) belong to `category`; the first row
+ * that fits counts. To add a tracepoint of another category: a row. */
 struct id_row {
     uint32_t first, last;
     enum category category;

@@ -7,7 +7,8 @@
 
 #include "argus/error.h"
 
-/* Numbers that travel in requests: never reorder. To add one: a number here, a row in category.c. */
+/* Numbers that travel in requests: never reorder. To add one: a number here, a row in category.c.
+ */
 enum category {
     CATEGORY_SCHED = 0, /* switches, wake-ups, life and names of threads: always on */
     CATEGORY_SYSCALLS = 1,
@@ -33,7 +34,8 @@ const char *category_lost_without(enum category category);
 /* The category of a record; CATEGORY_SCHED for an unknown debugid. */
 enum category category_of_record(uint32_t debugid);
 
-/* Reads names separated by commas into a set of bits. An unknown name is an error that lists the known ones. */
+/* Reads names separated by commas into a set of bits. An unknown name is an error that lists the
+ * known ones. */
 struct argus_error *categories_parse(const char *text, uint32_t *ret_bits);
 
 #endif

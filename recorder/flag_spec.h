@@ -1,5 +1,5 @@
-/* A data flag: bytes of a process's memory whose reads and writes are recorded. The recorder, its BPF program and the front end
- * share this. */
+/* A data flag: bytes of a process's memory whose reads and writes are recorded. The recorder, its
+ * BPF program and the front end share this. */
 #ifndef ARGUS_RECORDER_FLAG_SPEC_H
 #define ARGUS_RECORDER_FLAG_SPEC_H
 

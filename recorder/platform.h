@@ -52,13 +52,13 @@ void platform_name_process(const char *name);
 /* Raises the soft limits of descriptors, CPU time and files as far as the hard ones allow, and
  * ignores the signals of such limits: who started this process has limits for something else. */
 void platform_raise_limits(void);
-/* Whether this process may record: as root, or by capabilities that its file, or who started it, has
- * given it. */
+/* Whether this process may record: as root, or by capabilities that its file, or who started it,
+ * has given it. */
 bool platform_may_record(void);
 /* Whether it may look for the windows of other processes. */
 bool platform_may_see_windows(void);
-/* Gives up, for good, the rights of root that no recording uses; of Linux only. What it keeps it can
- * need at any time: a probe or a flag is added while a recording runs. */
+/* Gives up, for good, the rights of root that no recording uses; of Linux only. What it keeps it
+ * can need at any time: a probe or a flag is added while a recording runs. */
 void platform_shed_rights(void);
 /* Gives up, for good, what an ordinary user has by capabilities of the program's file. */
 void platform_forget_capabilities(void);

@@ -191,8 +191,8 @@ struct reply_hang {
     uint32_t ended;                 /* 0: it has not ended */
     char process[PROTOCOL_COMM_BYTES];
     uint32_t padding;
-    /* 0: it is a hang. Otherwise the analysis has to tell; doubts with the same number are about the
-     * same place of the program. */
+    /* 0: it is a hang. Otherwise the analysis has to tell; doubts with the same number are about
+     * the same place of the program. */
     uint64_t doubt;
 };
 

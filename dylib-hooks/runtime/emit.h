@@ -41,11 +41,12 @@ static inline void emit_record(uint32_t debugid, uint64_t arg1, uint64_t arg2, u
 
 #include "argus/record.h"
 
-/* getpid() does not look at its registers, is allowed by every sandbox, costs the way into the kernel and back, and changes
- * nothing. The recorder's program at sys_enter sees the registers; that one begins with ARGUS_HOOK_CALL makes it a record
- * of ours (recorder/linux/bpf/hook.h) in the ring of this cpu, with time, thread and order like all others, and with the loss counted
- * if the ring overflows. So the application needs no right, no connection and no shared memory, and a recording that begins
- * later sees its hooks all the same. */
+/* getpid() does not look at its registers, is allowed by every sandbox, costs the way into the
+ * kernel and back, and changes nothing. The recorder's program at sys_enter sees the registers;
+ * that one begins with ARGUS_HOOK_CALL makes it a record of ours (recorder/linux/bpf/hook.h) in the
+ * ring of this cpu, with time, thread and order like all others, and with the loss counted if the
+ * ring overflows. So the application needs no right, no connection and no shared memory, and a
+ * recording that begins later sees its hooks all the same. */
 static inline void emit_record(uint32_t debugid, uint64_t arg1, uint64_t arg2, uint64_t arg3,
                                uint64_t arg4)
 {

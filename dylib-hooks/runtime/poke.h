@@ -5,9 +5,12 @@
  * thread, because a window has no call before its last instruction. With other threads the method
  * is that of the kernel's text_poke_bp():
  *
- *   1. int3 over the first byte of every instruction of the window, one store each. A thread that reaches one gets a SIGTRAP, and the runtime's handler continues it at the same instruction in the trampoline.
+ *   1. int3 over the first byte of every instruction of the window, one store each. A thread that
+ * reaches one gets a SIGTRAP, and the runtime's handler continues it at the same instruction in the
+ * trampoline.
  *   2. membarrier(PRIVATE_EXPEDITED_SYNC_CORE): from now on every core has seen that.
- *   3. the other bytes of the jump; membarrier again; then its first byte over the first int3; membarrier.
+ *   3. the other bytes of the jump; membarrier again; then its first byte over the first int3;
+ * membarrier.
  *
  * The kernel needs only this, because it patches only single instructions. A window can have
  * several, and a thread may have been preempted before the second one for as long as the scheduler

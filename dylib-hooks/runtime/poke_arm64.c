@@ -1,4 +1,5 @@
-/* One instruction, one word, one store; and then the caches. poke.h says why only with one thread. */
+/* One instruction, one word, one store; and then the caches. poke.h says why only with one thread.
+ */
 #include "poke.h"
 
 #include <string.h>

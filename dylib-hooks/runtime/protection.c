@@ -21,7 +21,8 @@ static uint64_t page_bytes(void)
 
 #if !defined(__aarch64__)
 
-/* Code is mapped read and execute; VM_PROT_COPY makes the page private before it becomes writable. */
+/* Code is mapped read and execute; VM_PROT_COPY makes the page private before it becomes writable.
+ */
 bool protection_open(uint64_t address, size_t bytes, struct opened_pages *ret)
 {
     uint64_t page = page_bytes(), first = address & ~(page - 1);

@@ -33,7 +33,8 @@ static uint64_t load(uint64_t address, uint32_t bytes)
     }
 }
 
-/* Linux gives a process the lower 47 bits on x86-64 and 48 on arm64, where the highest byte may be a tag. */
+/* Linux gives a process the lower 47 bits on x86-64 and 48 on arm64, where the highest byte may be
+ * a tag. */
 static bool can_be_pointer(uint64_t address)
 {
 #if defined(__aarch64__)

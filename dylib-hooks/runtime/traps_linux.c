@@ -50,7 +50,8 @@ static int membarrier(int command)
 
 bool sync_cores_prepare(void)
 {
-    /* SA_NODEFER: a thread that is preempted in the handler would count as one that blocks the signal. */
+    /* SA_NODEFER: a thread that is preempted in the handler would count as one that blocks the
+     * signal. */
     struct sigaction action = {.sa_sigaction = on_trap,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     if (is_prepared)

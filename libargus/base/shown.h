@@ -2,8 +2,8 @@
  *
  * Names of threads, files and functions come from other programs, and a trace can come from a
  * stranger. A terminal obeys control characters in them, and marks of writing direction (U+202E …)
- * make a line read as another one than it is. So all output of commands goes through this filter: to
- * the terminal, into files, and into questions, notes and errors. What it escapes is written as
+ * make a line read as another one than it is. So all output of commands goes through this filter:
+ * to the terminal, into files, and into questions, notes and errors. What it escapes is written as
  * \u001b, which is also JSON's way to write it, so a filtered JSON text has the same value; a byte
  * that is not UTF-8 is written as \xff.
  *

@@ -14,8 +14,8 @@ void utf8_repair(char *text, size_t length);
  * (shown.h). */
 void utf8_repair_name(char *text, size_t length);
 
-/* The bytes of the well-formed sequence at the beginning of `text`; 0: there is none. `length` is at
- * least 1. */
+/* The bytes of the well-formed sequence at the beginning of `text`; 0: there is none. `length` is
+ * at least 1. */
 size_t utf8_length(const char *text, size_t length);
 /* Whether all of `text` is the beginning of a longer sequence. `length` is at least 1. */
 bool utf8_is_begun(const char *text, size_t length);

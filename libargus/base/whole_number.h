@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* `value` without its fraction; 0 for negative numbers and NaN, UINT64_MAX for what is too large. */
+/* `value` without its fraction; 0 for negative numbers and NaN, UINT64_MAX for what is too large.
+ */
 static inline uint64_t whole_number(double value)
 {
     if (!(value > 0))

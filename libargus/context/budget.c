@@ -1,6 +1,7 @@
 /* A list of contexts says nothing of the time that it leaves out. So the whole time of a program's
- * threads is stated first, and divided: into what its contexts did themselves, into their waits, and
- * into what cannot be attributed to a function, with the reason. The parts add up to the whole. */
+ * threads is stated first, and divided: into what its contexts did themselves, into their waits,
+ * and into what cannot be attributed to a function, with the reason. The parts add up to the whole.
+ */
 #include "context/budget.h"
 
 #include <math.h>

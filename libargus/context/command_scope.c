@@ -1,5 +1,5 @@
-/* A trace holds the whole system, but a user who records a command asks why the command is slow. Its
- * time went to its own processes, and to those that were at work while its threads waited
+/* A trace holds the whole system, but a user who records a command asks why the command is slow.
+ * Its time went to its own processes, and to those that were at work while its threads waited
  * (argus_account()): a database that it asks, but not the desktop beside it.
  *
  * A process counts as a server if the command's threads waited for it for at least a hundredth of

@@ -8,8 +8,8 @@
  * A thread that a language runtime's scheduler has no task for waits for nobody: its tasks do, and
  * which of them is not in the trace (stack_beginnings.c). Nor is that time own work.
  *
- * Some locks are waited for in pieces: the waiter looks again after a time-out. If another thread ends
- * the last piece, all of them are one wait for that thread.
+ * Some locks are waited for in pieces: the waiter looks again after a time-out. If another thread
+ * ends the last piece, all of them are one wait for that thread.
  *
  * There is one exception: a wait for a child process that was not chosen for the analysis counts as
  * own time. The parent does nothing else meanwhile, and the child's contexts are not in the tree.

@@ -38,7 +38,8 @@ struct waits_thread {
  * order. */
 void waits_note(struct waits *waits, struct tree *tree, struct waits_place place,
                 const struct waits_stretch *stretch, struct waits_thread *thread);
-/* Sorts the tables: by node, the longest wait first. Returns the first error since the beginning. */
+/* Sorts the tables: by node, the longest wait first. Returns the first error since the beginning.
+ */
 struct argus_error *waits_finish(struct waits *waits);
 void waits_deinit(struct waits *waits);
 

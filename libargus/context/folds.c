@@ -1,18 +1,18 @@
-/* A function that is slow wherever it is called from has as many slow contexts as callers, each with
- * a small cost. So paths with the same functions from the culprit to the bottleneck are one entry.
- * The culprit is the bottleneck, and if that is the kernel, the function that called it or its C
- * library function. But a path with at least half of the cost of all of them stays alone, because
- * then its callers matter: many functions sleep by the same one. It does not if only the sum of all
- * is beyond chance. The cost of an entry is the sum over all functions of its paths, in which callers
- * that the paths share count once.
+/* A function that is slow wherever it is called from has as many slow contexts as callers, each
+ * with a small cost. So paths with the same functions from the culprit to the bottleneck are one
+ * entry. The culprit is the bottleneck, and if that is the kernel, the function that called it or
+ * its C library function. But a path with at least half of the cost of all of them stays alone,
+ * because then its callers matter: many functions sleep by the same one. It does not if only the
+ * sum of all is beyond chance. The cost of an entry is the sum over all functions of its paths, in
+ * which callers that the paths share count once.
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
  * chance. So up to four samples are never beyond it. Waits for disks are measured, not sampled, but
- * differ from run to run: their variance is that of the base (sleeps.c). All other times are measured,
- * too. But with a base, less than a thousandth of the run's time may be chance, because no two runs
- * are more alike. What is beyond chance only together with other functions is added after that
- * (spread.c). */
+ * differ from run to run: their variance is that of the base (sleeps.c). All other times are
+ * measured, too. But with a base, less than a thousandth of the run's time may be chance, because
+ * no two runs are more alike. What is beyond chance only together with other functions is added
+ * after that (spread.c). */
 #include <math.h>
 #include <stdlib.h>
 

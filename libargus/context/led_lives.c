@@ -1,6 +1,6 @@
-/* What ended the last long wait of a thread tells why it ended. Short waits and waits for disks come
- * after that: a server that was told to end still writes its files. The end of a child is no such
- * reason, although it sends a signal.
+/* What ended the last long wait of a thread tells why it ended. Short waits and waits for disks
+ * come after that: a server that was told to end still writes its files. The end of a child is no
+ * such reason, although it sends a signal.
  *
  * A thread that is killed, or whose process another thread ends, returns from its wait into the
  * kernel's exit. */
@@ -29,8 +29,8 @@ static bool is_minor(const struct argus_graph *graph, const struct argus_edge *e
            (edge && (edge->kind == ARGUS_EDGE_BLOCK || edge->kind == ARGUS_EDGE_WORK));
 }
 
-/* Whether the thread of `edge` told `thread` to end: by a signal, or as the worker of its process. A
- * main thread ends when its work is done, also if a worker handed that over last. */
+/* Whether the thread of `edge` told `thread` to end: by a signal, or as the worker of its process.
+ * A main thread ends when its work is done, also if a worker handed that over last. */
 static bool tells_to_end(const struct argus_graph *graph, const struct argus_edge *edge,
                          uint32_t thread)
 {

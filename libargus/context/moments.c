@@ -259,7 +259,8 @@ static void on_make_runnable(struct moments *moments, const struct argus_record 
     if (!thread->out_ns || thread->woken_ns)
         return;
     thread->woken_ns = moments->now_ns;
-    /* its last stack, if that is of this system call; else the stack of the wake-up follows, or none
+    /* its last stack, if that is of this system call; else the stack of the wake-up follows, or
+     * none
      */
     thread->waker = waker == ARGUS_NONE ? ARGUS_NONE : moments->threads[waker].call_node;
 }

@@ -54,8 +54,8 @@ double rank_value(const struct argus_context_node *node,
            (double)node->waited_ns[options->estimate][ARGUS_WAITED_SLEPT];
 }
 
-/* The cost of sleeps is not the difference of two sums, and that must be the cost. So either value is
- * raised. The paper's costs are means, which do not add up: there, the values are those of
+/* The cost of sleeps is not the difference of two sums, and that must be the cost. So either value
+ * is raised. The paper's costs are means, which do not add up: there, the values are those of
  * ARGUS_RANK_BLAME. */
 struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32_t node)
 {

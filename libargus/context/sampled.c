@@ -12,8 +12,9 @@
  * inferred times do not change, nor does the paper's own order, `--rank mean`. Pools without a
  * sample are left unchanged.
  *
- * A stretch also begins with a sample of a thread that was not in one, and ends with its last sample
- * before the thread ends or records are missing: a program that only computes has no other moments.
+ * A stretch also begins with a sample of a thread that was not in one, and ends with its last
+ * sample before the thread ends or records are missing: a program that only computes has no other
+ * moments.
  *
  * A thread may leave its CPU without a recorded stack, e.g. if it is preempted and there is no
  * --call-stacks. That time is no function's work. It stays with the function that continued, and

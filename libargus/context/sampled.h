@@ -42,8 +42,8 @@ struct sampled {
     bool no_memory;      /* sticky */
 };
 
-/* The thread begins a stretch: a system call has returned, a wait outside of any has ended, or there
- * is a sample of a thread that is in no stretch. */
+/* The thread begins a stretch: a system call has returned, a wait outside of any has ended, or
+ * there is a sample of a thread that is in no stretch. */
 void sampled_begin(struct sampled_stretch *stretch, uint32_t node, uint64_t time_ns);
 /* A moment of the thread. Unless it is a sample, it ends the stretch. */
 void sampled_moment(struct sampled *sampled, struct tree *tree, struct sampled_stretch *stretch,

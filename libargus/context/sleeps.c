@@ -3,9 +3,9 @@
  * is sometimes woken early, by a signal or the end of the program, so the means of a few sleeps
  * differ by chance. Only the part beyond twice the standard error of that difference counts.
  *
- * A wait that timed out is compared in the same way: a worker that waits for work again and again is
- * not slow, but a request whose reply has become a time-out is. If in the base all waits there were
- * ended by other threads, their mean is what was to be expected.
+ * A wait that timed out is compared in the same way: a worker that waits for work again and again
+ * is not slow, but a request whose reply has become a time-out is. If in the base all waits there
+ * were ended by other threads, their mean is what was to be expected.
  *
  * A background thread waits for as long as its process is needed. If the process lives longer, the
  * thread waits longer, and more of its waits time out. So if other threads ended the lives of all

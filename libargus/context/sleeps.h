@@ -26,7 +26,8 @@ struct sleeps {
 
 /* A wait of a `kind` (enum argus_waited); waits for a CPU are left out. */
 void sleeps_note(struct sleeps *sleeps, uint32_t node, int kind, uint64_t slept_ns);
-/* A thread, which lives for `lived_ns` from now on, waits at `node` for the first time. The node is known to sleeps_note(). */
+/* A thread, which lives for `lived_ns` from now on, waits at `node` for the first time. The node is
+ * known to sleeps_note(). */
 void sleeps_add_life(struct sleeps *sleeps, uint32_t node, uint64_t lived_ns, bool is_led);
 /* Waits that timed out turn out to be pieces of one that another thread ended. */
 void sleeps_join(struct sleeps *sleeps, uint32_t node, const struct wait_pieces *pieces);
@@ -45,8 +46,8 @@ struct sleeper {
  * timed out was too long. */
 double sleeps_excess(struct sleeper now, struct sleeper base);
 
-/* How long the threads that waited at the node are expected to wait for something if they did so for
- * `waited_ns` in the base. If other threads ended all these lives, longer lives wait longer. */
+/* How long the threads that waited at the node are expected to wait for something if they did so
+ * for `waited_ns` in the base. If other threads ended all these lives, longer lives wait longer. */
 double sleeps_expected(struct sleeper now, struct sleeper base, double waited_ns);
 
 /* The variance of the difference of both sides' waits for devices, in ns * ns, if single waits vary

@@ -3,9 +3,9 @@
  * only their sum is not. So the deepest function is an entry whose callees together became slower
  * beyond chance, with the CPU time of all of them that are in no certain entry.
  *
- * The base's callees that the trace lacks count, too: which of many callees a sample hits is chance,
- * and differs from run to run. A machine that is slower everywhere makes no entry: the callees must
- * have become slower by at least half. */
+ * The base's callees that the trace lacks count, too: which of many callees a sample hits is
+ * chance, and differs from run to run. A machine that is slower everywhere makes no entry: the
+ * callees must have become slower by at least half. */
 #include "context/spread.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ static void add_here(struct spread *spread)
     }
 }
 
-/* Each node of the base counts for its equivalent, or for that of its nearest caller that has one. */
+/* Each node of the base counts for its equivalent, or for that of its nearest caller that has one.
+ */
 static bool subtract_base(struct spread *spread)
 {
     const struct argus_context_node *nodes;

@@ -4,8 +4,8 @@
 
 #include "context/contexts_data.h"
 
-/* In standard deviations. More than for other entries, because the entry is the one with the highest
- * cost of many functions and their callers. */
+/* In standard deviations. More than for other entries, because the entry is the one with the
+ * highest cost of many functions and their callers. */
 #define SPREAD_CHANCE 3.0
 
 struct spread_options {
@@ -14,8 +14,8 @@ struct spread_options {
     double least_ns;        /* a lower cost is no entry */
 };
 
-/* Adds such entries at the end of the ranking's paths, and removes the paths by chance that are part
- * of them. Only with a base. */
+/* Adds such entries at the end of the ranking's paths, and removes the paths by chance that are
+ * part of them. Only with a base. */
 struct argus_error *spread_add(const struct argus_contexts *contexts,
                                const struct argus_contexts *base,
                                const struct spread_options *options, struct argus_ranking *ranking);

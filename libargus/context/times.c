@@ -1,5 +1,5 @@
-/* Own time is the inferred total minus that of the children, plus what CPU samples moved here. It is
- * never negative: the children's instances lie inside those of the parent, and samples only
+/* Own time is the inferred total minus that of the children, plus what CPU samples moved here. It
+ * is never negative: the children's instances lie inside those of the parent, and samples only
  * distribute time that the inference gave to the function that continued. Totals are the sums of
  * own times, so that samples are in both.
  *

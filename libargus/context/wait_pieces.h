@@ -1,5 +1,5 @@
-/* Waits of a thread that timed out, one after the other, for a lock and at the same place: pieces of
- * one wait, if another thread ends the last of them. */
+/* Waits of a thread that timed out, one after the other, for a lock and at the same place: pieces
+ * of one wait, if another thread ends the last of them. */
 #ifndef ARGUS_CONTEXT_WAIT_PIECES_H
 #define ARGUS_CONTEXT_WAIT_PIECES_H
 

@@ -30,8 +30,8 @@ static double expected_of(const struct argus_contexts_report *report, uint32_t n
                            (struct sleeper){&others[other], there, other, estimate}, waited_ns);
 }
 
-/* The time of the same pair that is to be expected from the base: a worker whose life another thread
- * ends waits for as long as its process is needed (sleeps.c). */
+/* The time of the same pair that is to be expected from the base: a worker whose life another
+ * thread ends waits for as long as its process is needed (sleeps.c). */
 static double expected_ns(const struct argus_contexts_report *report, uint32_t node, uint32_t waker)
 {
     const struct argus_context_waker *rows;

@@ -7,8 +7,8 @@
 #define WAKERS_SHOWN  3 /* rows of a program, in text */
 #define WAKER_CALLERS 3 /* functions of each context, in text */
 
-/* Waits that are alike in what a line shows: WAKER_CALLERS functions of the waiter, and of the context
- * that ended them. */
+/* Waits that are alike in what a line shows: WAKER_CALLERS functions of the waiter, and of the
+ * context that ended them. */
 struct waker_row {
     double ns;            /* with a base, minus that of the same pair there */
     uint64_t count;       /* waits */

@@ -1,5 +1,5 @@
-/* "myprog: +3.0 s in all threads (wall +3.0 s, threads +0) = +0.1 s own work (+0.1 s on a CPU) + ...": a line for each program,
- * whose parts add up. */
+/* "myprog: +3.0 s in all threads (wall +3.0 s, threads +0) = +0.1 s own work (+0.1 s on a CPU) +
+ * ...": a line for each program, whose parts add up. */
 #include <math.h>
 #include <stdio.h>
 

@@ -73,8 +73,8 @@ static void add_profiles(json_t *profiles, const struct argus_contexts_report *r
     json_add(profiles, profile_json(report, program, ", faster than in the base", -1));
 }
 
-/* The profile with the most time, which speedscope shows at first. With a base, every second one is of
- * what is faster, and is not shown at first. */
+/* The profile with the most time, which speedscope shows at first. With a base, every second one is
+ * of what is faster, and is not shown at first. */
 static json_int_t most_time(const json_t *profiles, size_t step)
 {
     json_int_t most = -1;

@@ -48,7 +48,8 @@ static void give(struct diagnoser *d, struct argus_diagnosis *ret)
     ret->asked = ask_list_take(&d->questions, &ret->asked_count);
 }
 
-/* A lack of memory explains waits and work alike: both are the kernel's, on behalf of the thread. */
+/* A lack of memory explains waits and work alike: both are the kernel's, on behalf of the thread.
+ */
 static struct argus_error *explain_memory(struct diagnoser *d, bool *ret_done)
 {
     struct window whole = {d->hang.start_ns, d->hang.end_ns};

@@ -157,28 +157,30 @@ struct argus_error *diagnoser_note_untouched_flags(struct diagnoser *d, uint32_t
 /* --- forgotten_flag.c --- */
 
 struct watched_flag;
-/* The last write of a flag that the thread of the loop `vertex` read before, and that the loop reads
- * as far as the records tell: an edge; ARGUS_NONE: none. `awaited`: of this loop. */
+/* The last write of a flag that the thread of the loop `vertex` read before, and that the loop
+ * reads as far as the records tell: an edge; ARGUS_NONE: none. `awaited`: of this loop. */
 uint32_t find_former_write(const struct view *view, uint32_t vertex, struct window part,
                            const struct watched_flag *awaited);
 /* Explains a loop whose flag no thread wrote, by the thread that wrote it the last time: the edge
- * `write`, from that thread, or to it if the loop's thread had handed the flag over (turned_flag.h). */
+ * `write`, from that thread, or to it if the loop's thread had handed the flag over
+ * (turned_flag.h). */
 struct argus_error *diagnoser_explain_no_write(struct diagnoser *d, uint32_t vertex,
                                                struct window part, uint32_t write);
-/* Puts the last write of a flag and its thread into `ret`, as the cause of a loop; takes no memory but
- * for ret->name and ret->write.place, which the caller must free. */
+/* Puts the last write of a flag and its thread into `ret`, as the cause of a loop; takes no memory
+ * but for ret->name and ret->write.place, which the caller must free. */
 struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint32_t edge,
                                       struct window part, const struct watched_flag *awaited,
                                       struct argus_reason *ret);
 
 /* --- code_loop.c --- */
 
-/* Reads from the program's code which variables end the loop of `vertex` in `part`; none, where it does not tell. Errors: memory. */
+/* Reads from the program's code which variables end the loop of `vertex` in `part`; none, where it
+ * does not tell. Errors: memory. */
 struct argus_error *read_code_loop(struct diagnoser *d, uint32_t vertex, struct window part,
                                    struct argus_code_loop *ret);
 void code_loop_free(struct argus_code_loop *loop);
-/* The clause that tells what ends the loop: from its code, with or without a command that watches the
- * variable; or that this is not known. */
+/* The clause that tells what ends the loop: from its code, with or without a command that watches
+ * the variable; or that this is not known. */
 enum argus_reason_kind code_loop_reason(const struct argus_code_loop *loop);
 /* "did_reconfigure"; "settings+0x4060" where there are no symbols. Returns `buffer`. */
 const char *loop_variable_name(const struct argus_loop_variable *variable, char *buffer,
@@ -190,7 +192,8 @@ const char *loop_variable_name(const struct argus_loop_variable *variable, char 
  * thread, or it explains nothing, blames the loop. */
 struct argus_error *diagnoser_explain_by_code(struct diagnoser *d, uint32_t vertex,
                                               struct window part);
-/* The first half of it: `*ret_taken` if that thread explains the loop; then takes what `loop` owns. */
+/* The first half of it: `*ret_taken` if that thread explains the loop; then takes what `loop` owns.
+ */
 struct argus_error *diagnoser_try_setter(struct diagnoser *d, uint32_t vertex, struct window part,
                                          struct argus_code_loop *loop, bool *ret_taken);
 
@@ -312,8 +315,8 @@ struct argus_error *diagnoser_explain_hold(struct diagnoser *d, struct walk_posi
                                            const struct answer_hold *hold);
 /* The part of the wait of `vertex` that is in `window`. */
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window);
-/* Blames a wait that is itself the root cause. `thread`: the one of which `because` tells; ARGUS_NONE:
- * of none. */
+/* Blames a wait that is itself the root cause. `thread`: the one of which `because` tells;
+ * ARGUS_NONE: of none. */
 struct argus_error *diagnoser_blame_waiting(struct diagnoser *d, uint32_t vertex,
                                             struct window part, enum argus_reason_kind because,
                                             uint32_t thread);

@@ -288,8 +288,8 @@ static uint64_t slept_ns(const struct view *view, uint32_t thread, uint64_t star
     return sum_ns;
 }
 
-/* Whether the thread sleeps for most of the time, itself or by a child process. False if the steps do
- * not suffice. */
+/* Whether the thread sleeps for most of the time, itself or by a child process. False if the steps
+ * do not suffice. */
 static bool is_paced(const struct view *view, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
                      uint64_t *steps)
 {
@@ -307,7 +307,8 @@ static bool is_paced(const struct view *view, uint32_t thread, uint64_t from_ns,
     return sum_ns * 2 >= to_ns - from_ns;
 }
 
-/* Whether a process was seen to create or remove the lock file, shortly before or after the tries. */
+/* Whether a process was seen to create or remove the lock file, shortly before or after the tries.
+ */
 static bool has_owner(const struct view *view, const struct lock_tries *tries, uint64_t *steps)
 {
     const struct argus_file_lock *locks;

@@ -31,8 +31,8 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
 
 /* The next stretch, from `from_ns` on, in which `thread` tried to get one lock again and again:
  * from the first try until the thread got it, or the last try. False: there is none. Leaves
- * `holder` alone. `*steps` bounds the work of all calls that share it: without steps, tries with long
- * pauses are not found. */
+ * `holder` alone. `*steps` bounds the work of all calls that share it: without steps, tries with
+ * long pauses are not found. */
 bool lock_tries_find_run(const struct view *view, uint32_t thread, uint64_t from_ns,
                          uint64_t *steps, struct lock_tries *ret);
 

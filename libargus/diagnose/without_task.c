@@ -1,7 +1,8 @@
-/* Tasks of some runtimes (Go's goroutines) that wait have no thread. The threads that ran them look for other tasks, and
- * wait on the scheduler's own stack when there are none; one of them waits for the next timer or input of any
- * task. They wake each other, but none of them waits for another one. So a walk that ends among them explains
- * nothing, while one that leads to another process, or to a thread that works, may be right. */
+/* Tasks of some runtimes (Go's goroutines) that wait have no thread. The threads that ran them look
+ * for other tasks, and wait on the scheduler's own stack when there are none; one of them waits for
+ * the next timer or input of any task. They wake each other, but none of them waits for another
+ * one. So a walk that ends among them explains nothing, while one that leads to another process, or
+ * to a thread that works, may be right. */
 #include "diagnose/without_task.h"
 
 #include "diagnose/reasons.h"
@@ -75,7 +76,8 @@ static bool is_told_by_threads(const struct diagnoser *d, const struct argus_cul
            (v->thread != d->hang.thread && !waits_without_task(d, culprit->vertex));
 }
 
-/* How long the thread waited at `vertex`, within the hang; also between the turns of a yield run. */
+/* How long the thread waited at `vertex`, within the hang; also between the turns of a yield run.
+ */
 static uint64_t wait_ns_of(const struct diagnoser *d, uint32_t vertex)
 {
     const struct argus_vertex *v = &d->view.vertices[vertex];
@@ -99,8 +101,8 @@ static uint64_t without_task_ns(const struct diagnoser *d, uint32_t thread)
     return ns;
 }
 
-/* Whether no thread of the hung one's process ran or waited for a task. What the records do not show counts as a
- * task. */
+/* Whether no thread of the hung one's process ran or waited for a task. What the records do not
+ * show counts as a task. */
 static bool has_process_no_task(const struct diagnoser *d)
 {
     uint32_t process = d->view.threads[d->hang.thread].process;

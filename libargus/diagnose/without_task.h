@@ -4,8 +4,8 @@
 
 #include "diagnose/diagnoser.h"
 
-/* Whether the hung thread waited on a scheduler's stack (graph/stack_beginnings.h): without a task, or for the one that
- * only it may run. */
+/* Whether the hung thread waited on a scheduler's stack (graph/stack_beginnings.h): without a task,
+ * or for the one that only it may run. */
 bool hang_is_in_scheduler(const struct diagnoser *d);
 
 /* What the answer of a question depends on. */
@@ -14,12 +14,12 @@ struct task_asker {
     struct argus_asker user;
 };
 
-/* Asks `asker->user`, except about waits without a task: nobody can answer what a scheduler's threads normally look
- * like, so these take the default. Borrows `asker`. */
+/* Asks `asker->user`, except about waits without a task: nobody can answer what a scheduler's
+ * threads normally look like, so these take the default. Borrows `asker`. */
 struct argus_asker without_task_asker(struct task_asker *asker);
 
-/* If all that was found is waits of the hung thread and of others without tasks in its process, takes it back and says
- * that the records do not show what its tasks waited for. */
+/* If all that was found is waits of the hung thread and of others without tasks in its process,
+ * takes it back and says that the records do not show what its tasks waited for. */
 struct argus_error *without_task_review(struct diagnoser *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* The "processed" format of the Firefox Profiler (docs-developer/processed-profile-format.md of
  * github.com/firefox-devtools/profiler; the members are those of version 46, which newer ones
  * upgrade): for each thread its CPU samples with their call stacks and CPU time, and as markers its
- * waits and hangs. Times are ms from the beginning of the trace. A thread has tables of its own, with
- * only the frames that it needs. */
+ * waits and hangs. Times are ms from the beginning of the trace. A thread has tables of its own,
+ * with only the frames that it needs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

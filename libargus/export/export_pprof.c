@@ -1,5 +1,5 @@
-/* pprof's format: one gzip-packed message Profile of github.com/google/pprof/proto/profile.proto. Parts
- * of a message may be written one after the other, so each sample, location and function is
+/* pprof's format: one gzip-packed message Profile of github.com/google/pprof/proto/profile.proto.
+ * Parts of a message may be written one after the other, so each sample, location and function is
  * written as soon as it is complete.
  *
  * Values of a sample: CPU samples, time on a CPU, time in waits. Labels: process, thread, and their

@@ -1,5 +1,5 @@
-/* One trace as an SQLite database: a table for each row of rows.def. SQLite writes into a file of its
- * own, which has no name any more while it is filled, and is then copied to the sink. */
+/* One trace as an SQLite database: a table for each row of rows.def. SQLite writes into a file of
+ * its own, which has no name any more while it is filled, and is then copied to the sink. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>

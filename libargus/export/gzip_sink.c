@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* zlib: 15 bits of window, and 16 for a gzip header, which has neither name nor time: the same input
- * gives the same file. */
+/* zlib: 15 bits of window, and 16 for a gzip header, which has neither name nor time: the same
+ * input gives the same file. */
 enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 15 };
 
 static bool deflate_pieces(struct gzip_sink *packed, int flush)

@@ -1,5 +1,5 @@
-/* Each hang as a slice on a track of its own, named by the first sentence of its diagnosis; below it
- * what the frozen thread waited for, moment by moment; and a track for each root cause. */
+/* Each hang as a slice on a track of its own, named by the first sentence of its diagnosis; below
+ * it what the frozen thread waited for, moment by moment; and a track for each root cause. */
 #include <stdio.h>
 #include <string.h>
 

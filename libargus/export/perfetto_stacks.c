@@ -66,7 +66,8 @@ static uint32_t add_function(struct perfetto *out, struct added *added, uint32_t
     return number;
 }
 
-/* The number of a file's mapping. Its address is left out: a file is one mapping in all processes. */
+/* The number of a file's mapping. Its address is left out: a file is one mapping in all processes.
+ */
 static uint32_t add_image(struct perfetto *out, struct added *added, uint32_t name)
 {
     bool is_new;

@@ -1,7 +1,7 @@
 /* The tracks of threads: segments and waits as slices, and edges as flows.
  *
- * A flow begins and ends at an event. Where an edge begins or ends inside a segment, that event is an
- * instant of its own, named after the edge; where it ends at a segment's beginning, it is the
+ * A flow begins and ends at an event. Where an edge begins or ends inside a segment, that event is
+ * an instant of its own, named after the edge; where it ends at a segment's beginning, it is the
  * segment. */
 #include <stdio.h>
 #include <string.h>

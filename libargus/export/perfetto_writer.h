@@ -1,8 +1,8 @@
 /* Perfetto's native format: the parts of its writer.
  *
  * A file is a sequence of packets (perfetto_out.proto), and each is written as soon as it is
- * complete, so memory does not grow with the file. All times are those of the trace's clock, which is
- * given as Perfetto's boot-time clock; a clock snapshot says which time of day that is.
+ * complete, so memory does not grow with the file. All times are those of the trace's clock, which
+ * is given as Perfetto's boot-time clock; a clock snapshot says which time of day that is.
  */
 #ifndef ARGUS_EXPORT_PERFETTO_WRITER_H
 #define ARGUS_EXPORT_PERFETTO_WRITER_H

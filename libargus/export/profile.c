@@ -97,8 +97,8 @@ static uint64_t stack_id(uint32_t process, uint32_t user, uint32_t kernel, uint6
            extra * 0xc2b2ae3d27d4eb4fu;
 }
 
-/* The node of a kernel stack above a user stack; `leaf`: a frame that stands for what has no code, or
- * NULL. */
+/* The node of a kernel stack above a user stack; `leaf`: a frame that stands for what has no code,
+ * or NULL. */
 static uint32_t node_of_stacks(struct profile *profile, uint32_t process, uint64_t time_ns,
                                uint32_t kernel, uint32_t user, uint64_t pc, const char *leaf)
 {

@@ -1,5 +1,5 @@
-/* Call stacks and what they cost, for the formats of profilers: CPU samples, and waits with the stack in
- * which they began. Stacks are a tree of frames; names are interned. */
+/* Call stacks and what they cost, for the formats of profilers: CPU samples, and waits with the
+ * stack in which they began. Stacks are a tree of frames; names are interned. */
 #ifndef ARGUS_EXPORT_PROFILE_H
 #define ARGUS_EXPORT_PROFILE_H
 
@@ -19,7 +19,8 @@ struct profile_node {
     uint32_t parent, frame;
 };
 
-/* What a thread did in one stack: a CPU sample, a wait, or the CPU time of a vertex without samples. */
+/* What a thread did in one stack: a CPU sample, a wait, or the CPU time of a vertex without
+ * samples. */
 struct profile_item {
     uint64_t time_ns;
     uint64_t cpu_ns;  /* the share of a sample in the CPU time of its vertex */

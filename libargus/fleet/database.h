@@ -1,8 +1,8 @@
-/* The hang database: an SQLite file with one row for each hang (fleet_columns.def), how its time was
- * spent, and the files that were added.
+/* The hang database: an SQLite file with one row for each hang (fleet_columns.def), how its time
+ * was spent, and the files that were added.
  *
- * Several commands may read it while one adds. An object belongs to one thread, and must not be used
- * after fork(). */
+ * Several commands may read it while one adds. An object belongs to one thread, and must not be
+ * used after fork(). */
 #ifndef ARGUS_FLEET_DATABASE_H
 #define ARGUS_FLEET_DATABASE_H
 
@@ -28,8 +28,8 @@ size_t fleet_columns(const struct fleet_column **ret);
 struct fleet_database;
 
 /* Opens the database. `create`: makes the file, for the user alone, if there is none; otherwise a
- * missing file is ARGUS_ERROR_NOT_FOUND, and a file in a folder that cannot be written is read as it
- * is. Another SQLite file is an error. */
+ * missing file is ARGUS_ERROR_NOT_FOUND, and a file in a folder that cannot be written is read as
+ * it is. Another SQLite file is an error. */
 struct argus_error *fleet_database_open(const char *path, bool create, struct fleet_database **ret);
 void fleet_database_close(struct fleet_database *database); /* NULL is allowed */
 

@@ -1,4 +1,5 @@
-/* The path of a diagnosis and the time of its hang, without anything that changes from run to run. */
+/* The path of a diagnosis and the time of its hang, without anything that changes from run to run.
+ */
 #ifndef ARGUS_FLEET_PATH_H
 #define ARGUS_FLEET_PATH_H
 
@@ -12,8 +13,8 @@
 void fleet_path_programs(const struct view *view, const struct argus_diagnosis *diagnosis,
                          char *buffer, size_t bytes);
 
-/* "futex, read": the kinds of the waits on the path that lasted for at least a tenth of the hang, in
- * the order of the path, each once. */
+/* "futex, read": the kinds of the waits on the path that lasted for at least a tenth of the hang,
+ * in the order of the path, each once. */
 void fleet_path_waits(const struct view *view, const struct argus_diagnosis *diagnosis,
                       char *buffer, size_t bytes);
 

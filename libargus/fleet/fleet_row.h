@@ -1,11 +1,11 @@
 /* A hang as a row: what a fleet's database keeps of it.
  *
  * The row is a JSON object with the members of fleet_columns.def, and `shares`, an array of
- * {"reason", "ns"} that says how the whole time of the hang was spent: "running", "no cpu", the kind
- * of a wait, "unknown".
+ * {"reason", "ns"} that says how the whole time of the hang was spent: "running", "no cpu", the
+ * kind of a wait, "unknown".
  *
- * The signature tells hangs of one kind from others across machines, builds and runs. It is the hash
- * of these parts, in which there is no address, no ID and no time:
+ * The signature tells hangs of one kind from others across machines, builds and runs. It is the
+ * hash of these parts, in which there is no address, no ID and no time:
  *   - the type of the hang, the program and its thread;
  *   - program and function of the root cause, and what it did (the culprit's type);
  *   - the programs on the path from the one to the other;

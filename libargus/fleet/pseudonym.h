@@ -12,7 +12,8 @@ enum { PSEUDONYM_DIGITS = 12 };
 const char *pseudonym(const char *salt, const char *kind, const char *text, size_t length,
                       char *buffer, size_t bytes);
 
-/* Whether the first `length` bytes of the text have the form that pseudonym() gives it for this kind. */
+/* Whether the first `length` bytes of the text have the form that pseudonym() gives it for this
+ * kind. */
 bool is_pseudonym(const char *text, size_t length, const char *kind);
 
 #endif

@@ -28,7 +28,8 @@ static const struct beginning {
     {"__GI___clone3", .has_caller = false},
     {"_dl_start", .has_caller = true},
     {"_dl_start_user", .has_caller = false},
-    /* Go's goroutines, its scheduler's own stacks, and its threads (runtime/stubs.go, runtime/traceback.go: topofstack()) */
+    /* Go's goroutines, its scheduler's own stacks, and its threads (runtime/stubs.go,
+       runtime/traceback.go: topofstack()) */
     {"runtime.goexit", .has_caller = false},
     {"runtime.mcall", .schedules = true},
     {"runtime.mstart", .has_caller = true, .schedules = true},

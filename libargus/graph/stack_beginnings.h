@@ -13,7 +13,8 @@ bool stack_begins_in(const char *function);
  * a task. The tasks that wait (Go's goroutines) have no thread. NULL: false. */
 bool stack_schedules_in(const char *function);
 
-/* Whether a scheduler's thread waits in `function` for a task of its own, which runs on no other thread. NULL: false. */
+/* Whether a scheduler's thread waits in `function` for a task of its own, which runs on no other
+ * thread. NULL: false. */
 bool stack_keeps_task(const char *function);
 
 /* Whether the outermost frame of `stack` is in such a function and has no caller. */

@@ -1,5 +1,5 @@
-/* What is frozen, if nobody says which process: windows that do not answer, and main threads that have
- * not moved for a while, though another thread should have ended their wait.
+/* What is frozen, if nobody says which process: windows that do not answer, and main threads that
+ * have not moved for a while, though another thread should have ended their wait.
  *
  * Most threads of a system wait for something all the time, so only waits count that have no good
  * reason to be long: for a lock, for an answer to a request that nobody has read, in the kernel. */
@@ -46,8 +46,9 @@ static const uint8_t ranks[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_PAGE] = 70,      [ARGUS_LIVE_USERFAULT] = 70,
 };
 
-/* For data or room: only if something is unread at the other end. A stopped program without a window is
- * most likely a job that a person stopped at a terminal (Ctrl+Z), or has under a debugger. */
+/* For data or room: only if something is unread at the other end. A stopped program without a
+ * window is most likely a job that a person stopped at a terminal (Ctrl+Z), or has under a
+ * debugger. */
 static uint32_t rank_of_wait(const struct argus_live_wait *wait, bool has_window)
 {
     if (!has_window && (wait->kind == ARGUS_LIVE_STOPPED || wait->kind == ARGUS_LIVE_TRACED))
@@ -85,8 +86,8 @@ static uint32_t title_of(struct argus_live *live, const struct x11_window *windo
     return live_text(live, title);
 }
 
-/* A program in a container, or on another machine (ssh -X), tells the ID that it has there. Here, that
- * may be another process, which then has no connection to a display. */
+/* A program in a container, or on another machine (ssh -X), tells the ID that it has there. Here,
+ * that may be another process, which then has no connection to a display. */
 static uint32_t owner_of(struct argus_live *live, const struct x11_window *window)
 {
     uint32_t process = window->pid ? live_process(live, window->pid) : ARGUS_LIVE_NONE;

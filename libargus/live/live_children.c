@@ -1,7 +1,7 @@
-/* A poll of which all descriptors lead to processes that the poller has started: it reads the output of its
- * child, as shells, build tools and the subprocess functions of all languages do. It is no event loop,
- * though it looks like one. One descriptor that leads elsewhere (a display, a terminal, a listening
- * socket) makes the set an ordinary one. */
+/* A poll of which all descriptors lead to processes that the poller has started: it reads the
+ * output of its child, as shells, build tools and the subprocess functions of all languages do. It
+ * is no event loop, though it looks like one. One descriptor that leads elsewhere (a display, a
+ * terminal, a listening socket) makes the set an ordinary one. */
 #include <string.h>
 
 #include "live/live_set.h"

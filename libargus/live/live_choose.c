@@ -1,8 +1,8 @@
 /* Which of the threads that could end a wait has to act.
  *
  * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
- * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is only
- * one such: it is likely, not certain. If all have nothing to do, the main thread of the only
+ * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is
+ * only one such: it is likely, not certain. If all have nothing to do, the main thread of the only
  * process stands for them: the walk ends there, and says so. */
 #include "live/live_wait.h"
 
@@ -24,7 +24,8 @@ static bool uses(struct argus_live *live, const struct argus_live_wait *waits,
     return socket && socket->peer == waits->object;
 }
 
-/* Whether it waits for data that only the waiter's own process can send, or for a thread that does. */
+/* Whether it waits for data that only the waiter's own process can send, or for a thread that does.
+ */
 static bool leads_back(struct argus_live *live, uint32_t waiter, uint32_t thread,
                        const struct argus_live_wait *wait)
 {

@@ -56,9 +56,10 @@ static void parse_call(const char *text, struct argus_live_thread *thread)
     }
 }
 
-/* A call with a time-out that a signal or a debugger interrupted goes on as restart_syscall(), with the old
- * arguments: the kernel's function tells which call it was. Only poll(), futex() and sleeps are restarted
- * so (restart_block in the kernel); that of a sleep has no name of its own in wchan. */
+/* A call with a time-out that a signal or a debugger interrupted goes on as restart_syscall(), with
+ * the old arguments: the kernel's function tells which call it was. Only poll(), futex() and sleeps
+ * are restarted so (restart_block in the kernel); that of a sleep has no name of its own in wchan.
+ */
 static void see_through_restart(struct argus_live_thread *thread)
 {
     static const struct {

@@ -84,8 +84,8 @@ bool live_is_still_there(const struct argus_live *live, uint32_t thread);
 /* Nanoseconds on a CPU, and in which it wanted one, since the thread began. 0: unknown. */
 void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret_ran,
                    uint64_t *ret_wanted);
-/* A thread that ran when it was read, but waits most of the time (with a short time-out, say): reads
- * it again until it waits. */
+/* A thread that ran when it was read, but waits most of the time (with a short time-out, say):
+ * reads it again until it waits. */
 void live_settle(struct argus_live *live, uint32_t thread);
 /* The ID of its parent process, without reading its threads; 0: none. */
 uint32_t live_parent_of(struct argus_live *live, uint32_t process);
@@ -125,8 +125,8 @@ bool live_maps(uint32_t pid, const struct live_memory_id *id);
 
 /* --- live_reach.c --- */
 
-/* Whether a reader of this file of the process may wait without end: its file system is another machine's,
- * or its server does not take requests. */
+/* Whether a reader of this file of the process may wait without end: its file system is another
+ * machine's, or its server does not take requests. */
 bool live_device_may_hang(struct argus_live *live, uint32_t pid, unsigned major, unsigned minor,
                           const char *path);
 
@@ -138,14 +138,14 @@ enum live_presence { LIVE_ABSENT, LIVE_PRESENT, LIVE_NOT_KNOWN };
 bool live_has_own_ids(uint32_t pid);
 /* What a thread of the process calls itself: its ID in its own PID namespace. */
 uint32_t live_own_id(uint32_t pid, uint32_t tid);
-/* Looks now for the thread of a process whose ID in the process's own PID namespace is `own_id`, and sets
- * its ID in argus's if it is there. NOT_KNOWN: not all IDs could be read. */
+/* Looks now for the thread of a process whose ID in the process's own PID namespace is `own_id`,
+ * and sets its ID in argus's if it is there. NOT_KNOWN: not all IDs could be read. */
 enum live_presence live_find_own_id(uint32_t pid, uint32_t own_id, uint32_t *ret_tid);
 /* That thread; ARGUS_LIVE_NONE: it is not there, or not known. */
 uint32_t live_thread_of_own_id(struct argus_live *live, uint32_t process, uint32_t own_id);
 
-/* Whether the same path leads both processes to the same file: they are in one mount namespace, in which `pid`'s root
- * folder is that of argus or of the namespace. False if that is not known. */
+/* Whether the same path leads both processes to the same file: they are in one mount namespace, in
+ * which `pid`'s root folder is that of argus or of the namespace. False if that is not known. */
 bool live_has_same_paths(uint32_t pid, uint32_t other);
 
 /* --- live_freezer.c --- */
@@ -174,7 +174,8 @@ uint64_t live_path_key(const char *path);
 const struct live_socket *live_socket(struct argus_live *live, uint64_t inode);
 /* Whether a TCP socket listens at the port. */
 bool live_port_listens(struct argus_live *live, uint16_t port);
-/* Whether the process of this socket has accepted the connection, so that it is the server of it. */
+/* Whether the process of this socket has accepted the connection, so that it is the server of it.
+ */
 bool live_is_accepted(struct argus_live *live, const struct live_socket *socket);
 /* "127.0.0.1:80", the address to which a TCP or UDP socket is connected; string; 0: to none. */
 uint32_t live_remote_address(struct argus_live *live, const struct live_socket *socket);

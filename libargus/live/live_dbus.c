@@ -1,11 +1,12 @@
 /* Who has to answer a D-Bus method call. Between caller and service is the daemon, which waits for
  * nobody, so the connection alone leads nowhere.
  *
- * That the thread waits for an answer, its stack tells. To whom it sent the call, the daemon knows, but
- * does not say. So the names of all connections, which the daemon does tell, are searched in the
- * thread's memory: the caller's functions have the destination as an argument, in their frames or in an
- * object to which these point. Of several owners, the one counts whose connection has unread messages,
- * or else the only one that is not idle. What is found this way is likely, not certain. */
+ * That the thread waits for an answer, its stack tells. To whom it sent the call, the daemon knows,
+ * but does not say. So the names of all connections, which the daemon does tell, are searched in
+ * the thread's memory: the caller's functions have the destination as an argument, in their frames
+ * or in an object to which these point. Of several owners, the one counts whose connection has
+ * unread messages, or else the only one that is not idle. What is found this way is likely, not
+ * certain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,8 @@ static bool is_of_program(struct argus_live *live, uint32_t pid, uint64_t addres
            strcmp(strtab_get(live->texts, mapping->path), program) == 0;
 }
 
-/* Only the libraries' own functions are between such a function and the wait: a call that runs an event loop
- * may have called the program again, which then waits for something else. */
+/* Only the libraries' own functions are between such a function and the wait: a call that runs an
+ * event loop may have called the program again, which then waits for something else. */
 static bool waits_for_answer(struct argus_live *live, uint32_t thread)
 {
     uint64_t addresses[LIVE_STACK_FRAMES];
@@ -162,7 +163,8 @@ static void search_stack(struct search *search, uint64_t sp)
 /* --- connections --- */
 
 /* How the sockets of daemons are called: /run/user/1000/bus, …/at-spi/bus_0, /tmp/dbus-Ds8eCVcdGF,
- * /run/dbus/system_bus_socket. What else has "bus" in its name is no daemon, and gets no question. */
+ * /run/dbus/system_bus_socket. What else has "bus" in its name is no daemon, and gets no question.
+ */
 static bool is_bus_path(const char *path)
 {
     static const char *const beginnings[] = {"bus_", "dbus-", "system_bus_socket",

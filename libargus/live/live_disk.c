@@ -1,5 +1,5 @@
-/* Disks: which one a thread waits for, how many requests it works on, and, if it is a file of another file
- * system (a loop device), who serves that. sysfs tells (Documentation/block/stat.rst,
+/* Disks: which one a thread waits for, how many requests it works on, and, if it is a file of
+ * another file system (a loop device), who serves that. sysfs tells (Documentation/block/stat.rst,
  * Documentation/ABI/stable/sysfs-block). */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@ static bool read_line(const char *folder, const char *name, char *ret, size_t by
     return true;
 }
 
-/* The folder of the mount's disk. Some file systems (btrfs) have a number of their own instead of the
- * disk's; then the source is the disk. */
+/* The folder of the mount's disk. Some file systems (btrfs) have a number of their own instead of
+ * the disk's; then the source is the disk. */
 static bool find_disk(const struct live_mount *mount, char ret[PATH_BYTES])
 {
     char target[PATH_BYTES];
@@ -54,8 +54,8 @@ void live_read_disk(struct argus_live *live, const struct live_mount *mount,
         wait->device = live_text(live, strrchr(text, '/') ? strrchr(text, '/') + 1 : text);
 }
 
-/* The mount with the file of which the disk consists. False: it is no such disk. The path is one of the
- * process that made the loop device: most often outside of containers, as argus itself is. */
+/* The mount with the file of which the disk consists. False: it is no such disk. The path is one of
+ * the process that made the loop device: most often outside of containers, as argus itself is. */
 static bool find_backing(const struct live_mount *mount, struct live_mount *ret)
 {
     static const char deleted[] = " (deleted)";

@@ -49,9 +49,9 @@ static bool find_variable(const char *text, size_t length, const char *name, cha
     return false;
 }
 
-/* The file with the cookie of another process's display. It is used only if it belongs to that process's
- * user: else root could be made to send the cookie of somebody else to a server of that user. A file on a file
- * system that may not answer is left out. */
+/* The file with the cookie of another process's display. It is used only if it belongs to that
+ * process's user: else root could be made to send the cookie of somebody else to a server of that
+ * user. A file on a file system that may not answer is left out. */
 static void find_authority(struct argus_live *live, uint32_t process, const char *text,
                            size_t length, struct x11_authority *ret)
 {
@@ -123,7 +123,8 @@ bool live_uses_display(struct argus_live *live, uint32_t process, const char *di
     return false;
 }
 
-/* Of a login by ssh, say, which has no display: that of the first process which is connected to one. */
+/* Of a login by ssh, say, which has no display: that of the first process which is connected to
+ * one. */
 bool live_find_display(struct argus_live *live, char *ret_display,
                        struct x11_authority *ret_authority)
 {

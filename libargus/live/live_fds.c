@@ -1,6 +1,7 @@
 /* All descriptors of all processes that this user may see, by what they refer to: one readlink()
  * each. Descriptors of one object are then neighbours, so the other end of a pipe is found by a
- * binary search. What only a few need (open for writing, the ID of an eventfd) is read for those. */
+ * binary search. What only a few need (open for writing, the ID of an eventfd) is read for those.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

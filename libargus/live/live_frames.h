@@ -51,8 +51,8 @@ void live_stacks_deinit(struct live_stacks *stacks);
 size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
                   bool *ret_cut);
 
-/* A running thread at one moment: its registers (event/unwind/unwind_processor.h numbers them), and a copy of
- * the innermost part of its stack. What the copy lacks is read from the process. */
+/* A running thread at one moment: its registers (event/unwind/unwind_processor.h numbers them), and
+ * a copy of the innermost part of its stack. What the copy lacks is read from the process. */
 struct live_moment {
     uint64_t registers[CFI_REGISTERS];
     uint64_t known; /* a bit for each register */
@@ -86,8 +86,8 @@ const struct live_mapping *live_mapping(struct argus_live *live, uint32_t pid, u
 /* Its file, and the address in it; NULL: it cannot be opened. */
 struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t address,
                           uint64_t *ret_in_file);
-/* The file of the process's mapping number `index` (of those with code of a file), and what has to be
- * added to its addresses. `ret_bias` may be NULL. NULL: there are no more. */
+/* The file of the process's mapping number `index` (of those with code of a file), and what has to
+ * be added to its addresses. `ret_bias` may be NULL. NULL: there are no more. */
 struct live_elf *live_elf_at(struct argus_live *live, uint32_t pid, size_t index,
                              uint64_t *ret_bias);
 

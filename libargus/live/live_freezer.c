@@ -1,7 +1,7 @@
-/* The freezer of control groups (`docker pause`, `systemctl freeze`). A frozen thread may stay in the call in
- * which it was, so only the files of its group tell (Documentation/admin-guide/cgroup-v1/
- * freezer-subsystem.rst, cgroup-v2.rst): of version 1 the state includes that of the parents; of version 2
- * each group above has a file of its own. */
+/* The freezer of control groups (`docker pause`, `systemctl freeze`). A frozen thread may stay in
+ * the call in which it was, so only the files of its group tell
+ * (Documentation/admin-guide/cgroup-v1/ freezer-subsystem.rst, cgroup-v2.rst): of version 1 the
+ * state includes that of the parents; of version 2 each group above has a file of its own. */
 #include <stdio.h>
 #include <string.h>
 

@@ -10,8 +10,8 @@
  *   struct pthread    the thread's ID, cleared by the kernel at its end: pthread_join() waits for
  *                     that, with a futex that is not private, and with the ID as expected value
  *
- * An owner counts only if a thread with this ID exists in the process (or, if the lock is shared, in
- * a process that maps the same memory), so that a word which is something else names nobody. */
+ * An owner counts only if a thread with this ID exists in the process (or, if the lock is shared,
+ * in a process that maps the same memory), so that a word which is something else names nobody. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static const struct {
     {"mtx_lock", ARGUS_LIVE_MUTEX},
 };
 
-/* Of C++ and Rust, by a part of their names: the type, and what it does. Their locks have no owner. */
+/* Of C++ and Rust, by a part of their names: the type, and what it does. Their locks have no owner.
+ */
 static const struct {
     const char *type, *function;
     enum argus_live_kind kind;
@@ -143,8 +144,8 @@ static bool is_owner_word(const struct argus_live_thread *of, uint32_t word)
            (word & FUTEX_WAITERS && (word & FUTEX_TID_MASK) != EBUSY);
 }
 
-/* The owner's thread ID in the mutex for which `thread` still waits, if two looks agree: the lock may
- * go to another thread between two reads. 0: no owner. */
+/* The owner's thread ID in the mutex for which `thread` still waits, if two looks agree: the lock
+ * may go to another thread between two reads. 0: no owner. */
 static uint32_t owner_in_memory(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
@@ -180,8 +181,8 @@ static bool is_join(struct argus_live *live, uint32_t thread)
            live_joined(live, thread) != ARGUS_LIVE_NONE;
 }
 
-/* The owner in a normal mutex that is held, if no thread of the process has this ID, not even one that has
- * begun meanwhile. 0: another lock. */
+/* The owner in a normal mutex that is held, if no thread of the process has this ID, not even one
+ * that has begun meanwhile. 0: another lock. */
 static uint32_t lost_owner(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];

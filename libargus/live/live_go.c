@@ -1,10 +1,11 @@
-/* The layout is that of Go's runtime/runtime2.go, Go 1.14 and later. These parts of `g` did not change:
+/* The layout is that of Go's runtime/runtime2.go, Go 1.14 and later. These parts of `g` did not
+ * change:
  *
  *   +0 stack's low and high end   +16 guard, between them or a very large number
  *   +48 m                         +56 saved sp, pc, g (which is its own address)
  *
- * Behind them, fields came and went, so the places of the status and the ID are tried: the first goroutine of
- * the list, which runs main(), has the ID 1. */
+ * Behind them, fields came and went, so the places of the status and the ID are tried: the first
+ * goroutine of the list, which runs main(), has the ID 1. */
 #include "live/live_go.h"
 
 #include <inttypes.h>
@@ -30,14 +31,15 @@ enum {
 /* In words. */
 enum { G_LOW, G_HIGH, G_GUARD, G_MACHINE = 6, G_SP = 7, G_PC, G_SELF };
 
-/* Where status and ID are: Go 1.23 and 1.24; Go 1.14 to 1.22 and from 1.25 on. In this order: the status of the
- * former is where the latter have the ID, and can be 1, too; where the former have the ID, the latter have an address
- * or 0 (schedlink). */
+/* Where status and ID are: Go 1.23 and 1.24; Go 1.14 to 1.22 and from 1.25 on. In this order: the
+ * status of the former is where the latter have the ID, and can be 1, too; where the former have
+ * the ID, the latter have an address or 0 (schedlink). */
 static const struct {
     uint8_t status, id;
 } places[] = {{19, 20}, {18, 19}};
 
-/* Where the frame pointer is: from Go 1.25 on, and before. The other one has no address of the stack. */
+/* Where the frame pointer is: from Go 1.25 on, and before. The other one has no address of the
+ * stack. */
 static const uint8_t frame_places[] = {12, 13};
 
 struct scan {
@@ -125,8 +127,8 @@ static void scan_within(struct scan *scan, const struct range *range, uint64_t *
     scan_range(scan, range->start, range->start + bytes);
 }
 
-/* The program's data: writable mappings of its file, and the memory that continues them. A slice can begin in one
- * mapping and end in the next. */
+/* The program's data: writable mappings of its file, and the memory that continues them. A slice
+ * can begin in one mapping and end in the next. */
 static void scan_data(struct scan *scan, uint64_t inode)
 {
     char path[48], permissions[5], *line = NULL;
@@ -206,7 +208,8 @@ void live_go_deinit(struct goroutines *goroutines)
     vec_deinit(&goroutines->items);
 }
 
-/* The thread's ID is among the first words of `m`, behind its first goroutine and saved registers. */
+/* The thread's ID is among the first words of `m`, behind its first goroutine and saved registers.
+ */
 uint32_t live_go_thread(struct argus_live *live, uint32_t process,
                         const struct goroutine *goroutine)
 {
@@ -241,9 +244,9 @@ size_t live_go_stack(struct argus_live *live, uint32_t pid, const struct gorouti
 
 /* --- descriptors ---
  *
- * Functions of internal/poll get a structure FD, with the descriptor at +16 and the address of the poller's
- * structure for it (pollDesc). That one has the descriptor, too, and the goroutine that waits. All three have to
- * agree, so a stale word of the stack names nothing. */
+ * Functions of internal/poll get a structure FD, with the descriptor at +16 and the address of the
+ * poller's structure for it (pollDesc). That one has the descriptor, too, and the goroutine that
+ * waits. All three have to agree, so a stale word of the stack names nothing. */
 
 enum {
     FD_WORDS = 8,
@@ -298,8 +301,9 @@ bool live_go_descriptor(uint32_t pid, const struct goroutine *goroutine, uint32_
 
 /* --- channels ---
  *
- * A goroutine that waits at a channel has a `sudog`, which begins with the goroutine's address. The sudog has the
- * address of the channel, and the channel that of the first sudog of each of its two queues. */
+ * A goroutine that waits at a channel has a `sudog`, which begins with the goroutine's address. The
+ * sudog has the address of the channel, and the channel that of the first sudog of each of its two
+ * queues. */
 
 enum { G_SUDOGS = 64, SUDOG_WORDS = 16, SUDOG_CHANNEL = 4, CHANNEL_WORDS = 16 };
 

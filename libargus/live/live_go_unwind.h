@@ -1,7 +1,8 @@
 /* A step up the stack in functions of Go's compiler.
  *
- * Go's table tells for each instruction how far the return address is from the stack pointer. So neither call frame
- * information nor a frame pointer is needed, which stripped programs and functions in assembly do not have. */
+ * Go's table tells for each instruction how far the return address is from the stack pointer. So
+ * neither call frame information nor a frame pointer is needed, which stripped programs and
+ * functions in assembly do not have. */
 #ifndef ARGUS_LIVE_GO_UNWIND_H
 #define ARGUS_LIVE_GO_UNWIND_H
 

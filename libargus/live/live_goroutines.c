@@ -1,8 +1,9 @@
 /* What a Go program waits for.
  *
- * The functions of a goroutine's stack tell how it waits. What a goroutine waits at (a channel, a mutex) does not
- * tell which other one should end that: Go keeps no owners. So the walk ends there, except if the main goroutine
- * waits for a descriptor, runs in another thread, or sleeps. All goroutines are listed. */
+ * The functions of a goroutine's stack tell how it waits. What a goroutine waits at (a channel, a
+ * mutex) does not tell which other one should end that: Go keeps no owners. So the walk ends there,
+ * except if the main goroutine waits for a descriptor, runs in another thread, or sleeps. All
+ * goroutines are listed. */
 #include <string.h>
 
 #include "event/binary/elf_file.h"
@@ -14,14 +15,15 @@ enum {
     MOST_STACKS = 4096,
 };
 
-/* Functions of Go's scheduler in which a thread waits for a goroutine to run, or looks after the others. */
+/* Functions of Go's scheduler in which a thread waits for a goroutine to run, or looks after the
+ * others. */
 static const char *const idle[] = {
     "runtime.stopm",  "runtime.findRunnable",   "runtime.findrunnable",
     "runtime.sysmon", "runtime.templateThread", "runtime.stoplockedm",
 };
 
-/* How a goroutine waits, by the beginning of a function's name; the innermost function that fits counts. To add
- * one: a row. */
+/* How a goroutine waits, by the beginning of a function's name; the innermost function that fits
+ * counts. To add one: a row. */
 static const struct {
     const char *function;
     enum argus_live_goroutine state;
@@ -91,7 +93,8 @@ static enum argus_live_goroutine by_function(const char *name)
     return ARGUS_LIVE_GOROUTINE_WAITS;
 }
 
-/* WAITS: no function that tells more. A sync.RWMutex has a sync.Mutex in it, for which writers wait. */
+/* WAITS: no function that tells more. A sync.RWMutex has a sync.Mutex in it, for which writers
+ * wait. */
 static enum argus_live_goroutine by_stack(struct argus_live *live, uint32_t pid,
                                           const struct stack *stack)
 {
@@ -149,7 +152,8 @@ static void by_descriptor(struct argus_live *live, uint32_t thread,
         }
 }
 
-/* Threads were read before the goroutines, which change their threads often: so it is read again. */
+/* Threads were read before the goroutines, which change their threads often: so it is read again.
+ */
 static void by_thread(struct argus_live *live, uint32_t thread, const struct goroutine *goroutine,
                       struct live_candidates *candidates)
 {
@@ -234,8 +238,8 @@ bool live_go_wait(struct argus_live *live, uint32_t thread, bool follows,
 
 /* --- all of them --- */
 
-/* Those of Go's runtime itself: the function that they began with is one of it. Of a stack that ends before that,
- * nothing is known. */
+/* Those of Go's runtime itself: the function that they began with is one of it. Of a stack that
+ * ends before that, nothing is known. */
 static bool is_of_runtime(struct argus_live *live, uint32_t pid, const struct stack *stack)
 {
     size_t first = stack->count;

@@ -1,10 +1,11 @@
 /* A server that ignores all clients but one.
  *
- * An X server does so while a client has grabbed it (XGrabServer): its epoll set keeps the connections
- * of the others, but no longer waits for data from them (os/connection.c, set_poll_clients()). Such a
- * server seems to have nothing to do, with requests in its sockets. A server that stops reading from a
- * few clients, because they ask too much, goes on with most. One whose threads take a client each waits for no data from
- * those that they serve (EPOLLONESHOT): this is no grab. */
+ * An X server does so while a client has grabbed it (XGrabServer): its epoll set keeps the
+ * connections of the others, but no longer waits for data from them (os/connection.c,
+ * set_poll_clients()). Such a server seems to have nothing to do, with requests in its sockets. A
+ * server that stops reading from a few clients, because they ask too much, goes on with most. One
+ * whose threads take a client each waits for no data from those that they serve (EPOLLONESHOT):
+ * this is no grab. */
 #include <sys/socket.h>
 
 #include "live/live_set.h"

@@ -1,10 +1,11 @@
-/* Locks of Java programs: monitors ("synchronized"), the locks of java.util.concurrent, Thread.join() and
- * Thread.sleep().
+/* Locks of Java programs: monitors ("synchronized"), the locks of java.util.concurrent,
+ * Thread.join() and Thread.sleep().
  *
- * A monitor tells its owner. A lock of java.util.concurrent is an object: the waiting thread's own object
- * refers to it (parkBlocker), and it refers to the object of the thread that has it
- * (AbstractOwnableSynchronizer.exclusiveOwnerThread). Which of an object's fields these are, the classes
- * tell: only one reference of a thread leads to such a lock, and only one of a lock to a thread. */
+ * A monitor tells its owner. A lock of java.util.concurrent is an object: the waiting thread's own
+ * object refers to it (parkBlocker), and it refers to the object of the thread that has it
+ * (AbstractOwnableSynchronizer.exclusiveOwnerThread). Which of an object's fields these are, the
+ * classes tell: only one reference of a thread leads to such a lock, and only one of a lock to a
+ * thread. */
 #include <string.h>
 
 #include "live/live_java.h"
@@ -35,7 +36,8 @@ static const struct {
 
 enum { ROWS = sizeof(functions) / sizeof(functions[0]) };
 
-/* The first row that fits any function; it goes on to the next function, so that the stack is read once. */
+/* The first row that fits any function; it goes on to the next function, so that the stack is read
+ * once. */
 static bool note_row(const char *function, const void *context)
 {
     size_t *first = *(size_t *const *)context;
@@ -68,9 +70,9 @@ static bool extends_lock(const struct jvm *jvm, uint64_t object)
     return false;
 }
 
-/* Until JDK 18 a thread also refers to what it runs (Thread.target), and that may extend the class of locks,
- * as the workers of thread pools do. A worker knows its thread; a lock does not know one that waits for it,
- * except that the first reader of a read-write lock may want to write. */
+/* Until JDK 18 a thread also refers to what it runs (Thread.target), and that may extend the class
+ * of locks, as the workers of thread pools do. A worker knows its thread; a lock does not know one
+ * that waits for it, except that the first reader of a read-write lock may want to write. */
 static bool is_lock(const struct jvm *jvm, uint64_t object, const void *own)
 {
     static const char locks[] = "java.util.concurrent.locks.";

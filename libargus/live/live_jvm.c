@@ -223,7 +223,8 @@ uint64_t jvm_monitor_object(const struct jvm *jvm, uint64_t monitor)
     return jvm_word(jvm, word_of(jvm, monitor, JVM_MONITOR_OBJECT));
 }
 
-/* Whether the object is among those that the thread has locked: `_top` is an offset in the thread. */
+/* Whether the object is among those that the thread has locked: `_top` is an offset in the thread.
+ */
 static bool has_locked(const struct jvm *jvm, uint64_t thread, uint64_t object)
 {
     if (!jvm->has[JVM_LOCK_STACK] || !jvm->has[JVM_LOCK_TOP] || !jvm->has[JVM_LOCK_ITEMS])
@@ -279,7 +280,8 @@ static bool read_name(const struct jvm *jvm, uint64_t class, char ret[JVM_CLASS_
     return true;
 }
 
-/* The class is a number of 32 bits or an address, depending on the process's options. 0: it is no object. */
+/* The class is a number of 32 bits or an address, depending on the process's options. 0: it is no
+ * object. */
 static uint64_t class_of(const struct jvm *jvm, uint64_t object)
 {
     char name[JVM_CLASS_BYTES];
@@ -302,8 +304,8 @@ bool jvm_class_name(const struct jvm *jvm, uint64_t object, unsigned depth,
     return class && read_name(jvm, class, ret);
 }
 
-/* Of an instance; 0: it is none, or larger than any that is looked at. With the name of a class: only of
- * that part of the object. */
+/* Of an instance; 0: it is none, or larger than any that is looked at. With the name of a class:
+ * only of that part of the object. */
 static size_t size_of(const struct jvm *jvm, uint64_t object, const char *name)
 {
     char found[JVM_CLASS_BYTES];

@@ -1,7 +1,8 @@
 /* Structures of a Java virtual machine (HotSpot) in a living process.
  *
- * libjvm exports a description of its own structures, for debuggers: a table with a row for each field
- * (vmStructs.hpp). So no offset is written here, and versions differ only in the names of some fields. */
+ * libjvm exports a description of its own structures, for debuggers: a table with a row for each
+ * field (vmStructs.hpp). So no offset is written here, and versions differ only in the names of
+ * some fields. */
 #ifndef ARGUS_LIVE_JVM_H
 #define ARGUS_LIVE_JVM_H
 
@@ -49,8 +50,8 @@ struct jvm {
     uint32_t thread_count;
 };
 
-/* False: the process runs no HotSpot, its table has not all fields, or memory is missing. The caller
- * frees with jvm_deinit(), also then. */
+/* False: the process runs no HotSpot, its table has not all fields, or memory is missing. The
+ * caller frees with jvm_deinit(), also then. */
 bool jvm_init(struct argus_live *live, uint32_t pid, struct jvm *ret);
 void jvm_deinit(struct jvm *jvm);
 
@@ -69,14 +70,14 @@ uint64_t jvm_monitor_owner(const struct jvm *jvm, uint64_t monitor);
 /* The object of a monitor; 0: not known. */
 uint64_t jvm_monitor_object(const struct jvm *jvm, uint64_t monitor);
 
-/* The name of an object's class ("java.lang.Object"), or of the class `depth` steps above it. False:
- * it has none, or is no object. */
+/* The name of an object's class ("java.lang.Object"), or of the class `depth` steps above it.
+ * False: it has none, or is no object. */
 bool jvm_class_name(const struct jvm *jvm, uint64_t object, unsigned depth,
                     char ret[JVM_CLASS_BYTES]);
 
 typedef bool jvm_object_test(const struct jvm *jvm, uint64_t object, const void *context);
-/* The first reference in the object that passes the test; 0: none. If `class` is not NULL, only fields of
- * this class and of those above it count, not those of a class that extends it. */
+/* The first reference in the object that passes the test; 0: none. If `class` is not NULL, only
+ * fields of this class and of those above it count, not those of a class that extends it. */
 uint64_t jvm_reference(const struct jvm *jvm, uint64_t object, const char *class,
                        jvm_object_test *is_wanted, const void *context);
 

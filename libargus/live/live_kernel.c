@@ -1,6 +1,6 @@
-/* Waits that the system call alone does not explain: the kernel's function in which the thread waits tells.
- * /proc/PID/wchan has the innermost one; the functions that called it are in /proc/PID/stack, which only
- * root may read. The names are those of Linux 5.10 to 6.18. */
+/* Waits that the system call alone does not explain: the kernel's function in which the thread
+ * waits tells. /proc/PID/wchan has the innermost one; the functions that called it are in
+ * /proc/PID/stack, which only root may read. The names are those of Linux 5.10 to 6.18. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 enum { STACK_BYTES = 8192, STATUS_BYTES = 4096, MOST_DEVICES = 64 /* of a process's files */ };
 
-/* A part of a function's name, and what it waits for. To add one: a row. The first that fits counts. */
+/* A part of a function's name, and what it waits for. To add one: a row. The first that fits
+ * counts. */
 static const struct {
     const char *function;
     enum argus_live_kind kind;
@@ -29,7 +30,8 @@ static const struct {
     {"sb_start_pagefault", ARGUS_LIVE_FROZEN_FS, true},
 };
 
-/* The functions between the wait and the system call or the fault; "" if this user may not see them. */
+/* The functions between the wait and the system call or the fault; "" if this user may not see
+ * them. */
 static void read_stack(const struct argus_live *live, uint32_t thread, char ret[STACK_BYTES])
 {
     char name[48];
@@ -37,8 +39,8 @@ static void read_stack(const struct argus_live *live, uint32_t thread, char ret[
     live_read(live_pid_of(live, thread), name, ret, STACK_BYTES);
 }
 
-/* Whether it waits until all threads of its process have stopped for a core dump, or until they have ended
- * (kernel/exit.c). */
+/* Whether it waits until all threads of its process have stopped for a core dump, or until they
+ * have ended (kernel/exit.c). */
 static bool is_ending(const struct argus_live_thread *of)
 {
     return strncmp(of->wchan, "coredump", 8) == 0 || strncmp(of->wchan, "exit", 4) == 0;
@@ -69,8 +71,8 @@ static bool is_in_fault(const struct argus_live *live, uint32_t thread)
            has_memory(live, thread) && !is_dumping_core(live, thread);
 }
 
-/* Types that are frozen with their disk, or with that of another one, but have no disk's number. To add
- * one: a row. */
+/* Types that are frozen with their disk, or with that of another one, but have no disk's number. To
+ * add one: a row. */
 static bool can_freeze(const struct live_mount *mount)
 {
     static const char *const types[] = {"btrfs", "bcachefs", "overlay"};
@@ -80,8 +82,8 @@ static bool can_freeze(const struct live_mount *mount)
     return found;
 }
 
-/* A freeze of a file system lets writers wait for a lock of this kind (fs/super.c). Forks and moves between
- * control groups have one, too: their files are in a file system without a disk. */
+/* A freeze of a file system lets writers wait for a lock of this kind (fs/super.c). Forks and moves
+ * between control groups have one, too: their files are in a file system without a disk. */
 static bool is_frozen_fs(struct argus_live *live, uint32_t thread,
                          const struct argus_live_wait *wait)
 {
@@ -199,8 +201,8 @@ static bool add_device(struct devices *devices, unsigned major, unsigned minor)
     return true;
 }
 
-/* The file is not known; but a process that maps a file of a FUSE file system probably waits for that one,
- * because disks answer soon. */
+/* The file is not known; but a process that maps a file of a FUSE file system probably waits for
+ * that one, because disks answer soon. */
 void live_by_page(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret)
 {

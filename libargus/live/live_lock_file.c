@@ -3,10 +3,10 @@
  *     5: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF
  *     5: -> FLOCK  ADVISORY  WRITE 4712 08:01:1234 0 EOF
  *
- * The process of a lock is the one that took it. A lock of an open file (flock(), OFD) lives as long
- * as any process has that open file: children that inherited it keep it. /proc/PID/fdinfo tells which
- * processes those are ("lock:" lines), so these are asked if the process that took the lock has no
- * such line, or has ended. */
+ * The process of a lock is the one that took it. A lock of an open file (flock(), OFD) lives as
+ * long as any process has that open file: children that inherited it keep it. /proc/PID/fdinfo
+ * tells which processes those are ("lock:" lines), so these are asked if the process that took the
+ * lock has no such line, or has ended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +151,8 @@ static void read_files(struct polling *polling)
     }
 }
 
-/* Files of several file systems can have the same inode, as /dev/null and one of a container's /run. */
+/* Files of several file systems can have the same inode, as /dev/null and one of a container's
+ * /run. */
 static bool has_open(const struct polling *polling, const struct line *lock)
 {
     struct live_mount mount;

@@ -1,5 +1,5 @@
-/* Which variables a thread looks at again and again, by its code (steps/loops/loop_flags.h), and the
- * values that they have now. */
+/* Which variables a thread looks at again and again, by its code (steps/loops/loop_flags.h), and
+ * the values that they have now. */
 #include <stdio.h>
 #include <string.h>
 
@@ -109,7 +109,8 @@ static void read_value(const struct place *place, uint64_t address, const struct
         ret->holder = live_lock_holder(place->live, place->thread, flag->taken_by, address);
 }
 
-/* Where a lock lies if the word of the stack at `at` is, or leads to, what the loop's code has. False: nowhere. */
+/* Where a lock lies if the word of the stack at `at` is, or leads to, what the loop's code has.
+ * False: nowhere. */
 static bool lock_by_word(const struct place *place, const struct loop_flag *flag, uint64_t at,
                          uint64_t word, uint64_t *ret)
 {
@@ -121,8 +122,9 @@ static bool lock_by_word(const struct place *place, const struct loop_flag *flag
            follow_links(place->pid, flag, 1, ret);
 }
 
-/* A lock on the stack, or in an object that no variable leads to. The loop's function has a pointer to the object,
- * which it or those that it calls keep on the stack. It counts if only one lock is found there that is held. */
+/* A lock on the stack, or in an object that no variable leads to. The loop's function has a pointer
+ * to the object, which it or those that it calls keep on the stack. It counts if only one lock is
+ * found there that is held. */
 static void find_holder(const struct place *place, const struct loop_flag *flag,
                         struct argus_live_flag *ret)
 {
@@ -145,8 +147,8 @@ static void find_holder(const struct place *place, const struct loop_flag *flag,
     }
 }
 
-/* Of "queue->mutex.__data.__lock", what the library calls its lock's members: names with "__" are its own (C17,
- * 7.1.3). */
+/* Of "queue->mutex.__data.__lock", what the library calls its lock's members: names with "__" are
+ * its own (C17, 7.1.3). */
 static void cut_inside(char *name)
 {
     char *inside = strstr(name, ".__");

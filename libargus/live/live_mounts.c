@@ -1,5 +1,5 @@
-/* File systems: which one a wait is for, and which process serves it. Nothing is asked of the file system
- * itself, because it may not answer: /proc/PID/mountinfo tells all. */
+/* File systems: which one a wait is for, and which process serves it. Nothing is asked of the file
+ * system itself, because it may not answer: /proc/PID/mountinfo tells all. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,8 +137,8 @@ bool live_mount_of_wait(struct argus_live *live, uint32_t thread,
     return live_mount_of_path(live_pid_of(live, thread), path, ret);
 }
 
-/* Types whose server is another machine (for virtiofs and 9p, that of a virtual machine). To add one: a
- * row. */
+/* Types whose server is another machine (for virtiofs and 9p, that of a virtual machine). To add
+ * one: a row. */
 enum live_mount_kind live_mount_kind(const struct live_mount *mount)
 {
     static const char *const remote[] = {"nfs", "nfs4",     "cifs",   "smb3", "ceph", "9p",
@@ -152,13 +152,15 @@ enum live_mount_kind live_mount_kind(const struct live_mount *mount)
     return LIVE_MOUNT_LOCAL;
 }
 
-/* fs/fuse/inode.c, and MKDEV of include/linux/kdev_t.h. The type "fuseblk" has the numbers of a disk. */
+/* fs/fuse/inode.c, and MKDEV of include/linux/kdev_t.h. The type "fuseblk" has the numbers of a
+ * disk. */
 uint64_t live_fuse_connection(const struct live_mount *mount)
 {
     return (uint64_t)mount->major << 20 | mount->minor;
 }
 
-/* The server has the connection of this mount open. Until Linux 6.15 the descriptor does not tell the connection: then a single server must be it. */
+/* The server has the connection of this mount open. Until Linux 6.15 the descriptor does not tell
+ * the connection: then a single server must be it. */
 static bool is_server(struct argus_live *live, const struct live_fd *fd,
                       const struct live_mount *mount, bool *ret_unsure)
 {

@@ -21,7 +21,8 @@ enum live_mount_kind {
     LIVE_MOUNT_REMOTE, /* another machine serves it */
 };
 
-/* The mount of the wait's descriptor, or else of its path. False: it has none, or it is not known. */
+/* The mount of the wait's descriptor, or else of its path. False: it has none, or it is not known.
+ */
 bool live_mount_of_wait(struct argus_live *live, uint32_t thread,
                         const struct argus_live_wait *wait, struct live_mount *ret);
 /* The mount of an absolute path, as the process sees it. */

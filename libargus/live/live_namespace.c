@@ -1,6 +1,6 @@
-/* Thread IDs inside a PID namespace (of a container, or a sandbox): a process sees its own ones, and
- * writes them into its locks, but /proc shows those of the namespace in which it was mounted. `NSpid:` in
- * the status of a thread lists both, the innermost last (proc(5)). */
+/* Thread IDs inside a PID namespace (of a container, or a sandbox): a process sees its own ones,
+ * and writes them into its locks, but /proc shows those of the namespace in which it was mounted.
+ * `NSpid:` in the status of a thread lists both, the innermost last (proc(5)). */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 enum { STATUS_BYTES = 4096 };
 
-/* The thread's ID in its own namespace, and how many namespaces it is in. False: it has ended, or the
- * kernel does not tell. `name` is below /proc/PID/. */
+/* The thread's ID in its own namespace, and how many namespaces it is in. False: it has ended, or
+ * the kernel does not tell. `name` is below /proc/PID/. */
 static bool read_own_id(uint32_t pid, const char *name, uint32_t *ret, size_t *ret_depth)
 {
     char text[STATUS_BYTES], *end;

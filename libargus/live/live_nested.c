@@ -1,11 +1,12 @@
-/* Event loops inside event loops: a handler that runs a loop of its own until a dialog is answered, a file
- * is loaded, or another thread has finished. The program draws and answers pings meanwhile, but the
- * handler does not return. The stack has both loops. */
+/* Event loops inside event loops: a handler that runs a loop of its own until a dialog is answered,
+ * a file is loaded, or another thread has finished. The program draws and answers pings meanwhile,
+ * but the handler does not return. The stack has both loops. */
 #include <string.h>
 
 #include "live/live_wait.h"
 
-/* Functions that run an event loop until it is left, by the beginning of their names. To add one: a row. */
+/* Functions that run an event loop until it is left, by the beginning of their names. To add one: a
+ * row. */
 static const char *const loops[] = {
     "g_main_loop_run",     "g_application_run", "gtk_main",        "QEventLoop::exec",
     "QDialog::exec",       "QThread::exec",     "QMenu::exec",     "QCoreApplication::exec",
@@ -22,8 +23,8 @@ static bool is_loop(const struct argus_live *live, const struct argus_live_frame
     return false;
 }
 
-/* Of the program itself, not of a library; of a script if there is one, because its interpreter is a
- * library then. */
+/* Of the program itself, not of a library; of a script if there is one, because its interpreter is
+ * a library then. */
 static bool is_own(const struct argus_live *live, const struct argus_live_frame *frame,
                    bool is_of_script)
 {
@@ -48,7 +49,8 @@ static uint32_t next_loop(const struct argus_live *live, const struct argus_live
     return from;
 }
 
-/* The library's function that the program called, and the function of the program that called it. */
+/* The library's function that the program called, and the function of the program that called it.
+ */
 void live_nested_loop(const struct argus_live *live, const struct argus_live_frame *frames,
                       struct argus_live_step *step)
 {

@@ -28,8 +28,8 @@ static const uint8_t registers[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 enum { STACK_POINTER = 31 };
 #else
-/* perf's number (asm/perf_regs.h) of each of DWARF's registers: rax rdx rcx rbx rsi rdi rbp rsp r8 …
- * r15, pc. */
+/* perf's number (asm/perf_regs.h) of each of DWARF's registers: rax rdx rcx rbx rsi rdi rbp rsp r8
+ * … r15, pc. */
 static const uint8_t registers[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 enum { STACK_POINTER = 7 };
 #endif
@@ -95,8 +95,8 @@ static unsigned position_of(int register_of_perf)
     return (unsigned)__builtin_popcountll(register_mask() & ((1ull << register_of_perf) - 1));
 }
 
-/* abi, registers, size of the stack, stack, the size that is valid (perf_event_open(2)). A sample in
- * the kernel has the registers with which the thread entered it. */
+/* abi, registers, size of the stack, stack, the size that is valid (perf_event_open(2)). A sample
+ * in the kernel has the registers with which the thread entered it. */
 static bool parse_sample(const struct perf_event_header *header, const uint8_t *body,
                          struct live_moment *ret)
 {

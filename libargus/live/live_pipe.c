@@ -40,9 +40,10 @@ static bool has_both_ends(struct argus_live *live, uint32_t process, const struc
     return reads && writes;
 }
 
-/* Whether the pipe carries tokens (make's jobserver) or a process's signals for itself: the waiter has both ends, and
- * so has another process. Each that has the pipe may put one back. A process that has only the end that is needed is
- * no part of that, as the writer of a FIFO that its reader has opened for both, so that it sees no end of file. */
+/* Whether the pipe carries tokens (make's jobserver) or a process's signals for itself: the waiter
+ * has both ends, and so has another process. Each that has the pipe may put one back. A process
+ * that has only the end that is needed is no part of that, as the writer of a FIFO that its reader
+ * has opened for both, so that it sees no end of file. */
 static bool has_tokens(struct argus_live *live, uint32_t own, const struct live_fd *fds,
                        size_t count, const struct live_candidates *candidates)
 {
@@ -55,8 +56,9 @@ static bool has_tokens(struct argus_live *live, uint32_t own, const struct live_
     return false;
 }
 
-/* Whether a handler of a signal can write to the pipe: programs wait so for their children (sudo). Signals of faults
- * do not come while the process sleeps; the C library has 32 and 33 for itself. */
+/* Whether a handler of a signal can write to the pipe: programs wait so for their children (sudo).
+ * Signals of faults do not come while the process sleeps; the C library has 32 and 33 for itself.
+ */
 static bool may_signal_itself(uint32_t pid)
 {
     static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, 32, 33};

@@ -1,5 +1,6 @@
-/* Threads that try to take a lock again and again, and sleep in between. No futex tells the lock then; the code
- * of the loop does (steps/loops/loop_flags.h), and glibc keeps the holder in memory. */
+/* Threads that try to take a lock again and again, and sleep in between. No futex tells the lock
+ * then; the code of the loop does (steps/loops/loop_flags.h), and glibc keeps the holder in memory.
+ */
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct mutex {
     uint32_t kind;  /* bits below MOST_KINDS */
 };
 
-/* The owner, if two looks agree. Of a robust or priority-inheriting one, the lock itself is its ID. 0: none. */
+/* The owner, if two looks agree. Of a robust or priority-inheriting one, the lock itself is its ID.
+ * 0: none. */
 static uint32_t mutex_owner(uint32_t pid, uint64_t address)
 {
     struct mutex mutex, again;

@@ -1,10 +1,11 @@
 /* What CPython keeps in its memory: a list of thread states, each with its frames, which are on the
- * heap. Offsets are those of interpreter_layouts.def; the version is in the variable Py_Version. A frame
- * counts only if its code object has the type of code objects, and its instruction lies in it.
+ * heap. Offsets are those of interpreter_layouts.def; the version is in the variable Py_Version. A
+ * frame counts only if its code object has the type of code objects, and its instruction lies in
+ * it.
  *
- * A thread that waits for the GIL is known by its stack: it waits for a condition in take_gil(), or in
- * a function that calls that, if it was inlined. The GIL says which thread state took it last, and
- * whether it is locked. */
+ * A thread that waits for the GIL is known by its stack: it waits for a condition in take_gil(), or
+ * in a function that calls that, if it was inlined. The GIL says which thread state took it last,
+ * and whether it is locked. */
 #include "live/live_python.h"
 
 #include <stdlib.h>
@@ -45,9 +46,9 @@ static const struct {
 #undef INTERPRETER
 };
 
-/* Where the GIL is, by offsetof() in each version's headers (pycore_runtime.h, pycore_interp.h): in the
- * runtime itself, or behind a pointer in the main interpreter. In it are, everywhere, the thread state
- * that took it last, and whether it is locked (pycore_gil.h). */
+/* Where the GIL is, by offsetof() in each version's headers (pycore_runtime.h, pycore_interp.h): in
+ * the runtime itself, or behind a pointer in the main interpreter. In it are, everywhere, the
+ * thread state that took it last, and whether it is locked (pycore_gil.h). */
 static const struct {
     uint32_t version;
     uint16_t in_runtime, in_interpreter;

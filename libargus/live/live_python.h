@@ -1,4 +1,5 @@
-/* Threads that run CPython: their Python functions, and the holder of the interpreter's lock (GIL). */
+/* Threads that run CPython: their Python functions, and the holder of the interpreter's lock (GIL).
+ */
 #ifndef ARGUS_LIVE_PYTHON_H
 #define ARGUS_LIVE_PYTHON_H
 

@@ -1,7 +1,7 @@
-/* File systems that may not answer: argus why would wait with the program that it explains, and could not even
- * be killed. So a file that a process serves is read only while that has nothing to do and can take a request,
- * and a file of another machine only while no process is in the state in which all wait that use such a file
- * system. */
+/* File systems that may not answer: argus why would wait with the program that it explains, and
+ * could not even be killed. So a file that a process serves is read only while that has nothing to
+ * do and can take a request, and a file of another machine only while no process is in the state in
+ * which all wait that use such a file system. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 
 enum { MOST_DEVICES = 64 };
 
-/* Whether the kernel has no request for which an answer is missing (Documentation/filesystems/fuse.rst).
- * False if it does not tell. */
+/* Whether the kernel has no request for which an answer is missing
+ * (Documentation/filesystems/fuse.rst). False if it does not tell. */
 static bool has_no_request(const struct live_mount *mount)
 {
     char path[64];
@@ -54,8 +54,8 @@ static bool is_blocked(uint32_t pid)
     return end && end[1] == ' ' && end[2] == 'D';
 }
 
-/* Whether a process is in state D, or a thread that was looked at. A short wait for a disk of this machine is
- * not told apart. */
+/* Whether a process is in state D, or a thread that was looked at. A short wait for a disk of this
+ * machine is not told apart. */
 static bool any_is_blocked(const struct argus_live *live)
 {
     for (size_t i = 0; i < live->threads.length; i++)

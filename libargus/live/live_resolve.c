@@ -1,8 +1,8 @@
 /* What is waited for → who can end it: a table with a row for each kind of wait. A kind without a
  * row ends the walk, with the reason in the second table.
  *
- * A rule names only processes that have the other end of the very object: it never guesses from names or
- * from what a process usually does. */
+ * A rule names only processes that have the other end of the very object: it never guesses from
+ * names or from what a process usually does. */
 #include "live/live_wait.h"
 
 void live_candidate(struct live_candidates *candidates, uint32_t process, uint32_t thread)

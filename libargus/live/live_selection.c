@@ -1,9 +1,9 @@
-/* A paste waits until the program that owns the selection has sent its contents, through the X server. The
- * server itself waits for nobody, so the connection alone leads nowhere.
+/* A paste waits until the program that owns the selection has sent its contents, through the X
+ * server. The server itself waits for nobody, so the connection alone leads nowhere.
  *
- * That a thread waits for a selection, a toolkit's functions on its stack tell. A small program without a
- * toolkit (xclip, xsel) waits in Xlib for any event. If it calls XConvertSelection() itself and owns no
- * selection, and an owner of one is held up, it probably waits for that. */
+ * That a thread waits for a selection, a toolkit's functions on its stack tell. A small program
+ * without a toolkit (xclip, xsel) waits in Xlib for any event. If it calls XConvertSelection()
+ * itself and owns no selection, and an owner of one is held up, it probably waits for that. */
 #include "live/live_selection.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@
 
 enum { LOOKED_AT = 24 /* frames */ };
 
-/* Functions of toolkits that wait for a selection, by the beginning of their names. To add one: a row. */
+/* Functions of toolkits that wait for a selection, by the beginning of their names. To add one: a
+ * row. */
 static const char *const functions[] = {
     "gtk_clipboard_wait_for",         "QXcbClipboard::waitForClipboardEvent",
     "QXcbClipboard::getDataInFormat", "TkSelGetSelection",
@@ -56,8 +57,8 @@ static bool is_held_up(struct argus_live *live, uint32_t process)
     return false;
 }
 
-/* Whether the process is a client of this server. The server tells the IDs of its clients as it sees them: in
- * another PID namespace they belong to others. */
+/* Whether the process is a client of this server. The server tells the IDs of its clients as it
+ * sees them: in another PID namespace they belong to others. */
 static bool has_server(struct argus_live *live, uint32_t process, const char *display,
                        uint32_t server)
 {
@@ -66,8 +67,8 @@ static bool has_server(struct argus_live *live, uint32_t process, const char *di
            (server == ARGUS_LIVE_NONE || theirs == ARGUS_LIVE_NONE || theirs == server);
 }
 
-/* The owners that are held up, or, if there are none, all (`ret_held_up`). The names of their selections
- * become the text of `wait`. False: the process owns one itself, or there are none. */
+/* The owners that are held up, or, if there are none, all (`ret_held_up`). The names of their
+ * selections become the text of `wait`. False: the process owns one itself, or there are none. */
 static bool find_owners(struct argus_live *live, uint32_t process, struct argus_live_wait *wait,
                         struct live_candidates *ret, bool *ret_held_up)
 {

@@ -1,7 +1,8 @@
-/* Servers with a thread for each connection (MariaDB). Which thread serves which connection, nothing tells
- * while the thread does something else than to wait for its client. But the threads of connections run
- * the same code: their stacks have the same outermost frames as those that wait for the next request of
- * a client now. If one thread alone shares most of these frames, it serves the client in question. */
+/* Servers with a thread for each connection (MariaDB). Which thread serves which connection,
+ * nothing tells while the thread does something else than to wait for its client. But the threads
+ * of connections run the same code: their stacks have the same outermost frames as those that wait
+ * for the next request of a client now. If one thread alone shares most of these frames, it serves
+ * the client in question. */
 #include "live/live_wait.h"
 
 enum { LEAST_COMMON = 3, MOST_SESSIONS = 32 };

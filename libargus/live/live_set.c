@@ -1,9 +1,9 @@
 /* Waits for several descriptors at once: poll, select, epoll.
  *
- * Most such waits are event loops that have nothing to do, so nobody is to blame. Only one thing tells
- * more: this process has connected to a server, and the server has not read what was sent. Then the
- * server probably has to act. A server's own wait, with clients that do not read, tells nothing:
- * these clients are bystanders. */
+ * Most such waits are event loops that have nothing to do, so nobody is to blame. Only one thing
+ * tells more: this process has connected to a server, and the server has not read what was sent.
+ * Then the server probably has to act. A server's own wait, with clients that do not read, tells
+ * nothing: these clients are bystanders. */
 #include "live/live_set.h"
 
 #include <poll.h>
@@ -111,8 +111,8 @@ bool live_set_is_empty(struct argus_live *live, uint32_t thread)
     return !of->arg[1];
 }
 
-/* Whether this process is the client of the connection: the server's end has the name, or, with TCP,
- * a port at which somebody listens. The two ends of a socketpair have no such roles. */
+/* Whether this process is the client of the connection: the server's end has the name, or, with
+ * TCP, a port at which somebody listens. The two ends of a socketpair have no such roles. */
 static bool is_client(struct argus_live *live, const struct live_socket *own,
                       const struct live_socket *peer)
 {
@@ -148,8 +148,8 @@ static uint64_t unread_by_server(struct argus_live *live, uint32_t process, uint
     return peer->unread;
 }
 
-/* Whether the process sent a request on this TCP connection, and has received nothing since. Connections
- * that only wait for the next request have received last: the answer. */
+/* Whether the process sent a request on this TCP connection, and has received nothing since.
+ * Connections that only wait for the next request have received last: the answer. */
 static bool awaits_answer(struct argus_live *live, uint32_t process, uint32_t number,
                           uint64_t *ret_inode)
 {
@@ -184,8 +184,9 @@ static void add_servers(struct argus_live *live, uint32_t thread, const struct l
     }
 }
 
-/* Whether the process is this connection's client: a server is not held up by a client that was stopped, nor is a
- * program that waits for events of all its helpers, at socketpairs, by one of them. */
+/* Whether the process is this connection's client: a server is not held up by a client that was
+ * stopped, nor is a program that waits for events of all its helpers, at socketpairs, by one of
+ * them. */
 static bool has_server(struct argus_live *live, uint32_t process, uint32_t number,
                        uint64_t *ret_inode)
 {
@@ -197,8 +198,8 @@ static bool has_server(struct argus_live *live, uint32_t process, uint32_t numbe
     return is_client(live, &own, peer);
 }
 
-/* Those at the other end of polled connections that were all stopped by a signal or the freezer: such a
- * server answers nothing, and sends no input. */
+/* Those at the other end of polled connections that were all stopped by a signal or the freezer:
+ * such a server answers nothing, and sends no input. */
 static void add_halted(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
                        uint32_t count, struct live_candidates *ret)
 {
@@ -238,8 +239,8 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
         add_halted(live, thread, polled, count, ret);
     if (!ret->count)
         live_only_clients(live, thread, polled, count, ret);
-    /* also if an answer is due from another machine: such connections may wait for the next event for
-     * days */
+    /* also if an answer is due from another machine: such connections may wait for the next event
+     * for days */
     if (!ret->count)
         live_polled_children(live, thread, polled, count, ret);
     if (!ret->count)

@@ -10,19 +10,19 @@ struct live_polled {
     uint32_t fd;
     bool is_write; /* it is waited for only to write to it */
     bool is_read;  /* … to read from it, perhaps among others */
-    bool
-        is_once; /* for the next event only: afterwards, for none until a thread asks again (EPOLLONESHOT) */
+    bool is_once;  /* for the next event only: afterwards, for none until a thread asks again
+                      (EPOLLONESHOT) */
 };
 
-/* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in no
- * such call, or its set is empty or not readable. */
+/* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in
+ * no such call, or its set is empty or not readable. */
 uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret);
-/* Whether the poll or select has no descriptors: programs sleep so. False: it has some, which may not have
- * been readable. */
+/* Whether the poll or select has no descriptors: programs sleep so. False: it has some, which may
+ * not have been readable. */
 bool live_set_is_empty(struct argus_live *live, uint32_t thread);
 
-/* If nothing but processes that this one has started can cause any of these events (a program that waits
- * for the output of its child): adds these. */
+/* If nothing but processes that this one has started can cause any of these events (a program that
+ * waits for the output of its child): adds these. */
 void live_polled_children(struct argus_live *live, uint32_t thread,
                           const struct live_polled *polled, uint32_t count,
                           struct live_candidates *ret);

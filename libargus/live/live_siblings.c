@@ -1,6 +1,7 @@
-/* Processes that share memory with the last one of the path, and serve clients: a database's backends.
- * Their locks are in that memory, where only the program itself can read them. So none of them is
- * blamed; but what each one says about itself, and which client it serves, often tells the holder. */
+/* Processes that share memory with the last one of the path, and serve clients: a database's
+ * backends. Their locks are in that memory, where only the program itself can read them. So none of
+ * them is blamed; but what each one says about itself, and which client it serves, often tells the
+ * holder. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +28,8 @@ static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t
            of_a.stx_dev_minor == of_b.stx_dev_minor;
 }
 
-/* Whether this process has accepted the connection; `*ret`: a thread of the process at its other end, or
- * ARGUS_LIVE_NONE if that is on another machine or may not be seen. */
+/* Whether this process has accepted the connection; `*ret`: a thread of the process at its other
+ * end, or ARGUS_LIVE_NONE if that is on another machine or may not be seen. */
 static bool serves_client(struct argus_live *live, const struct live_fd *fd, uint32_t *ret)
 {
     const struct live_socket *found = live_socket(live, fd->key);

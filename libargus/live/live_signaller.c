@@ -1,8 +1,10 @@
-/* Waits inside a process of which no lock tells the end: conditions, semaphores, locks without an owner.
+/* Waits inside a process of which no lock tells the end: conditions, semaphores, locks without an
+ * owner.
  *
- * Which thread would signal, nothing tells. But if all other threads of the process have nothing to do,
- * except one, it is likely that one. And if all threads of the process wait in this way, with no
- * time-out, for words that no other process maps, then none of them can end the wait of another. */
+ * Which thread would signal, nothing tells. But if all other threads of the process have nothing to
+ * do, except one, it is likely that one. And if all threads of the process wait in this way, with
+ * no time-out, for words that no other process maps, then none of them can end the wait of another.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/futex.h>
@@ -15,7 +17,8 @@
 
 enum { LOOKED_AT = 8 /* frames */, BETWEEN_LOOKS_US = 100000, STATUS_BYTES = 4096 };
 
-/* Signals 32 and 33, with which glibc ends threads and changes their IDs (nptl/internal-signals.h). */
+/* Signals 32 and 33, with which glibc ends threads and changes their IDs (nptl/internal-signals.h).
+ */
 static const uint64_t signals_of_libc = UINT64_C(3) << 31;
 
 /* Whether the end of its wait is in the hands of `other`, by a rule that is no guess. */
@@ -27,7 +30,8 @@ static bool depends_on(struct argus_live *live, uint32_t thread, uint32_t other)
     return wait.kind == ARGUS_LIVE_JOIN && live_joined(live, thread) == other;
 }
 
-/* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway. */
+/* Whether another busy thread of the process waits for `thread`: then its chain leads here anyway.
+ */
 static bool is_behind_another(struct argus_live *live, const struct argus_live_process *of,
                               uint32_t waiter, uint32_t thread)
 {
@@ -37,8 +41,8 @@ static bool is_behind_another(struct argus_live *live, const struct argus_live_p
     return false;
 }
 
-/* Functions of a runtime whose program's locks and waits are its own: which of the program's threads
- * ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
+/* Functions of a runtime whose program's locks and waits are its own: which of the program's
+ * threads ends them, its threads do not tell. To add one: a row, with the beginning of its name. */
 static bool is_of_runtime(const char *function, const void *context)
 {
     (void)context;
@@ -118,8 +122,8 @@ static uint32_t thread_count_now(uint32_t pid)
     return count;
 }
 
-/* The threads were read one after the other, so a wake-up may have passed between two of them: whether
- * the process still has the same ones, and none has moved. */
+/* The threads were read one after the other, so a wake-up may have passed between two of them:
+ * whether the process still has the same ones, and none has moved. */
 static bool nothing_moves(struct argus_live *live, const struct argus_live_process *of)
 {
     uint64_t *before = malloc(of->thread_count * sizeof(*before));
@@ -147,7 +151,8 @@ static bool may_handle_signal(uint32_t pid)
     return caught & ~signals_of_libc || live_read(pid, "timers", text, sizeof(text)) > 0;
 }
 
-/* A thread that waits for the end of the waiter is left out, and those for which the busy one waits. */
+/* A thread that waits for the end of the waiter is left out, and those for which the busy one
+ * waits. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret)
 {

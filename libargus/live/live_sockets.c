@@ -137,7 +137,8 @@ static bool read_inet(const struct nlmsghdr *message, struct live_socket *ret)
     return true;
 }
 
-/* The times are those of the kernel's ticks; if they are equal, nothing is known unless no data ever came. */
+/* The times are those of the kernel's ticks; if they are equal, nothing is known unless no data
+ * ever came. */
 static bool has_sent_last(const struct rtattr *attribute)
 {
     struct tcp_info info = {0};

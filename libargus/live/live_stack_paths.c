@@ -11,7 +11,8 @@ enum { WORD = 8, WORDS = 1024, PATH_BYTES = 512, STEP = 64, USER_BITS = 47 };
 /* The memory of a process, as far as it is there. */
 struct memory {
     uint32_t pid;
-    int pages; /* /proc/PID/pagemap: a word for each page (Documentation/admin-guide/mm/pagemap.rst) */
+    int pages; /* /proc/PID/pagemap: a word for each page (Documentation/admin-guide/mm/pagemap.rst)
+                */
     uint64_t page_bytes;
     uint64_t page; /* the number of the page that was asked for last */
     bool is_there;
@@ -56,8 +57,8 @@ static bool read_text(struct memory *memory, uint64_t address, char ret[PATH_BYT
     return false;
 }
 
-/* Where the main thread's stack begins: behind it are the program's arguments, with which it was started, and
- * environment. 0: unknown. Field 28 of /proc/PID/stat (proc(5)). */
+/* Where the main thread's stack begins: behind it are the program's arguments, with which it was
+ * started, and environment. 0: unknown. Field 28 of /proc/PID/stat (proc(5)). */
 static uint64_t start_of_stack(uint32_t pid)
 {
     enum { FIELD = 28, BEHIND_NAME = 2 };

@@ -1,8 +1,10 @@
-/* Paths of files in the memory to which the stack of a sleeping thread or goroutine refers. A function that tries to
- * open or to lock a file again and again has the file's path, while the file is closed between two tries.
+/* Paths of files in the memory to which the stack of a sleeping thread or goroutine refers. A
+ * function that tries to open or to lock a file again and again has the file's path, while the file
+ * is closed between two tries.
  *
- * Only pages that are in memory are read. A page that is not could have to come from a file system that does not
- * answer, or from another process (userfaultfd): argus would wait with the program. */
+ * Only pages that are in memory are read. A page that is not could have to come from a file system
+ * that does not answer, or from another process (userfaultfd): argus would wait with the program.
+ */
 #ifndef ARGUS_LIVE_STACK_PATHS_H
 #define ARGUS_LIVE_STACK_PATHS_H
 

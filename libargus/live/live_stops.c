@@ -1,12 +1,12 @@
 /* Samples by short stops, where the kernel does not allow perf_event (kernel.perf_event_paranoid
  * above 2, as Debian has it): ptrace(2) stops one thread, its registers are read, and it goes on. A
- * thread is stopped only while it runs, so that no system call is interrupted except one that begins
- * in that moment. If argus is killed, the kernel detaches it and the thread goes on, because the
- * thread was seized without PTRACE_O_EXITKILL.
+ * thread is stopped only while it runs, so that no system call is interrupted except one that
+ * begins in that moment. If argus is killed, the kernel detaches it and the thread goes on, because
+ * the thread was seized without PTRACE_O_EXITKILL.
  *
- * A thread that began to wait for a device in that moment stops only when the device has answered, and
- * until then cannot be detached by a request. But the kernel also detaches what an ending thread has
- * seized, so a thread of its own takes the samples, and gives up. */
+ * A thread that began to wait for a device in that moment stops only when the device has answered,
+ * and until then cannot be detached by a request. But the kernel also detaches what an ending
+ * thread has seized, so a thread of its own takes the samples, and gives up. */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static bool read_registers(uint32_t tid, struct live_moment *ret)
     return true;
 }
 
-/* Waits for the stop. A signal that comes first is delivered. False: the thread has ended, or does not
- * stop in time. */
+/* Waits for the stop. A signal that comes first is delivered. False: the thread has ended, or does
+ * not stop in time. */
 static bool wait_for_stop(uint32_t tid)
 {
     uint64_t end = live_now_ns() + STOP_NS;
@@ -102,7 +102,8 @@ static void copy_stack(uint32_t pid, struct live_moment *moment, uint8_t *room)
     }
 }
 
-/* Seizes the thread, stops it, copies what unwinding needs, and lets it go on. False: not allowed. */
+/* Seizes the thread, stops it, copies what unwinding needs, and lets it go on. False: not allowed.
+ */
 static bool stop_once(uint32_t pid, uint32_t tid, struct live_moment *ret, uint8_t *room)
 {
     if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0)

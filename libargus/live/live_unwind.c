@@ -145,8 +145,8 @@ static enum step go_up(struct walk *walk, struct frames *frames)
     return result;
 }
 
-/* Whether a return address is above the word at `at`. That word is the caller's frame pointer, which
- * may have any value if the caller does not use one. */
+/* Whether a return address is above the word at `at`. That word is the caller's frame pointer,
+ * which may have any value if the caller does not use one. */
 static bool is_frame(struct walk *walk, uint64_t at)
 {
     uint64_t address;

@@ -159,8 +159,8 @@ static bool read_path(const struct call *call, uint64_t address, char ret[PATH_B
            live_memory_text(live_pid_of(call->live, call->thread), address, ret, PATH_BYTES);
 }
 
-/* A call with an empty path is for the descriptor itself. Any other path that is not absolute begins at
- * the folder of the descriptor: without that it leads nowhere. */
+/* A call with an empty path is for the descriptor itself. Any other path that is not absolute
+ * begins at the folder of the descriptor: without that it leads nowhere. */
 static void at_folder(const struct call *call, uint32_t fd, const char *path)
 {
     struct live_fd folder;

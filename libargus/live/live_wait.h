@@ -36,42 +36,44 @@ void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_l
 /* What the kernel's function tells in which the thread waits. */
 void live_wait_in_kernel(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
-/* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is known. */
+/* The living thread that has the mutex for which `thread` waits; ARGUS_LIVE_NONE: none that is
+ * known. */
 uint32_t live_mutex_owner(struct argus_live *live, uint32_t thread);
 
-/* The living thread that has the lock at `address` of its process, which `thread` tries to take by this function;
- * ARGUS_LIVE_NONE: none that is known. */
+/* The living thread that has the lock at `address` of its process, which `thread` tries to take by
+ * this function; ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_lock_holder(struct argus_live *live, uint32_t thread, const char *taken_by,
                           uint64_t address);
 
-/* If a thread that sleeps tries again and again to take a lock whose holder is known: sets the kind and the lock's
- * name in `wait`, and fills `ret` with the holder. False: it does not. */
+/* If a thread that sleeps tries again and again to take a lock whose holder is known: sets the kind
+ * and the lock's name in `wait`, and fills `ret` with the holder. False: it does not. */
 bool live_polled_mutex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
                        struct live_candidates *ret);
 
 /* The thread whose end `thread` awaits in pthread_join(); ARGUS_LIVE_NONE: none that is known. */
 uint32_t live_joined(struct argus_live *live, uint32_t thread);
 
-/* Fills `ret` with the processes and threads that could end `wait` of `thread`, by the rule of its kind. */
+/* Fills `ret` with the processes and threads that could end `wait` of `thread`, by the rule of its
+ * kind. */
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
 
-/* For a thread that sleeps by its own clock: the processes with a lock for writing of a file that its process has
- * open (as databases do), or whose path is on the stack that ends at `sp` (as package managers do). It may try to
- * take that lock again and again; nothing proves it. */
+/* For a thread that sleeps by its own clock: the processes with a lock for writing of a file that
+ * its process has open (as databases do), or whose path is on the stack that ends at `sp` (as
+ * package managers do). It may try to take that lock again and again; nothing proves it. */
 void live_polled_locks(struct argus_live *live, uint32_t thread, uint64_t sp,
                        struct live_candidates *ret);
 
 /* Calls `take` for each process that was started by the same process from the same program, shares
- * writable memory with `process`, and serves a client as it does: with its main thread, and a thread
- * of the client's process (ARGUS_LIVE_NONE: another machine's). */
+ * writable memory with `process`, and serves a client as it does: with its main thread, and a
+ * thread of the client's process (ARGUS_LIVE_NONE: another machine's). */
 typedef void live_sibling(void *context, uint32_t thread, uint32_t client);
 void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take, void *context);
 
 /* Whether this wait of a server's thread is for the next request of some client. */
 bool live_awaits_request(struct argus_live *live, const struct argus_live_wait *wait);
-/* The only thread of a server with a thread for each connection that serves one now, though all seem
- * idle; ARGUS_LIVE_NONE: there is none, or there are several. */
+/* The only thread of a server with a thread for each connection that serves one now, though all
+ * seem idle; ARGUS_LIVE_NONE: there is none, or there are several. */
 uint32_t live_serving_thread(struct argus_live *live, uint32_t process);
 /* Like live_siblings(), for threads: those that run the same code as `thread`, and wait for their
  * client, which may hold a lock of theirs. */

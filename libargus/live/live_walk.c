@@ -111,8 +111,8 @@ static void keep_candidate(struct path *path, uint32_t thread, enum argus_live_l
         path->live->no_memory = true;
 }
 
-/* The main thread stands for a process, but none that waits itself: then the other threads do, as far as there are
- * places. */
+/* The main thread stands for a process, but none that waits itself: then the other threads do, as
+ * far as there are places. */
 static void keep_process(struct path *path, uint32_t waiter, uint32_t process,
                          enum argus_live_link link)
 {
@@ -135,8 +135,8 @@ static void keep_candidates(struct path *path, uint32_t waiter,
             keep_process(path, waiter, candidates->items[i].process, candidates->link);
 }
 
-/* Whether the step behind this link may be about any goroutine of a Go program: a request to it is probably not the
- * main one's. Its end is. */
+/* Whether the step behind this link may be about any goroutine of a Go program: a request to it is
+ * probably not the main one's. Its end is. */
 static bool is_for_any_goroutine(const struct argus_live_step *before)
 {
     return before->is_guess && before->link != ARGUS_LIVE_LINK_CHILD;
@@ -212,8 +212,8 @@ static void add_siblings(struct path *path)
         live_sessions(path->live, last, keep_sibling, path);
 }
 
-/* Whether all steps from `at` on, and the link back to it, are about the same threads and goroutines. A main goroutine
- * that changed its thread meanwhile is no circle. */
+/* Whether all steps from `at` on, and the link back to it, are about the same threads and
+ * goroutines. A main goroutine that changed its thread meanwhile is no circle. */
 static bool is_whole_circle(const struct path *path, uint32_t at)
 {
     const struct argus_live_step *before = &path->steps.data[path->steps.length - 1];
@@ -240,8 +240,8 @@ static void close_circle(struct path *path, uint32_t at)
     path->end = is_mutual(path, at) ? ARGUS_LIVE_END_MUTUAL : ARGUS_LIVE_END_CIRCLE;
 }
 
-/* A thread that does something else by now was not stuck there. What a thread without a goroutine does
- * tells nothing about the main goroutine. */
+/* A thread that does something else by now was not stuck there. What a thread without a goroutine
+ * does tells nothing about the main goroutine. */
 static void look_again(struct path *path)
 {
     for (size_t i = 0; i < path->steps.length; i++) {

@@ -65,8 +65,8 @@ static enum x11_answer x11_connect(struct x11 *x, const char *display)
     return errno == EAGAIN ? X11_SILENT : errno == EACCES ? X11_DENIED : X11_NO_SERVER;
 }
 
-/* The answer to the setup has, behind a fixed part and the vendor's name, formats of 8 bytes each, and
- * then the screens, of which the first word is the root window. */
+/* The answer to the setup has, behind a fixed part and the vendor's name, formats of 8 bytes each,
+ * and then the screens, of which the first word is the root window. */
 static enum x11_answer read_setup(struct x11 *x)
 {
     enum { FIXED = 40, VENDOR_BYTES = 24, FORMATS = 29, FORMAT_BYTES = 8 };
@@ -155,8 +155,8 @@ bool x11_intern(struct x11 *x, const char *name, uint32_t *ret)
     return true;
 }
 
-/* The property's items, if they have the size of `format` in bits; `*ret` points into the packet. Returns
- * their number. */
+/* The property's items, if they have the size of `format` in bits; `*ret` points into the packet.
+ * Returns their number. */
 size_t x11_property(struct x11 *x, uint32_t window, uint32_t name, uint8_t format,
                     const uint8_t **ret)
 {

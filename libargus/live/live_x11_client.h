@@ -1,6 +1,6 @@
-/* A connection to an X server (X Window System Protocol, appendix B). libxcb would block on a server that
- * does not answer, and a frozen server is one of the things that argus why looks for; so this client polls,
- * and needs no library. */
+/* A connection to an X server (X Window System Protocol, appendix B). libxcb would block on a
+ * server that does not answer, and a frozen server is one of the things that argus why looks for;
+ * so this client polls, and needs no library. */
 #ifndef ARGUS_LIVE_X11_CLIENT_H
 #define ARGUS_LIVE_X11_CLIENT_H
 
@@ -37,8 +37,8 @@ bool x11_next_packet(struct x11 *x);
 /* A request and its reply, in `packet`. False: an error came instead, or nothing. */
 bool x11_reply(struct x11 *x, const uint8_t *message, size_t bytes);
 bool x11_intern(struct x11 *x, const char *name, uint32_t *ret);
-/* The property's items, if they have the size of `format` in bits; `*ret` points into the packet. Returns
- * their number. */
+/* The property's items, if they have the size of `format` in bits; `*ret` points into the packet.
+ * Returns their number. */
 size_t x11_property(struct x11 *x, uint32_t window, uint32_t name, uint8_t format,
                     const uint8_t **ret);
 

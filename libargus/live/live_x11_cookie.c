@@ -60,8 +60,9 @@ static bool search(FILE *file, const char *number, size_t digits, struct x11_coo
     return false;
 }
 
-/* The path may come from the environment of any process, which may change what is there at any moment: a pipe
- * would block, a device has no end, and root can open files of others. So what was opened is looked at. */
+/* The path may come from the environment of any process, which may change what is there at any
+ * moment: a pipe would block, a device has no end, and root can open files of others. So what was
+ * opened is looked at. */
 static FILE *open_file(const char *path, uint32_t owner)
 {
     struct stat status;

@@ -1,6 +1,6 @@
-/* The owner of a selection is a window. Which process has it, the server tells by its extension X-Resource
- * (version 1.2, resproto.txt), from the credentials of the connection; a window's own _NET_WM_PID would
- * be missing for windows that nobody sees. */
+/* The owner of a selection is a window. Which process has it, the server tells by its extension
+ * X-Resource (version 1.2, resproto.txt), from the credentials of the connection; a window's own
+ * _NET_WM_PID would be missing for windows that nobody sees. */
 #include "live/live_x11_selection.h"
 
 #include "live/live_x11_client.h"

@@ -4,7 +4,8 @@
 
 #include "argus/page.h"
 
-/* The beginning of a page, up to its body, and its end with the script, from </main> on (page.c). */
+/* The beginning of a page, up to its body, and its end with the script, from </main> on (page.c).
+ */
 void html_begin(const struct argus_sink *sink, const char *title);
 void html_end(const struct argus_sink *sink);
 

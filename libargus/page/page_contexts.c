@@ -1,4 +1,5 @@
-/* The section about calling contexts: what they are inferred from and compared with, then pictures and tables. */
+/* The section about calling contexts: what they are inferred from and compared with, then pictures
+ * and tables. */
 #include <math.h>
 
 #include "context/budget.h"

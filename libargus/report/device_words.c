@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The interface's name follows. Longer beginnings first. To add one: a row, with its source in xnu. */
+/* The interface's name follows. Longer beginnings first. To add one: a row, with its source in xnu.
+ */
 static const char *const interface_threads[] = {
     "dlil_input_poll_",      /* bsd/net/dlil_input.c:1464 */
     "dlil_input_",           /* bsd/net/dlil_input.c:1126 */

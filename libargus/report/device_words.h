@@ -4,8 +4,8 @@
 
 #include "slice/timeline.h"
 
-/* "the network interface en0", "the driver IONVMeController", "a device or the network": as far as the
- * name of the kernel's thread tells that ended the wait of `vertex`. Returns `buffer`. */
+/* "the network interface en0", "the driver IONVMeController", "a device or the network": as far as
+ * the name of the kernel's thread tells that ended the wait of `vertex`. Returns `buffer`. */
 const char *text_device(const struct view *view, uint32_t vertex, char *buffer, size_t bytes);
 
 #endif

@@ -6,8 +6,8 @@
 
 #define DIAGNOSIS_SUMMARY_BYTES 1280
 
-/* One sentence that a non-expert understands; NULL: a question is open. Written into `buffer`, which
- * is returned; so below. */
+/* One sentence that a non-expert understands; NULL: a question is open. Written into `buffer`,
+ * which is returned; so below. */
 const char *diagnosis_summary_text(const struct argus_graph *graph,
                                    const struct argus_diagnosis *diagnosis, char *buffer,
                                    size_t bytes);

@@ -10,8 +10,8 @@
 /* The object with "format" as its first member: the name and version of what it is, such as
  * "argus-hangs 1". docs/schema describes each format. Takes `json`; NULL: there was no memory. */
 json_t *json_with_format(const char *format, json_t *json);
-/* Writes `json`, which it frees, with that member, and a newline. `format` NULL: `json` has it, or is of
- * another program's format. NULL as `json` means that there was no memory. */
+/* Writes `json`, which it frees, with that member, and a newline. `format` NULL: `json` has it, or
+ * is of another program's format. NULL as `json` means that there was no memory. */
 struct argus_error *json_write(const struct argus_sink *sink, const char *format, json_t *json);
 
 /* The form of all JSON that is written, for json_dump…(). */

@@ -1,5 +1,5 @@
-/* An object with lists that may be longer than memory allows: each element is written, and freed, as
- * soon as it is made. The text is the same as that of json_write() for the whole object. */
+/* An object with lists that may be longer than memory allows: each element is written, and freed,
+ * as soon as it is made. The text is the same as that of json_write() for the whole object. */
 #ifndef ARGUS_REPORT_JSON_STREAM_H
 #define ARGUS_REPORT_JSON_STREAM_H
 
@@ -17,7 +17,8 @@ struct json_stream {
     size_t pending_bytes;
 };
 
-/* `format` is the first member, as in json_write(). After this the stream must be ended, but for an error that takes the place of the answer. */
+/* `format` is the first member, as in json_write(). After this the stream must be ended, but for an
+ * error that takes the place of the answer. */
 void json_stream_begin(struct json_stream *stream, const struct argus_sink *sink,
                        const char *format);
 /* Writes a member, or the next element of the list, and frees it. NULL: no memory. False: nothing

@@ -225,7 +225,8 @@ struct argus_stack report_frames(const struct argus_report_context *context, uin
                : frames;
 }
 
-/* Prints the frames from `first` to before `end`, each with the functions that were inlined there. */
+/* Prints the frames from `first` to before `end`, each with the functions that were inlined there.
+ */
 static void print_frames(const struct argus_report_context *context, uint32_t vertex,
                          struct argus_stack frames, unsigned indent, uint32_t first, uint32_t end)
 {

@@ -8,7 +8,8 @@
 void report_functions(const struct argus_report_context *context, uint32_t vertex, uint64_t address,
                       bool is_return, struct argus_functions *ret);
 /* One of them: "function (file:line)", "function (file:line, inlined)", or image+offset; into
- * `buffer`, which is returned. `is_short`: with a long name shortened (event/names/short_names.h). */
+ * `buffer`, which is returned. `is_short`: with a long name shortened (event/names/short_names.h).
+ */
 const char *report_function(const struct argus_symbol *symbol, uint64_t address, bool is_short,
                             char *buffer, size_t bytes);
 

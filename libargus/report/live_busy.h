@@ -6,8 +6,8 @@
 
 #include "argus/report.h"
 
-/* "its loop in wait_ready() waits for the variable 'ready' of editor, which is 0 now"; into `buffer`,
- * which is returned. */
+/* "its loop in wait_ready() waits for the variable 'ready' of editor, which is 0 now"; into
+ * `buffer`, which is returned. */
 const char *live_loop_text(const struct argus_live *live, const struct argus_live_loop *loop,
                            char *buffer, size_t bytes);
 

@@ -351,8 +351,8 @@ static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_REQUEST] = "it has nothing to do",
 };
 
-/* Of a path that ends with a Go program. Only its end is surely the main goroutine's matter; the thread that runs
- * the main goroutine may have changed while argus looked. */
+/* Of a path that ends with a Go program. Only its end is surely the main goroutine's matter; the
+ * thread that runs the main goroutine may have changed while argus looked. */
 static const char *goroutine_end(const struct argus_live_answer *answer)
 {
     const struct argus_live_step *last = &answer->steps[answer->step_count - 1];

@@ -1,7 +1,7 @@
 #include "report/reason_sentences.h"
 
-/* To add a kind: see argus/diagnosis_reason.h. A field that does not apply is the empty string, so it has its own
- * blank or comma before it. */
+/* To add a kind: see argus/diagnosis_reason.h. A field that does not apply is the empty string, so
+ * it has its own blank or comma before it. */
 static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_NONE] = "",
 

@@ -336,7 +336,8 @@ static bool have_ended(const struct wording *to, const struct argus_loop_variabl
 }
 
 /* "; on_reconfigured (settings.c:29) may set it": "may", since it may
- * be a writer that is not meant for this loop, or another one may be that the code does not show. */
+ * be a writer that is not meant for this loop, or another one may be that the code does not show.
+ */
 static void put_writers(struct wording *to)
 {
     for (size_t i = 0; to->loop && i < to->loop->variable_count; i++) {

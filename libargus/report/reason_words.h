@@ -6,8 +6,8 @@
 
 #define REASON_TEXT_BYTES 4096 /* are enough for any */
 
-/* The sentence of `reason`, without its end. `loop`: that of the culprit; NULL: the reason has one, or
- * needs none. Written into `buffer`, which is returned. */
+/* The sentence of `reason`, without its end. `loop`: that of the culprit; NULL: the reason has one,
+ * or needs none. Written into `buffer`, which is returned. */
 const char *reason_text(const struct argus_report_context *context,
                         const struct argus_reason *reason, const struct argus_code_loop *loop,
                         char *buffer, size_t bytes);

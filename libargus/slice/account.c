@@ -7,8 +7,9 @@
  * of its own, by a device, or never) stays a wait of its own.
  *
  *     editor   ======....................======      = runs   . waits
- *     speller  ......==........................==    the editor's wait: speller ran, then waited for dictd
- *     dictd    ........========================      … which was busy: most of the stretch belongs to it
+ *     speller  ......==........................==    the editor's wait: speller ran, then waited
+ * for dictd dictd    ........========================      … which was busy: most of the stretch
+ * belongs to it
  *
  * Two special cases keep bystanders from being blamed.
  *

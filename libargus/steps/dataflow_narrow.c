@@ -1,5 +1,5 @@
-/* Which bytes of a loaded word decide a branch: the register that has the word is followed forward to
- * the branch. A use that is not understood may depend on all of it. */
+/* Which bytes of a loaded word decide a branch: the register that has the word is followed forward
+ * to the branch. A use that is not understood may depend on all of it. */
 #include "steps/dataflow.h"
 
 enum { FORWARD_MOST = 200 }; /* steps from the load to the branch */

@@ -1,5 +1,5 @@
-/* Whether a load read what its own thread had stored there. A thread that resets a flag to 0 and then
- * reads 1 did not set it. */
+/* Whether a load read what its own thread had stored there. A thread that resets a flag to 0 and
+ * then reads 1 did not set it. */
 #include "steps/dataflow.h"
 
 static uint64_t low_bytes(uint64_t value, uint32_t bytes)

@@ -6,7 +6,8 @@
 #include "steps/describe.h"
 #include "steps/pointer_path.h"
 
-/* A variable of a file, or the first pointer on the way; `step` used it. False: there are no names. */
+/* A variable of a file, or the first pointer on the way; `step` used it. False: there are no names.
+ */
 bool describe_member(struct describer *describer, uint64_t address, uint32_t step,
                      const struct elf_reach *reach, struct elf_member *ret);
 

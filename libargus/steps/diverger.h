@@ -53,8 +53,8 @@ struct candidate_rank {
     bool is_request;     /* … and in the bad run this thread wrote its value: what it waits for */
     bool has_changed;    /* the normal run read it more than once, with different values */
     bool is_elsewhere;   /* the normal run decided by another value */
-    bool
-        is_satisfied; /* the branch tests it together with others, which are still 0, and it is not */
+    bool is_satisfied; /* the branch tests it together with others, which are still 0, and it is not
+                        */
     bool with_results; /* the branch also depends on the result of a call */
     uint32_t order;    /* by its decision, and by its place in the decision's slice */
 };

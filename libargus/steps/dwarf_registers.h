@@ -1,5 +1,5 @@
-/* DWARF's numbers of the general registers: the System V ABI's for x86-64, figure 3.36; arm64 counts
- * as its instructions do. */
+/* DWARF's numbers of the general registers: the System V ABI's for x86-64, figure 3.36; arm64
+ * counts as its instructions do. */
 #ifndef ARGUS_STEPS_DWARF_REGISTERS_H
 #define ARGUS_STEPS_DWARF_REGISTERS_H
 

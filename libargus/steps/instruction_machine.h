@@ -6,7 +6,8 @@
 
 #include "steps/instruction.h"
 
-/* Registers, flow and memory of `insn`, which Capstone decoded with details; `ret` has address and length. */
+/* Registers, flow and memory of `insn`, which Capstone decoded with details; `ret` has address and
+ * length. */
 void instruction_from_x86(csh handle, const cs_insn *insn, struct instruction *ret);
 void instruction_from_arm64(csh handle, const cs_insn *insn, struct instruction *ret);
 

@@ -134,8 +134,8 @@ static bool is_own(const struct source *source, enum stored_value stored)
            (stored == STORED_SAME || (stored == STORED_UNKNOWN && source->is_stored_in_turn));
 }
 
-/* In a loop until all of several variables are set, as in "while (!(a & b))", one that is set ends nothing while
- * another one is 0. */
+/* In a loop until all of several variables are set, as in "while (!(a & b))", one that is set ends
+ * nothing while another one is 0. */
 static bool is_satisfied(const struct diverger *d, const struct sources *sources, uint32_t index)
 {
     uint64_t own, other;

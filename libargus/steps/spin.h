@@ -15,8 +15,9 @@ struct spin {
  * executions are farthest apart. False: no place was executed twice. Errors: MEMORY. */
 struct argus_error *spin_find(const struct run *run, struct spin *ret, bool *ret_found);
 
-/* Does code from `address` on lead out of the loop? It does unless, within its function, it comes back to an instruction
- * that the loop executed; what is only reached through a return comes back. */
+/* Does code from `address` on lead out of the loop? It does unless, within its function, it comes
+ * back to an instruction that the loop executed; what is only reached through a return comes back.
+ */
 void spin_deinit(struct spin *spin);
 bool spin_leaves(const struct run *run, const struct spin *spin, uint32_t branch_step,
                  uint64_t address);

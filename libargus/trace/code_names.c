@@ -218,7 +218,8 @@ static bool is_same_place(const struct trace_name *a, const struct trace_name *b
            a->entry.level == b->entry.level;
 }
 
-/* Of the entries for one place and level: the latest that is not later than `wanted`, else the earliest. */
+/* Of the entries for one place and level: the latest that is not later than `wanted`, else the
+ * earliest. */
 static bool find(const struct argus_trace *trace, const struct trace_name *wanted,
                  struct argus_name_entry *ret)
 {

@@ -34,8 +34,8 @@ struct file_bound {
 
 void file_bound_init(struct file_bound *bound, uint64_t file_bytes);
 
-/* The error if the process has taken more than that, and is not shared; `offset_bytes` says where reading is. Costs a
- * microsecond: to be called once for some thousand entries. */
+/* The error if the process has taken more than that, and is not shared; `offset_bytes` says where
+ * reading is. Costs a microsecond: to be called once for some thousand entries. */
 struct argus_error *file_bound_check_memory(const struct file_bound *bound, const char *path,
                                             uint64_t file_bytes, uint64_t offset_bytes);
 

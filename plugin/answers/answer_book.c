@@ -154,7 +154,8 @@ static bool is_own(uid_t owner)
     return owner == geteuid() || (sudo && owner == (uid_t)strtoul(sudo, NULL, 10));
 }
 
-/* Another user's answers are neither used nor replaced: those of this user are in the cache then. */
+/* Another user's answers are neither used nor replaced: those of this user are in the cache then.
+ */
 static void leave_others(struct answer_book *book)
 {
     char **path = &book->places.path[SIDECAR_NEXT_TO_TRACE];

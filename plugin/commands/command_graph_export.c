@@ -130,8 +130,8 @@ struct export
     const struct argus_export_format *format;
     struct vertex_filter filter;
     vertex_list found;
-    size_t
-        count; /* of these, how many are written: the nearest ones to a vertex, or thread by thread */
+    size_t count; /* of these, how many are written: the nearest ones to a vertex, or thread by
+                     thread */
     struct export_hangs hangs;
     struct argus_contexts *contexts; /* owned; NULL: the trace has no stacks */
     char *folder;                    /* owned; of the file; NULL: it has none */

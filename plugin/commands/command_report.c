@@ -163,8 +163,8 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
-/* A snapshot names no command: then the contexts are those of the hangs that the page explains. With
- * a base the question is another one: what is slower than there. */
+/* A snapshot names no command: then the contexts are those of the hangs that the page explains.
+ * With a base the question is another one: what is slower than there. */
 static struct argus_error *take_story(struct page_maker *maker)
 {
     if (maker->base)

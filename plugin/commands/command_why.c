@@ -111,8 +111,8 @@ static struct argus_error *walk(struct argus_live *live, const char *word, uint3
     return error;
 }
 
-/* A thread that ran when it was looked at, but hardly did so in the second in which it was sampled: it
- * waits for something most of the time. */
+/* A thread that ran when it was looked at, but hardly did so in the second in which it was sampled:
+ * it waits for something most of the time. */
 static bool seldom_runs(const struct argus_live_answer *answer)
 {
     const struct argus_live_samples *samples = answer->samples;

@@ -1,6 +1,7 @@
 /* A process that hangs now need not be recorded twice. A recording of a moment shows the loop, and
- * the program's code tells its variable (libargus/steps/loops/). While the recording continues, that
- * variable is watched, until a thread writes it or the time is over. The trace then has both parts.
+ * the program's code tells its variable (libargus/steps/loops/). While the recording continues,
+ * that variable is watched, until a thread writes it or the time is over. The trace then has both
+ * parts.
  *
  * A recording into memory that goes on already (argus start) is used: it also has what was before
  * the hang. It continues afterwards, without the flags that were added.

@@ -1,4 +1,5 @@
-/* `argus diagnose --live PID`: records a process that hangs now, and watches the variable of its loop. */
+/* `argus diagnose --live PID`: records a process that hangs now, and watches the variable of its
+ * loop. */
 #ifndef ARGUS_PLUGIN_COMMANDS_DIAGNOSE_LIVE_H
 #define ARGUS_PLUGIN_COMMANDS_DIAGNOSE_LIVE_H
 

@@ -58,8 +58,8 @@ static struct argus_error *diagnose(const struct hang_finisher *finisher, const 
 
 /* Whether it was no hang, or one of which nothing is recorded. The recorder does not know what is
  * pending for a worker, and can take the wait of a nested loop, such as a prompt's, for one in a
- * handler. If the user named the process, only doubtful hangs are none: the others are kept whatever
- * they mean. */
+ * handler. If the user named the process, only doubtful hangs are none: the others are kept
+ * whatever they mean. */
 static bool is_none(const struct hang_finisher *finisher, const struct reply_hang *hang,
                     enum hang_standing standing)
 {

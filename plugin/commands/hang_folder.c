@@ -31,7 +31,8 @@ static bool invoker_get(struct invoker *ret)
     return true;
 }
 
-/* Whether a path, or one in an address of D-Bus ("unix:path=/run/user/0/bus,guid=…"), is in the folder. */
+/* Whether a path, or one in an address of D-Bus ("unix:path=/run/user/0/bus,guid=…"), is in the
+ * folder. */
 static bool is_below(const char *value, const char *folder)
 {
     const char *equals = strchr(value, '='), *path = value[0] != '/' && equals ? equals + 1 : value;

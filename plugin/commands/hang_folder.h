@@ -22,8 +22,8 @@ void hang_folder_set_finished(int fd);
 /* Whether a process is still writing or finishing the file. */
 bool hang_folder_is_unfinished(const char *path);
 
-/* Permanently takes the rights and the home folder of the user who called sudo; does nothing without
- * sudo. False: it failed. */
+/* Permanently takes the rights and the home folder of the user who called sudo; does nothing
+ * without sudo. False: it failed. */
 bool hang_folder_become_invoker(void);
 
 #endif

@@ -39,7 +39,8 @@
 typedef struct sd_bus bus;
 typedef struct sd_bus_message message;
 
-/* As in systemd/sd-bus.h (LGPL; the interface is versioned, and these calls have stayed since systemd 221). */
+/* As in systemd/sd-bus.h (LGPL; the interface is versioned, and these calls have stayed since
+ * systemd 221). */
 struct bus_error {
     const char *name, *message;
     int need_free;

@@ -117,8 +117,8 @@ static const struct loop_variable *choose(const struct live_watch *watch,
     return chosen;
 }
 
-/* On a stack, in an object, or one of an array: some turns of the loop lead to it. It is called as the
- * steps showed it, which may be another one than the code's name says. */
+/* On a stack, in an object, or one of an array: some turns of the loop lead to it. It is called as
+ * the steps showed it, which may be another one than the code's name says. */
 static struct argus_error *find_by_loop(struct live_watch *watch, struct live_variable *variable,
                                         struct request_flag *ret)
 {

@@ -125,7 +125,8 @@ static json_t *categories_json(const struct recorder_status *status)
     return json;
 }
 
-/* null: there is no limit. `left_out` has the categories that are left out now, and for how long. */
+/* null: there is no limit. `left_out` has the categories that are left out now, and for how long.
+ */
 static json_t *overhead_json(const struct recorder_status *status)
 {
     json_t *out = json_object();

@@ -35,8 +35,8 @@ struct argus_error *flag_place_address(const char *text, struct flag_place *ret)
 struct argus_error *flag_place_parse(const char *text, char *ret_name, size_t name_bytes,
                                      uint64_t *ret_offset, struct flag_place *ret);
 
-/* Whether it names members, which flag_place_parse() does not know ("app->net->state", "table[3]"); perhaps not, if a symbol
- * itself has such letters. */
+/* Whether it names members, which flag_place_parse() does not know ("app->net->state", "table[3]");
+ * perhaps not, if a symbol itself has such letters. */
 bool flag_place_has_members(const char *text);
 
 /* Moves the place from the beginning of its variable to `offset`. `member_bytes`: the size of the

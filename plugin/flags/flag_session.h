@@ -67,8 +67,8 @@ struct argus_error *flag_session_add(struct flag_session *flags,
 bool flag_session_remove(struct flag_session *flags, uint64_t pid, uint32_t watch);
 /* Handles a hit. True at the hit at which the rate is first seen to be too high. */
 bool flag_session_on_hit(struct flag_session *flags, const struct flag_session_hit *hit);
-/* Ends the file before the flags are removed: later hits are not kept. It does not wait for more than 100 ms for a thread that has the
- * lock, because at exit() that thread may have ended. */
+/* Ends the file before the flags are removed: later hits are not kept. It does not wait for more
+ * than 100 ms for a thread that has the lock, because at exit() that thread may have ended. */
 void flag_session_end_file(struct flag_session *flags);
 size_t flag_session_rows(struct flag_session *flags, struct flag_session_row *ret, size_t room);
 /* The file's path, borrowed, while a flag is watched; else NULL. Writes out everything recorded so

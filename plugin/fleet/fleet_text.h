@@ -13,8 +13,8 @@ void fleet_text_view(struct session *session, enum fleet_view view, const json_t
 /* Prints only the rows, with a heading. */
 void fleet_text_rows(struct session *session, enum fleet_view view, const json_t *rows);
 
-/* The command that explains the hang `number` of `file`, quoted for a shell, into `buffer`, which is
- * returned. */
+/* The command that explains the hang `number` of `file`, quoted for a shell, into `buffer`, which
+ * is returned. */
 const char *fleet_text_command(const char *file, int64_t number, char *buffer, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Analyses many files at once, each in a process of its own: a file that ends the analysis, or takes
- * more memory than a file of its size may, ends only its own process. */
+/* Analyses many files at once, each in a process of its own: a file that ends the analysis, or
+ * takes more memory than a file of its size may, ends only its own process. */
 #ifndef ARGUS_PLUGIN_FLEET_WORKERS_H
 #define ARGUS_PLUGIN_FLEET_WORKERS_H
 

@@ -147,8 +147,8 @@ bool package_lookup_build(const char *path, const char *build_id, char ret_packa
 
 enum { MOST_ARGUMENTS = 1100, MOST_OUTPUT = 1 << 20, MOST_ONE_BY_ONE = 16 };
 
-/* What the command prints, from malloc; NULL: it could not be started. Its exit code does not matter:
- * dpkg-query fails if one file of many has no package. */
+/* What the command prints, from malloc; NULL: it could not be started. Its exit code does not
+ * matter: dpkg-query fails if one file of many has no package. */
 static char *output_of(char *const *words)
 {
     int ends[2], status;

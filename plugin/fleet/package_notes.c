@@ -44,8 +44,8 @@ static bool is_this_file(const struct argus_image_entry *image)
     return known && is_same_inode(image, &status);
 }
 
-/* Where packages put programs (the Filesystem Hierarchy Standard). A file elsewhere is not looked at:
- * its file system may be one whose server hangs. To add one: a row. */
+/* Where packages put programs (the Filesystem Hierarchy Standard). A file elsewhere is not looked
+ * at: its file system may be one whose server hangs. To add one: a row. */
 static const char *const package_folders[] = {"/usr/", "/opt/", "/bin/", "/sbin/", "/lib"};
 
 static bool is_program(const struct argus_image_entry *image)
@@ -57,7 +57,8 @@ static bool is_program(const struct argus_image_entry *image)
     return false;
 }
 
-/* Each program once, in `ret`, which has room for MOST_PROGRAMS. Their paths are those of the trace. */
+/* Each program once, in `ret`, which has room for MOST_PROGRAMS. Their paths are those of the
+ * trace. */
 static size_t list_programs(const struct argus_trace *trace, struct package_of_file *ret)
 {
     const struct argus_image_entry *images;

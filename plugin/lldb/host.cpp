@@ -18,8 +18,8 @@ namespace
 struct entry {
     lldb::user_id_t debugger_id;
     struct session session;
-    unsigned
-        users; /* threads that use it apart from the debugger's own; the last one ends it if is_gone */
+    unsigned users; /* threads that use it apart from the debugger's own; the last one ends it if
+                       is_gone */
     bool is_gone;
     struct entry *next;
 };
@@ -113,7 +113,8 @@ void release_entry(struct entry *entry)
         end_entry(entry);
 }
 
-/* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints behind. */
+/* While a flag is watched, the process would end at its next access: LLDB leaves watchpoints
+ * behind. */
 void end_watches(struct entry *entry, bool stops)
 {
     lldb::SBDebugger debugger =
@@ -142,8 +143,8 @@ void forget(lldb::user_id_t debugger_id, void *)
     release_entry(gone);
 }
 
-/* SBDebugger::AddDestroyCallback exists since LLDB 19, SetDestroyCallback before. They are looked up
- * by name, so that the plugin loads in all versions. */
+/* SBDebugger::AddDestroyCallback exists since LLDB 19, SetDestroyCallback before. They are looked
+ * up by name, so that the plugin loads in all versions. */
 void watch_for_destruction(lldb::SBDebugger &debugger)
 {
     /* lldb::callback_token_t, which older headers lack, is int32_t. */
@@ -211,7 +212,8 @@ struct entry *hold_lone_watcher(uint64_t *ret_pid)
     return found;
 }
 
-/* Whether a debugger with a session has another process. No call here waits for a target's lock, which another thread may have. */
+/* Whether a debugger with a session has another process. No call here waits for a target's lock,
+ * which another thread may have. */
 bool has_other_process(uint64_t pid)
 {
     lldb::user_id_t ids[MOST_DEBUGGERS];
@@ -247,8 +249,8 @@ void host_end_watches()
     release_entry(entry);
 }
 
-/* At exit() nobody else has ended the files where LLDB does not report its end. Other threads of LLDB may still run, or may have ended
- * while they had a lock. */
+/* At exit() nobody else has ended the files where LLDB does not report its end. Other threads of
+ * LLDB may still run, or may have ended while they had a lock. */
 __attribute__((destructor)) static void end_files()
 {
     if (getpid() != creator)

@@ -14,8 +14,9 @@ struct session *host_session(lldb::SBDebugger &debugger);
 /* The same, but nullptr if there is none yet. */
 struct session *host_known_session(lldb::SBDebugger &debugger);
 
-/* LLDB is about to let go of a process, which it does not name: if there is only one, and it stands still, stops watching its
- * flags, and says so. With several it does nothing: the others' flags are still needed, and other threads work with them. */
+/* LLDB is about to let go of a process, which it does not name: if there is only one, and it stands
+ * still, stops watching its flags, and says so. With several it does nothing: the others' flags are
+ * still needed, and other threads work with them. */
 void host_end_watches();
 
 /* Context of the running command: the `data` of the host functions. */

@@ -1,6 +1,6 @@
-/* argus step inside LLDB: by packets (packet_steps.h), or by SBThread::StepInstruction() where these
- * cannot be used. During that, the debugger is synchronous, so that it prints nothing by itself and each
- * call returns when the process has stopped again. */
+/* argus step inside LLDB: by packets (packet_steps.h), or by SBThread::StepInstruction() where
+ * these cannot be used. During that, the debugger is synchronous, so that it prints nothing by
+ * itself and each call returns when the process has stopped again. */
 #include "plugin/lldb/lldb_stepper.h"
 
 #include <cstdio>
@@ -54,8 +54,8 @@ void step_by_lldb(stepped *now)
     now->thread.StepInstruction(false);
 }
 
-/* Makes LLDB know where the thread is, for which the thread executes one more instruction: only when the
- * process has run, LLDB reads everything again. */
+/* Makes LLDB know where the thread is, for which the thread executes one more instruction: only
+ * when the process has run, LLDB reads everything again. */
 void catch_up(stepped *now)
 {
     if (now->packets.is_ahead && !packet_steps_are_over(&now->packets))

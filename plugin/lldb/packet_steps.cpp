@@ -16,8 +16,8 @@ enum {
     MOST_OUTPUTS = 1024, /* of the process, before the answer to a step */
 };
 
-/* Sends a packet. Returns its answer, which lives until the next one; "" if there is none. LLDB would
- * keep each text that GetOutput() returns until it ends, so it writes into memory instead. */
+/* Sends a packet. Returns its answer, which lives until the next one; "" if there is none. LLDB
+ * would keep each text that GetOutput() returns until it ends, so it writes into memory instead. */
 const char *send(struct packet_steps *steps, const char *packet)
 {
     static const char answer[] = "response: ";
@@ -125,8 +125,8 @@ bool is_stop(const char *answer)
     return answer[0] == 'T' && byte_at(answer + 1) >= 0;
 }
 
-/* Whether answers to steps will have all registers and a reason: the answer to "why did it stop?" has
- * them, too. */
+/* Whether answers to steps will have all registers and a reason: the answer to "why did it stop?"
+ * has them, too. */
 bool tells_enough(struct packet_steps *steps)
 {
     const char *answer = send(steps, "?");
@@ -174,9 +174,10 @@ void write_packet(const struct packet_steps *steps, char *ret, size_t room)
         snprintf(ret, room, "vCont;s:%llx", tid);
 }
 
-/* Sends a packet. Returns the answer that is not output of the process ("O" and hexadecimal digits). To
- * the packet "+" the servers of LLDB reply nothing, so it reads the next answer (lldb-server 19: 1,409
- * outputs in 5,000 steps of a program that LLDB had started through `platform connect`). */
+/* Sends a packet. Returns the answer that is not output of the process ("O" and hexadecimal
+ * digits). To the packet "+" the servers of LLDB reply nothing, so it reads the next answer
+ * (lldb-server 19: 1,409 outputs in 5,000 steps of a program that LLDB had started through
+ * `platform connect`). */
 const char *send_and_wait(struct packet_steps *steps, const char *packet)
 {
     const char *answer = send(steps, packet);
@@ -247,8 +248,9 @@ bool packet_steps_are_over(const struct packet_steps *steps)
     return steps->has_ended || steps->is_lost;
 }
 
-/* A fault of the instruction comes again when it is repeated, and also when LLDB executes it; then LLDB
- * knows of it. One that does not was sent by kill(), and is delivered before the next instruction. */
+/* A fault of the instruction comes again when it is repeated, and also when LLDB executes it; then
+ * LLDB knows of it. One that does not was sent by kill(), and is delivered before the next
+ * instruction. */
 bool packet_steps_step(struct packet_steps *steps, const uint64_t registers[STEP_REGISTERS_MOST])
 {
     int fault = 0;

@@ -1,5 +1,5 @@
-/* Finds CPython, PHP and Ruby by the files that contain their runtime: a program, or a library that a
- * program is linked with. A number in the file tells the version (PHP: interpreter_php.h). A
+/* Finds CPython, PHP and Ruby by the files that contain their runtime: a program, or a library that
+ * a program is linked with. A number in the file tells the version (PHP: interpreter_php.h). A
  * version that is not in interpreter_layouts.def is ignored.
  *
  * Search places: the directories of PATH and of the command that is to be recorded, and the lib

@@ -1,20 +1,24 @@
-/* A probe is a breakpoint. The kernel then has to execute the instruction that the breakpoint replaced. Some instructions it
- * emulates; any other is executed on a copy, with a trap behind it. Hypervisors intercept that second trap: on the machine of
- * docs/performance.md a hit costs 0.9 us with an emulated instruction, and 9.8 us with any other.
+/* A probe is a breakpoint. The kernel then has to execute the instruction that the breakpoint
+ * replaced. Some instructions it emulates; any other is executed on a copy, with a trap behind it.
+ * Hypervisors intercept that second trap: on the machine of docs/performance.md a hit costs 0.9 us
+ * with an emulated instruction, and 9.8 us with any other.
  *
- * So the probe moves on to the first instruction of the function that the kernel emulates: a push, a jump, a call or a nop
- * (branch_setup_xol_ops() and push_setup_xol_ops() in arch/x86/kernel/uprobes.c). All code before it must be executed once in each
- * call, and must not change what the probe reads. Most functions have such an instruction among their first three:
+ * So the probe moves on to the first instruction of the function that the kernel emulates: a push,
+ * a jump, a call or a nop (branch_setup_xol_ops() and push_setup_xol_ops() in
+ * arch/x86/kernel/uprobes.c). All code before it must be executed once in each call, and must not
+ * change what the probe reads. Most functions have such an instruction among their first three:
  *
  *     test rdi, rdi        only sets flags
  *     je   …               emulated: the place of the probe
  *
  * Code that allocates stack is skipped as well, because the recorder can add its size.
  *
- * Somewhere in the function there may be a jump to the skipped code, after which the probe would be hit again. All bytes behind it
- * are searched for such a jump, wherever an instruction may begin: this can find a jump that is none, but overlooks no direct one.
+ * Somewhere in the function there may be a jump to the skipped code, after which the probe would be
+ * hit again. All bytes behind it are searched for such a jump, wherever an instruction may begin:
+ * this can find a jump that is none, but overlooks no direct one.
  *
- * arm64 emulates other instructions, and its hypervisors do not intercept the trap: the place is the first instruction.
+ * arm64 emulates other instructions, and its hypervisors do not intercept the trap: the place is
+ * the first instruction.
  */
 #include "plugin/probes/probe_place.h"
 
@@ -74,8 +78,8 @@ static bool allocates_stack(const struct instruction *instruction)
            instruction->addend < 0 && instruction->addend >= -PROBE_STACK_MOST;
 }
 
-/* Whether a probe that reads `registers` may be behind `instruction`. What it reads through pointers may be what the instruction
- * stores. */
+/* Whether a probe that reads `registers` may be behind `instruction`. What it reads through
+ * pointers may be what the instruction stores. */
 static bool is_harmless(const struct instruction *instruction, uint64_t registers)
 {
     if (instruction->flow != FLOW_NEXT ||
@@ -109,7 +113,8 @@ static struct probe_place walk(struct instruction_decoder *decoder, const uint8_
     return (struct probe_place){0};
 }
 
-/* Whether a jump with this opcode, and `distance` from its end at `end`, leads behind the beginning up to `place`. */
+/* Whether a jump with this opcode, and `distance` from its end at `end`, leads behind the beginning
+ * up to `place`. */
 static bool leads_before(size_t end, int64_t distance, uint32_t place)
 {
     int64_t target = (int64_t)end + distance;

@@ -15,9 +15,9 @@ struct probe_place {
     uint32_t stack_bytes; /* that the code before it has allocated on the stack */
 };
 
-/* `code`: the machine code of this machine, from the function's first instruction on. At the result, all that `spec` reads has the
- * values that it has when the function begins, and each call of the function comes by once. Without a better place it is the first
- * instruction. */
+/* `code`: the machine code of this machine, from the function's first instruction on. At the
+ * result, all that `spec` reads has the values that it has when the function begins, and each call
+ * of the function comes by once. Without a better place it is the first instruction. */
 struct probe_place probe_place_find(const uint8_t *code, size_t bytes,
                                     const struct probe_spec *spec);
 

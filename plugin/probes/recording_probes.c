@@ -79,8 +79,8 @@ static void spare_own_rows(struct probe_table *table)
     }
 }
 
-/* Without our own table there are no probes. A recording without them is better than none; a warning
- * and the trace say so. */
+/* Without our own table there are no probes. A recording without them is better than none; a
+ * warning and the trace say so. */
 static struct argus_error *read_own_table(struct session *session, struct recorder_client *client,
                                           struct probe_table *table)
 {

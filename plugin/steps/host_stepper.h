@@ -1,6 +1,6 @@
-/* Instruction steps through a debugger: what is stepped, what is stepped over, and what is reported.
- * The debugger itself is behind an interface, so that its part is a translation and no more
- * (plugin/lldb/lldb_stepper.cpp). recorder/linux/step/ does the same by ptrace.
+/* Instruction steps through a debugger: what is stepped, what is stepped over, and what is
+ * reported. The debugger itself is behind an interface, so that its part is a translation and no
+ * more (plugin/lldb/lldb_stepper.cpp). recorder/linux/step/ does the same by ptrace.
  */
 #ifndef ARGUS_PLUGIN_STEPS_HOST_STEPPER_H
 #define ARGUS_PLUGIN_STEPS_HOST_STEPPER_H
@@ -32,12 +32,12 @@ struct step_debugger {
     void *data; /* passed to each function */
     /* The registers in the order of host_register_name_in_lldb(). False: the process has ended. */
     bool (*read_registers)(void *data, uint64_t ret[STEP_REGISTERS_MOST]);
-    /* Why read_registers() returned false, as a sentence. Returns STEP_END_EXIT, or STEP_END_ERROR if the
-     * process may still live. */
+    /* Why read_registers() returned false, as a sentence. Returns STEP_END_EXIT, or STEP_END_ERROR
+     * if the process may still live. */
     uint32_t (*write_end)(void *data, char *ret, size_t room);
-    /* The thread executes one instruction, the others none. `is_plain`: it neither waits in the kernel
-     * nor needs care when it is stepped, and the run probably does not end after it. The debugger may
-     * need to execute one more instruction than that when the run has ended. */
+    /* The thread executes one instruction, the others none. `is_plain`: it neither waits in the
+     * kernel nor needs care when it is stepped, and the run probably does not end after it. The
+     * debugger may need to execute one more instruction than that when the run has ended. */
     void (*step_instruction)(void *data, bool is_plain);
     /* A breakpoint for this thread alone. */
     int (*set_breakpoint)(void *data, uint64_t address);
@@ -59,8 +59,8 @@ struct step_debugger {
 };
 
 /* Steps the thread from where it is, as `request` says. The caller has brought it to the place, or
- * (STEP_FROM_ANYWHERE) it is anywhere: then it first returns from libraries. Not for several threads
- * at once. Errors: NOT_FOUND if there is nothing to step, no memory. */
+ * (STEP_FROM_ANYWHERE) it is anywhere: then it first returns from libraries. Not for several
+ * threads at once. Errors: NOT_FOUND if there is nothing to step, no memory. */
 struct argus_error *host_stepper_run(const struct step_debugger *debugger,
                                      const struct step_request *request,
                                      const struct step_listener *listener);

@@ -20,7 +20,8 @@ enum {
 #define MOST_NS   3000000000u
 #define ARRIVE_NS 10000000000u
 
-/* "rbx->0x18" is of use for one moment only: of a path that begins at a register, the last field is told. */
+/* "rbx->0x18" is of use for one moment only: of a path that begins at a register, the last field is
+ * told. */
 static bool begins_at_register(const struct argus_flag_candidate *from)
 {
     return !from->member && from->path && !from->image && !strstr(from->path, "()");

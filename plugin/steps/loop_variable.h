@@ -1,6 +1,6 @@
-/* The variables for which a thread's loop waits now, also on a stack or in an object to which no variable
- * leads: a few turns of the loop are stepped, and the values that decide its exits are followed back
- * to the memory that had them (argus/diverge.h). */
+/* The variables for which a thread's loop waits now, also on a stack or in an object to which no
+ * variable leads: a few turns of the loop are stepped, and the values that decide its exits are
+ * followed back to the memory that had them (argus/diverge.h). */
 #ifndef ARGUS_PLUGIN_LOOP_VARIABLE_H
 #define ARGUS_PLUGIN_LOOP_VARIABLE_H
 
@@ -29,7 +29,8 @@ struct argus_error *loop_variables_find(struct session *session, uint32_t pid, u
                                         struct loop_variables *ret);
 
 struct argus_flag_candidate;
-/* "window->is_ready", "settings+0x8"; if only a register led to it, "the field at +0x18 of an object". */
+/* "window->is_ready", "settings+0x8"; if only a register led to it, "the field at +0x18 of an
+ * object". */
 void stepped_variable_name(const struct argus_flag_candidate *from, char *buffer, size_t bytes);
 
 /* Whether `name` is its name; "jobs[i].is_done" is that of any element. */

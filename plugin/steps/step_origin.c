@@ -163,7 +163,8 @@ static bool has_called(const struct own_frame *inner, const struct own_frame *ow
            function_range_find(own->image->path, called, &start, &bytes) && within - start < bytes;
 }
 
-/* The function of `own`; `inner`: the next inner frame of the application, or NULL. NOT_FOUND: it is not known where it begins. */
+/* The function of `own`; `inner`: the next inner frame of the application, or NULL. NOT_FOUND: it
+ * is not known where it begins. */
 static struct argus_error *take_frame(const struct analysis *analysis,
                                       const struct argus_vertex *vertex,
                                       const struct own_frame *own, const struct own_frame *inner,

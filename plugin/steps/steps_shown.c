@@ -32,7 +32,8 @@ struct argus_error *steps_show(struct session *session, struct argus_steps *step
     return !error && session_interrupted(session) ? session_interrupt_error() : error;
 }
 
-/* pread() fails for a FIFO, whose bytes would be gone, and O_NONBLOCK does not wait for its writer. */
+/* pread() fails for a FIFO, whose bytes would be gone, and O_NONBLOCK does not wait for its writer.
+ */
 static bool is_steps_file(const char *path)
 {
     char magic[sizeof(ARGUS_STEPS_MAGIC) - 1];

@@ -116,10 +116,12 @@ struct recorder_cpu {
     uint64_t oldest_ns;     /* the trace clock at the oldest record in its ring; 0: it is empty */
 };
 
-/* Starts argus-recorder (through sudo if neither root nor capabilities allow it to record) and connects to it. BUSY: another one is
- * recording; the message says since when and who started it. */
+/* Starts argus-recorder (through sudo if neither root nor capabilities allow it to record) and
+ * connects to it. BUSY: another one is recording; the message says since when and who started it.
+ */
 struct argus_error *recorder_launch(struct recorder_client **ret);
-/* Connects to the running recorder of this user, else to that of root; NOT_FOUND: none is running. */
+/* Connects to the running recorder of this user, else to that of root; NOT_FOUND: none is running.
+ */
 struct argus_error *recorder_connect(struct recorder_client **ret);
 void recorder_close(struct recorder_client *client);
 
@@ -142,8 +144,8 @@ struct argus_error *recorder_start(struct recorder_client *client,
 /* `fd` -1: memory mode writes nothing; a stream finishes its file. */
 struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret);
-/* Asks again for about `patience_ms` while the recorder handles another request, such as a snapshot;
- * then the error is ARGUS_ERROR_BUSY. */
+/* Asks again for about `patience_ms` while the recorder handles another request, such as a
+ * snapshot; then the error is ARGUS_ERROR_BUSY. */
 #define SNAPSHOT_PATIENCE_MS 3000
 struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
                                       struct recorder_status *ret);

@@ -7,8 +7,8 @@
 #include "argus/error.h"
 
 /* Runs `argus-recorder serve` and waits until it is ready or has failed. If it may not record as
- * the caller (root, or capabilities of its file), sudo starts it. Without a terminal (a systemd unit) sudo must not ask for a password; if it
- * refuses, polkit decides (pkexec). */
+ * the caller (root, or capabilities of its file), sudo starts it. Without a terminal (a systemd
+ * unit) sudo must not ask for a password; if it refuses, polkit decides (pkexec). */
 struct argus_error *launch_recorder(void);
 
 enum launch_by {

@@ -15,14 +15,14 @@ struct output {
     bool replaced;   /* the rename was done */
 };
 
-/* Makes an empty file beside `path`, mode 0600, that belongs to the invoking user (also under sudo). `path` may be free or
- * a regular file; a directory, a link or anything else is an error. */
+/* Makes an empty file beside `path`, mode 0600, that belongs to the invoking user (also under
+ * sudo). `path` may be free or a regular file; a directory, a link or anything else is an error. */
 struct argus_error *output_create(const char *path, struct output *ret);
 /* The same, but output_commit() keeps an existing file at `path` as `path`.old and deletes an older
  * `path`.old. */
 struct argus_error *output_create_keeping(const char *path, struct output *ret);
-/* After output_commit(): if the file or its folder was renamed, `path` becomes the new path. Returns
- * whether it did. */
+/* After output_commit(): if the file or its folder was renamed, `path` becomes the new path.
+ * Returns whether it did. */
 bool output_follow(struct output *output);
 /* Renames the file to `path`, also if its folder has another name by now; replaces a regular file
  * there. */

@@ -1,5 +1,5 @@
-/* The Linux backend: BPF programs write into mmap-able rings (programs.c, rings.c), perf_event reports mappings (mapped_images.c),
- * /proc and a BPF map name threads (threads.c). */
+/* The Linux backend: BPF programs write into mmap-able rings (programs.c, rings.c), perf_event
+ * reports mappings (mapped_images.c), /proc and a BPF map name threads (threads.c). */
 #include "linux/bpf_backend.h"
 
 #include <stdlib.h>

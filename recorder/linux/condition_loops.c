@@ -67,7 +67,8 @@ static void drop_ended(struct condition_loops *loops)
     loops->loops.length = kept;
 }
 
-/* Keeps what is known of processes that still exist. Without memory, new ones are looked at later. */
+/* Keeps what is known of processes that still exist. Without memory, new ones are looked at later.
+ */
 static void list(struct condition_loops *loops)
 {
     DIR *folder = opendir("/proc");

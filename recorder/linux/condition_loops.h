@@ -3,8 +3,9 @@
  * process has no window itself; it is a descendant of one that has, in the same session. (The
  * commands in a terminal's window have a session of their own.)
  *
- * No record tells such waits from others cheaply, so /proc is sampled. The loop's own wait is the one
- * with the highest stack pointer, as in bpf/poller.h. A thread that no sample finds there is away.
+ * No record tells such waits from others cheaply, so /proc is sampled. The loop's own wait is the
+ * one with the highest stack pointer, as in bpf/poller.h. A thread that no sample finds there is
+ * away.
  */
 #ifndef ARGUS_RECORDER_LINUX_CONDITION_LOOPS_H
 #define ARGUS_RECORDER_LINUX_CONDITION_LOOPS_H

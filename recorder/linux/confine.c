@@ -3,15 +3,15 @@
  * The filter lists the calls that are allowed, so a call that no one has thought of is refused. A
  * refused call fails with ENOSYS, so that a C library uses the older call that does the same; with
  * EPERM if only its arguments are refused. The process is not ended, because a new C library or
- * kernel must not break a recorder. With the filter, the process starts no program, opens no file for
- * writing, attaches to no process by ptrace(2), maps no code, and makes only local connections, even
- * if an attacker controls it.
+ * kernel must not break a recorder. With the filter, the process starts no program, opens no file
+ * for writing, attaches to no process by ptrace(2), maps no code, and makes only local connections,
+ * even if an attacker controls it.
  *
  * Filters add up: each stage lists less than the one before. To allow a call: a row. To find a row
  * that is missing: `strace -f` of the recorder shows which calls fail with ENOSYS.
  *
- * Written by hand, without libseccomp: there is one architecture and one list, and a program that may
- * be root needs no further dependency.
+ * Written by hand, without libseccomp: there is one architecture and one list, and a program that
+ * may be root needs no further dependency.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -22,7 +22,8 @@ bool display_path(const char *path)
     return false;
 }
 
-/* A line is: Num RefCount Protocol Flags Type St Inode Path (proc(5)). Most sockets have no path. */
+/* A line is: Num RefCount Protocol Flags Type St Inode Path (proc(5)). Most sockets have no path.
+ */
 static uint64_t display_inode(const char *line)
 {
     uint64_t inode;

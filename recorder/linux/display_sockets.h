@@ -15,8 +15,8 @@ bool display_path(const char *path);
 /* Inodes, ascending. */
 typedef VEC(uint64_t) inode_list;
 
-/* Appends the inode of each socket in `table` (in the form of /proc/net/unix) that listens at such a
- * path or was accepted there. The ends that the clients have are not among them. Nothing if the
+/* Appends the inode of each socket in `table` (in the form of /proc/net/unix) that listens at such
+ * a path or was accepted there. The ends that the clients have are not among them. Nothing if the
  * file cannot be read. False without memory. */
 bool display_sockets_read(const char *table, inode_list *ret);
 bool display_sockets_have(const inode_list *sockets, uint64_t inode);

@@ -15,7 +15,8 @@
 
 #define EPOLL_LINK "anon_inode:[eventpoll]"
 
-/* proc(5), /proc/PID/fdinfo: a line "tfd: 5 events: 19 data: 5 …" for each descriptor in the set. */
+/* proc(5), /proc/PID/fdinfo: a line "tfd: 5 events: 19 data: 5 …" for each descriptor in the set.
+ */
 static void read_set(int map_fd, uint32_t pid, const char *set)
 {
     char path[80], line[256];

@@ -1,5 +1,6 @@
-/* Mappings as they are made: perf_event reports each executable one (PERF_RECORD_MMAP2, since Linux 5.12 with its build
- * id) of every process on a cpu, with the time on our clock. The event itself is a dummy that counts nothing.
+/* Mappings as they are made: perf_event reports each executable one (PERF_RECORD_MMAP2, since
+ * Linux 5.12 with its build id) of every process on a cpu, with the time on our clock. The event
+ * itself is a dummy that counts nothing.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -34,7 +35,8 @@ struct image_events {
     struct image_buffer buffers[];
 };
 
-/* include/uapi/linux/perf_event.h, PERF_RECORD_MMAP2; then the path, and at the end the sample id. */
+/* include/uapi/linux/perf_event.h, PERF_RECORD_MMAP2; then the path, and at the end the sample id.
+ */
 struct mmap2_record {
     struct perf_event_header header;
     uint32_t pid, tid;

@@ -1,8 +1,8 @@
 /* Mappings that no event reported, from /proc/PID/maps: those older than the recording, and those
  * that a forked process inherited. The build ID comes from the kernel if it supports that
- * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the mapped files. The kernel reads
- * the file for that, and waits for it. So files of a network or FUSE are not asked about: if their
- * server hangs, the recorder must not hang with it. */
+ * (PROCMAP_QUERY, Linux 6.11), because the recorder does not open the mapped files. The kernel
+ * reads the file for that, and waits for it. So files of a network or FUSE are not asked about: if
+ * their server hangs, the recorder must not hang with it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -31,8 +31,8 @@ static uint64_t since_boot(unsigned long long ticks)
     return ns > suspended_ns ? ns - suspended_ns : 0;
 }
 
-/* "tid (comm) state ppid pgrp session tty tpgid flags …"; fields 14 and 15 are its cpu time, field 22
- * is the time of its start. comm may contain anything, also ')'. */
+/* "tid (comm) state ppid pgrp session tty tpgid flags …"; fields 14 and 15 are its cpu time, field
+ * 22 is the time of its start. comm may contain anything, also ')'. */
 static bool parse(char *text, struct proc_stat *ret)
 {
     unsigned flags;

@@ -125,7 +125,8 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
     return accepted;
 }
 
-/* Copies `count` slots from `from` on. Returns the number of complete ones, of which the first is at
+/* Copies `count` slots from `from` on. Returns the number of complete ones, of which the first is
+ * at
  * `*ret_first`: those before it were overwritten meanwhile. */
 static size_t copy_whole(const struct rings *rings, uint32_t cpu, uint64_t from, size_t count,
                          struct argus_record *ret, size_t *ret_first)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Types of file systems, as mountinfo has them. FUSE may have more behind it ("fuse.sshfs", "fuseblk").
- * To add one: a row. */
+/* Types of file systems, as mountinfo has them. FUSE may have more behind it ("fuse.sshfs",
+ * "fuseblk"). To add one: a row. */
 static const char *const served_types[] = {
     "fuse", "nfs", "nfs4", "cifs", "smb3", "afs", "ceph", "coda", "lustre", "orangefs",
 };

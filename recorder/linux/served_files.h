@@ -17,8 +17,9 @@ struct served_files {
 /* Adds the file systems of a /proc/PID/mountinfo. False: no memory. */
 bool served_files_add(struct served_files *served, FILE *mountinfo);
 
-/* Whether process `pid` has a file of this device from such a file system; also if that is not known
- * of a file system without a disk of its own. Reads the process's mounts if the device is new. */
+/* Whether process `pid` has a file of this device from such a file system; also if that is not
+ * known of a file system without a disk of its own. Reads the process's mounts if the device is
+ * new. */
 bool served_files_has(struct served_files *served, const char *pid, uint32_t major, uint32_t minor);
 
 #endif

@@ -186,7 +186,8 @@ void snapshot_keep_addresses(uint8_t *stack, size_t bytes, const struct bpf_rang
     }
 }
 
-/* i386's numbers (System V ABI, Intel386 supplement, table 2.14) in x86-64's, and the program counter behind them. */
+/* i386's numbers (System V ABI, Intel386 supplement, table 2.14) in x86-64's, and the program
+ * counter behind them. */
 static const uint8_t i386_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, BPF_REGISTER_PC};
 
 void snapshot_set_registers(struct argus_snapshot *snapshot,

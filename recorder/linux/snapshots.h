@@ -15,7 +15,8 @@ struct bpf_object;
 
 /* Whether any stack is to be copied. */
 bool snapshots_wanted(const struct backend_options *options);
-/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots, if snapshots_wanted(). */
+/* Before loading: sizes the maps and fills settings->unwind, snapshot_bytes and snapshot_slots, if
+ * snapshots_wanted(). */
 void snapshots_configure(struct bpf_object *object, const struct backend_options *options,
                          uint32_t cpu_count, struct bpf_settings *settings);
 /* After loading, before attaching: passes the chosen processes to the programs. */

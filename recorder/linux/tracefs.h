@@ -4,11 +4,12 @@
 
 #include "argus/error.h"
 
-/* The directory of a tracefs, to be closed by the caller. One that is not mounted is mounted for this descriptor alone:
- * nobody else sees it, and closing the descriptor ends it. */
+/* The directory of a tracefs, to be closed by the caller. One that is not mounted is mounted for
+ * this descriptor alone: nobody else sees it, and closing the descriptor ends it. */
 struct argus_error *tracefs_open(int *ret_fd);
 
-/* The text of events/SYSTEM/NAME/format, NUL-terminated, for free(); NULL when there is no such tracepoint. */
+/* The text of events/SYSTEM/NAME/format, NUL-terminated, for free(); NULL when there is no such
+ * tracepoint. */
 char *tracefs_format(int tracefs_fd, const char *system, const char *name);
 
 #endif

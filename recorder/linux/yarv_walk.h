@@ -42,8 +42,8 @@ enum {
     YARV_LIST_INSIDE = 16,      /* the same for the items of a list */
     YARV_LIST_OUTSIDE = 32,
     YARV_MOST_SPECIAL = 0x14, /* false, nil, true and undefined are no addresses */
-    /* The bit vector: ranks of the first bits, 9 in a word, each of 7 bits; then blocks of 512 bits:
-     * rank, ranks of 64 bits each, of 9 bits, and the bits. */
+    /* The bit vector: ranks of the first bits, 9 in a word, each of 7 bits; then blocks of 512
+     * bits: rank, ranks of 64 bits each, of 9 bits, and the bits. */
     YARV_FIRST_BITS = 54,
     YARV_FIRST_BYTES = 48,
     YARV_BLOCK_BITS = 512,

@@ -56,7 +56,8 @@ static __always_inline bool zend_is_user_code(const struct zend_code *code)
            code->bytes <= (uint64_t)ZEND_MOST_UNITS * ZEND_INSTRUCTION_BYTES;
 }
 
-/* An ID of the code object, including its texts. Copies of one function (closures) have the same. */
+/* An ID of the code object, including its texts. Copies of one function (closures) have the same.
+ */
 static __always_inline uint64_t zend_code_key(const struct interpreter_layout *layout,
                                               const struct interpreter_block *code, uint32_t pid)
 {

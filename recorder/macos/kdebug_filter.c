@@ -13,7 +13,8 @@ struct filter_row {
     int16_t subclass;
 };
 
-/* To record more: a row. Classes and subclasses are those of bsd/sys/kdebug.h, and of xnu-patch/tracepoints.md (0x60). */
+/* To record more: a row. Classes and subclasses are those of bsd/sys/kdebug.h, and of
+ * xnu-patch/tracepoints.md (0x60). */
 static const struct filter_row rows[] = {
     {CATEGORY_SCHED, 0x01, 0x40},        /* context switches, wake-ups, waits */
     {CATEGORY_SCHED, 0x04, 0x01},        /* life of processes */

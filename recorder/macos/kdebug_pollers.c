@@ -9,7 +9,8 @@
 
 #define MANY 4096u /* beyond this, a thread that is in no map has ended */
 
-/* To watch another call: a row. Numbers are those of xnu's syscall_sw.c (Mach) and syscalls.master (BSD). */
+/* To watch another call: a row. Numbers are those of xnu's syscall_sw.c (Mach) and syscalls.master
+ * (BSD). */
 static const struct poll_call {
     uint32_t event;
     /* Counts only if it receives and sends nothing: otherwise it waits for a reply. */

@@ -7,7 +7,8 @@ struct time_row {
     uint8_t arguments; /* bit n - 1: argument n is a time */
 };
 
-/* Deadlines and the like. To add one: a row; bsd/sys/kdebug.h and xnu-patch/tracepoints.md say what arguments are. */
+/* Deadlines and the like. To add one: a row; bsd/sys/kdebug.h and xnu-patch/tracepoints.md say what
+ * arguments are. */
 static const struct time_row rows[] = {
     {0x01400040, 1 << 2},                   /* MACH_WAIT: deadline */
     {0x0109001d, 1 << 2},                   /* TIMER_ENTER, start: deadline */

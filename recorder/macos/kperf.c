@@ -44,7 +44,8 @@ static struct argus_error *set_all(const struct kdebug_os *os, const struct sett
     return NULL;
 }
 
-/* A timer is named by number, an action as well; each takes two 64-bit words, the rest takes one of 32 or 64 bits. */
+/* A timer is named by number, an action as well; each takes two 64-bit words, the rest takes one of
+ * 32 or 64 bits. */
 struct argus_error *kperf_begin(const struct kdebug_os *os, const struct kperf_options *options)
 {
     const uint64_t two = 2 * sizeof(uint64_t), one = sizeof(uint64_t), narrow = sizeof(uint32_t);

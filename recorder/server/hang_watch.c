@@ -22,11 +22,11 @@
 /* A loop that is back for so long only has not recovered: the hang goes on. */
 #define MOMENT_NS 300000000ull
 
-/* The least time between two questions whether clients of the display server have unread data, while
- * they have none. */
+/* The least time between two questions whether clients of the display server have unread data,
+ * while they have none. */
 #define ASK_AGAIN_NS 1000000000ull
-/* So long after a thread has left its usual place, it is asked at each look: what it waits for there
- * is mostly asked for at once. */
+/* So long after a thread has left its usual place, it is asked at each look: what it waits for
+ * there is mostly asked for at once. */
 #define JUST_LEFT_NS 2000000000ull
 
 /* Time that does not count, and whether there was a reason for that at the last look. */
@@ -219,8 +219,8 @@ static bool takes_input(const struct hang_watch *watch, const struct backend_pol
            system->has_display(inner, poller->pid);
 }
 
-/* Whether a handler's poll has found input several times, and takes it from a display by a connection
- * that is not the loop's: then it is the dialog of another toolkit. */
+/* Whether a handler's poll has found input several times, and takes it from a display by a
+ * connection that is not the loop's: then it is the dialog of another toolkit. */
 static bool has_own_display(const struct hang_watch *watch, const struct backend_poller *poller)
 {
     struct poll_set own = poll_set_without(&poller->handler_set, &poller->loop_set);
@@ -259,8 +259,8 @@ static bool is_unawaited(const struct hang_watch *watch, const struct backend_po
 }
 
 /* Excuses the time since the last look if there is a reason. If only one of two looks found a
- * reason, the time between them is excused as well, and so is all time before the first look: a late
- * report is better than a false one. */
+ * reason, the time between them is excused as well, and so is all time before the first look: a
+ * late report is better than a false one. */
 static void excuse(const struct hang_watch *watch, const struct away *away, bool there,
                    bool excused, uint64_t now_ns, struct excuse *ret)
 {
@@ -350,8 +350,8 @@ static struct away *add(struct hang_watch *watch, const struct away *new)
     return vec_push(&watch->away, *new) ? &watch->away.data[watch->away.length - 1] : NULL;
 }
 
-/* Whether to ask if a client of the display server has unread data: while one has, at each look until
- * that is reported, and soon after the thread has moved; else now and then. */
+/* Whether to ask if a client of the display server has unread data: while one has, at each look
+ * until that is reported, and soon after the thread has moved; else now and then. */
 static bool must_ask(const struct away *away, const struct backend_poller *poller, uint64_t now_ns)
 {
     bool counts = away->unread && !away->doubt_reported;

@@ -48,8 +48,8 @@
  *   clipboard). Such a doubt begins at the first look that found unread data;
  * - a main thread without polls, which works for another process's windows, is away from its wait
  *   for a condition (linux/condition_loops.h);
- * - a main thread that polls and works for another process's windows, as for a page of a browser, is
- *   away from its loop while input for that loop is pending;
+ * - a main thread that polls and works for another process's windows, as for a page of a browser,
+ * is away from its loop while input for that loop is pending;
  * - a program waited, and hardly ran, while it started (hang_starts.h).
  */
 #ifndef ARGUS_RECORDER_HANG_WATCH_H

@@ -37,13 +37,14 @@ void leave_out_deinit(struct leave_out *leave_out);
 struct argus_error *leave_out_look(struct leave_out *leave_out, struct backend *backend,
                                    uint64_t own_ns, size_t *ret_added);
 
-/* Forgets the marks before `oldest_ns`, but for the last of them, which says what is out since then. */
+/* Forgets the marks before `oldest_ns`, but for the last of them, which says what is out since
+ * then. */
 void leave_out_forget(struct leave_out *leave_out, uint64_t oldest_ns);
 /* What was out at `time_ns`, as bits, by the marks that are kept. */
 uint32_t leave_out_at(const struct leave_out *leave_out, uint64_t time_ns);
 
-/* The sentence that a trace needs which begins at `from_ns` and lacks records of the category; false:
- * none is missing. */
+/* The sentence that a trace needs which begins at `from_ns` and lacks records of the category;
+ * false: none is missing. */
 bool leave_out_note(const struct leave_out *leave_out, enum category category, uint64_t from_ns,
                     char *ret, size_t room);
 

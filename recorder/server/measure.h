@@ -8,12 +8,13 @@
 #include "argus/error.h"
 #include "server/backend.h"
 
-/* Records a second of each category, by the newest records of each cpu (rates.h); `ret_rates` has room for
- * CATEGORY_COUNT. */
+/* Records a second of each category, by the newest records of each cpu (rates.h); `ret_rates` has
+ * room for CATEGORY_COUNT. */
 struct argus_error *measure_rates(const struct backend *backend, uint64_t started_ns,
                                   uint64_t now_ns, uint64_t *ret_rates);
 
-/* The trace clock at the oldest and the newest record in the ring of `cpu`; both 0 when it is empty. */
+/* The trace clock at the oldest and the newest record in the ring of `cpu`; both 0 when it is
+ * empty. */
 void measure_ring(const struct backend *backend, uint32_t cpu, uint64_t *ret_oldest_ns,
                   uint64_t *ret_newest_ns);
 

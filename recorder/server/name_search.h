@@ -22,7 +22,8 @@ struct name_search {
 /* Compares the name of one thread. */
 void name_search_offer(struct name_search *search, const char *name);
 
-/* "--unwind editr: no process or thread of this name was seen; names like it: editor, edit". `ret` always gets a NUL. */
+/* "--unwind editr: no process or thread of this name was seen; names like it: editor, edit". `ret`
+ * always gets a NUL. */
 void name_search_write(const struct name_search *search, char *ret, size_t room);
 
 #endif

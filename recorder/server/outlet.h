@@ -1,10 +1,10 @@
 /* The way from the recorder to a file: a process of its own writes it.
  *
- * A write to a file can take as long as a file system likes: FUSE, NFS, a disk that fails. A process
- * that waits there cannot answer, cannot detach, and after SIGKILL stays until the file system
- * returns, with all its descriptors. So the recorder never touches the file. Before it attaches
- * anything, or with a copy of nothing that is attached, it forks a process without rights, which
- * gets the descriptor and takes orders from shared memory (outlet_queue.h). If the process is
+ * A write to a file can take as long as a file system likes: FUSE, NFS, a disk that fails. A
+ * process that waits there cannot answer, cannot detach, and after SIGKILL stays until the file
+ * system returns, with all its descriptors. So the recorder never touches the file. Before it
+ * attaches anything, or with a copy of nothing that is attached, it forks a process without rights,
+ * which gets the descriptor and takes orders from shared memory (outlet_queue.h). If the process is
  * stuck, only it is.
  *
  * The recorder does not even hold the descriptor for a moment: closing it is an operation on the

@@ -5,8 +5,8 @@
 #define NO_GROUP OVERHEAD_GROUPS
 
 /* The first whose absence costs an answer least; argus-recorder(8), OVERHEAD, has the same order.
- * Message records are written when system calls end, and what a poll tells ends callbacks of probes,
- * so these are one group. sched is never left out. */
+ * Message records are written when system calls end, and what a poll tells ends callbacks of
+ * probes, so these are one group. sched is never left out. */
 static const uint32_t groups[OVERHEAD_GROUPS] = {
     CATEGORY_BIT(CATEGORY_INTERRUPTS),
     CATEGORY_BIT(CATEGORY_WORK),

@@ -2,10 +2,10 @@
  * (--max-overhead). Only arithmetic: leave_out.c measures and acts.
  *
  * When the cost has been above the limit for two periods, one group of categories is left out: the
- * first one of a fixed order, least needed first, that can save a noticeable part; if there is none,
- * the one that saves most. A group comes
- * back after a pause if the cost is well below the limit by then. If it then goes out again soon,
- * its next pause is twice as long, so that a lasting load does not make it come and go.
+ * first one of a fixed order, least needed first, that can save a noticeable part; if there is
+ * none, the one that saves most. A group comes back after a pause if the cost is well below the
+ * limit by then. If it then goes out again soon, its next pause is twice as long, so that a lasting
+ * load does not make it come and go.
  */
 #ifndef ARGUS_RECORDER_OVERHEAD_H
 #define ARGUS_RECORDER_OVERHEAD_H

@@ -33,8 +33,8 @@ static inline bool poll_set_is_listed(const struct poll_set *set)
  * unknown. */
 bool poll_set_covers(const struct poll_set *inner, const struct poll_set *outer);
 
-/* The descriptors of `set`, an array or bitmap, that `other` does not wait for; none if `other` is not
- * listed. */
+/* The descriptors of `set`, an array or bitmap, that `other` does not wait for; none if `other` is
+ * not listed. */
 struct poll_set poll_set_without(const struct poll_set *set, const struct poll_set *other);
 
 /* Calls `use` with each descriptor of an array or bitmap that is waited for as input, until it
@@ -49,8 +49,8 @@ bool poll_set_is_ready(const struct poll_set *set, uint32_t pid);
  * than lines, so that the poll takes the user's keys. False if unknown. */
 bool poll_set_has_terminal(const struct poll_set *set, uint32_t pid);
 
-/* Whether keys that were typed for the process are still unread: its standard input is a terminal that
- * it has set to a mode other than lines. False if unknown. */
+/* Whether keys that were typed for the process are still unread: its standard input is a terminal
+ * that it has set to a mode other than lines. False if unknown. */
 bool process_has_typed(uint32_t pid);
 
 /* Whether data that the process sent to a socket of the set is still unread. False if unknown. */

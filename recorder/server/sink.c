@@ -126,7 +126,8 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
-/* Remembers the addresses of a kernel stack or of one function, for their symbols; false without memory. */
+/* Remembers the addresses of a kernel stack or of one function, for their symbols; false without
+ * memory. */
 static bool take_addresses(struct sink *sink, const uint64_t *frames, size_t count)
 {
     if (count == 0 || !is_kernel_address(frames[0]))

@@ -26,8 +26,9 @@ struct sink_totals {
     uint64_t oldest_ns;   /* the oldest record that the file still holds; 0: none */
 };
 
-/* Begins a trace in `output` (copied), with the header and the notes of `backend` (borrowed as well); a ring file of
- * `ring_bytes`, or a stream (0). `codec` as in argus_writer_choose_codec(). */
+/* Begins a trace in `output` (copied), with the header and the notes of `backend` (borrowed as
+ * well); a ring file of `ring_bytes`, or a stream (0). `codec` as in argus_writer_choose_codec().
+ */
 struct argus_error *sink_create(const struct argus_output *output, struct backend *backend,
                                 uint64_t ring_bytes, enum argus_codec codec, struct sink **ret);
 /* Without sink_finish() the trace has no end chunk. NULL is fine. */
@@ -41,7 +42,8 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
 struct argus_error *sink_spare(struct sink *sink, bool spare);
 /* Writes a note that is not among those of the backend. */
 struct argus_error *sink_note(struct sink *sink, const char *text);
-/* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file repeats it later. */
+/* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file
+ * repeats it later. */
 struct argus_error *sink_marker(struct sink *sink, const struct argus_record *marker);
 /* Writes marks (ARGUS_ID_LEFT_OUT), at least one, in order. A ring file repeats what the last of
  * them says. */

@@ -7,8 +7,8 @@
  * there, or of a display server (a toolkit of Java reads events in a thread of its own). In the
  * latter case the loop need not be the main thread, but it uses the display server, too.
  *
- * Programs in a terminal read what is typed. The kernel wakes them: its terminal driver, in a worker
- * (drivers/tty/tty_buffer.c) or an interrupt. A device that another program serves, such as
+ * Programs in a terminal read what is typed. The kernel wakes them: its terminal driver, in a
+ * worker (drivers/tty/tty_buffer.c) or an interrupt. A device that another program serves, such as
  * /dev/fuse, is read with a message of that program's client.
  */
 #include "diagnose/hangs/finder.h"
@@ -36,8 +36,8 @@ static bool has_windows(struct search *search, uint32_t process)
     return search->answer;
 }
 
-/* Whether `waker` may pass on what it received. A thread besides the main thread gets its input from
- * one that does nothing else. */
+/* Whether `waker` may pass on what it received. A thread besides the main thread gets its input
+ * from one that does nothing else. */
 static bool may_bring(const struct search *search, uint32_t waker)
 {
     const struct view *view = search->view;

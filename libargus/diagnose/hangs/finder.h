@@ -58,8 +58,8 @@ void hang_measure(const struct view *view, struct argus_hang *hang);
 
 /* --- stepped.c --- */
 
-/* Whether the thread was stopped after `vertex` because Argus stepped it. `*steps`: whether that was so at the last stop
- * before, false at first; is updated. */
+/* Whether the thread was stopped after `vertex` because Argus stepped it. `*steps`: whether that
+ * was so at the last stop before, false at first; is updated. */
 bool stepping_holds(const struct view *view, uint32_t vertex, bool *steps);
 
 /* --- indicators: false without memory --- */
@@ -82,8 +82,8 @@ bool indicator_stack(struct finder *finder);
 #include "argus/hang_indicators.def"
 #undef HANG_INDICATOR
 
-/* window_threads.c: whether the thread serves a window. Looks at its vertices the first time that it
- * is asked about a thread. */
+/* window_threads.c: whether the thread serves a window. Looks at its vertices the first time that
+ * it is asked about a thread. */
 bool finder_has_windows(const struct finder *finder, uint32_t thread);
 /* Whether probes saw it hand UI events to the program: then its callbacks are known, too. */
 bool thread_hands_events(const struct view *view, uint32_t thread);
@@ -94,8 +94,8 @@ bool thread_uses_display(const struct view *view, uint32_t thread);
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
                       uint64_t until_ns);
 
-/* indicator_never_ran.c: whether the thread, which has a vertex, waited from before the first record to
- * the end. */
+/* indicator_never_ran.c: whether the thread, which has a vertex, waited from before the first
+ * record to the end. */
 bool thread_never_ran(const struct view *view, uint32_t thread);
 
 /* Adds the stretches in which a loop inside a handler waited for an answer. */
@@ -117,8 +117,8 @@ struct answer_hold {
  * at `from_ns` or later. */
 bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
                    struct answer_hold *ret);
-/* The same for a hang whose thread was busy until soon after the answer to its request had come, and
- * if that took most of the hang: it polled for the answer without waiting. */
+/* The same for a hang whose thread was busy until soon after the answer to its request had come,
+ * and if that took most of the hang: it polled for the answer without waiting. */
 bool busy_answer_holder(const struct view *view, const struct argus_hang *hang,
                         struct answer_hold *ret);
 /* The vertex in the hang whose wait was ended by the answer to a request of the thread, if waiting
@@ -134,8 +134,8 @@ uint64_t start_up_end(const struct view *view, uint32_t thread);
 /* Whether the process has mapped the library of a toolkit, which has a probe for UI events. */
 bool process_has_toolkit(const struct view *view, uint32_t process);
 
-/* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it in
- * one wait. A program without a known toolkit gets its first events only after its start. */
+/* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it
+ * in one wait. A program without a known toolkit gets its first events only after its start. */
 bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
                     uint64_t threshold_ns);
 
@@ -147,8 +147,8 @@ bool finder_sees_pending(const struct view *view);
 bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
                        const struct argus_hang *hang, bool sure);
 
-/* Whether the thread was idle in a measured stretch for which nothing was pending, at a place that is
- * not known as its loop. `expects`: something was pending for it, or it waited for children.
+/* Whether the thread was idle in a measured stretch for which nothing was pending, at a place that
+ * is not known as its loop. `expects`: something was pending for it, or it waited for children.
  * idle_stretch.c. */
 bool stretch_is_idle(const struct view *view, const struct habits *habits,
                      const struct argus_hang *hang, bool expects);
@@ -170,8 +170,8 @@ bool hang_is_named(const struct argus_hang_options *options);
 /* Whether [start_ns, end_ns] overlaps the time that the options name; true if they name none. */
 bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns, uint64_t end_ns);
 
-/* hang_order.c: puts the most urgent of `finder->found` first, then the longest, and leaves out what
- * is the same freeze as another one. */
+/* hang_order.c: puts the most urgent of `finder->found` first, then the longest, and leaves out
+ * what is the same freeze as another one. */
 void hangs_order(struct finder *finder);
 
 /* frozen.c: fills `finder->frozen` from the records of suspends. */

@@ -22,8 +22,8 @@
 
 /* A thread that waits for so long is resting. */
 #define RESTING_NS 20000000ull
-/* On a busy machine, a message is normally pending for up to this time. What is pending for longer is
- * left by a thread that perhaps looks now and then, but not for this. */
+/* On a busy machine, a message is normally pending for up to this time. What is pending for longer
+ * is left by a thread that perhaps looks now and then, but not for this. */
 #define LONG_PENDING_NS 250000000ull
 
 struct habit {

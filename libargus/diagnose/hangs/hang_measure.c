@@ -96,8 +96,8 @@ static uint32_t first_vertex(const struct view *view, const struct argus_hang *h
     return v == ARGUS_NONE ? view->threads[hang->thread].first_vertex : v;
 }
 
-/* While a polling loop is stepped, each of its turns is a vertex, and each step one that ends in a stop. The pauses are
- * still those of the loop. */
+/* While a polling loop is stepped, each of its turns is a vertex, and each step one that ends in a
+ * stop. The pauses are still those of the loop. */
 static void measure_stepping(const struct view *view, struct argus_hang *hang,
                              const struct largest *largest)
 {

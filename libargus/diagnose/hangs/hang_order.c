@@ -4,8 +4,8 @@
  * as if something were pending for it: its own request is, at the server.
  *
  * A program that is started again while it is frozen hands its arguments to its first process and
- * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for which
- * only its own process waits, if the process's main thread hangs meanwhile.
+ * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for
+ * which only its own process waits, if the process's main thread hangs meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -134,8 +134,8 @@ static bool waits_throughout(const struct view *view, uint32_t thread, uint64_t 
            timeline_wait_end(view, v) >= to_ns;
 }
 
-/* While the recorder leaves out system calls, a thread may return to its loop unseen. Then it is not
- * known whether there was a hang, unless the user or the scheduler's records say so. */
+/* While the recorder leaves out system calls, a thread may return to its loop unseen. Then it is
+ * not known whether there was a hang, unless the user or the scheduler's records say so. */
 static bool may_be_none(const struct view *view, const struct argus_hang *hang)
 {
     const struct argus_left_out *left;

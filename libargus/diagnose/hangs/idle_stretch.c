@@ -1,15 +1,15 @@
-/* Stretches in which a thread was idle although its place is not known as its loop, because the trace
- * has too few waits there. Nothing is pending for the thread. One of these is true:
+/* Stretches in which a thread was idle although its place is not known as its loop, because the
+ * trace has too few waits there. Nothing is pending for the thread. One of these is true:
  *   - it has no windows and polls outside any callback, once its loop has called some: it is a
  *     service that waits for whatever may come;
  *   - it takes turns: its own timers end its waits, and in most turns it sends something to another
  *     process, as a window does whose cursor blinks. It is in a loop inside a handler (a dialogue,
  *     a prompt); or
- *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps by
- *     a timer between its frames), and it looked all the time as it does at other times;
+ *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps
+ * by a timer between its frames), and it looked all the time as it does at other times;
  *   - it reads its standard input: the program that started it writes there what to do next; or
- *   - it waits in the poll that no other poll of the thread is around, and all processes to which it
- *     sent something have sent something since; and it started no process that could end the wait.
+ *   - it waits in the poll that no other poll of the thread is around, and all processes to which
+ * it sent something have sent something since; and it started no process that could end the wait.
  *     A window manager that rarely waits there mostly waits for the display server's replies.
  */
 #include "diagnose/hangs/finder.h"
@@ -21,11 +21,12 @@
 #define FEWEST_TURNS     3
 #define SHORTEST_TURN_NS 100000000ull
 #define TURNS_PERCENT    80u
-/* The longest time between two looks of a loop that only looks, on a busy machine; the runs of looks of
- * which the call may be that of such a loop. */
+/* The longest time between two looks of a loop that only looks, on a busy machine; the runs of
+ * looks of which the call may be that of such a loop. */
 #define LONGEST_LOOK_NS 500000000ull
 #define MOST_LOOKS      4
-/* Waits at a place that is taken for the loop's own, and vertices before one that may have asked. */
+/* Waits at a place that is taken for the loop's own, and vertices before one that may have asked.
+ */
 #define FEWEST_WAITS_AT_BASE 2
 #define MOST_ASKING_VERTICES 16
 
@@ -75,8 +76,8 @@ static bool takes_turns(const struct view *view, const struct argus_hang *hang)
            waited_ns >= (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT;
 }
 
-/* Whether the thread looked for input again and again, from the beginning of the stretch to its end, by
- * the call of `kind`. */
+/* Whether the thread looked for input again and again, from the beginning of the stretch to its
+ * end, by the call of `kind`. */
 static bool looks_throughout(const struct argus_hang *hang, const struct argus_visits *kind,
                              const struct argus_visits *end)
 {

@@ -1,7 +1,7 @@
-/* Data flags by which a system notes that a program's main thread does not answer: the write of such
- * a flag is a sign of a hang at that time. Writes are recorded if the flag was watched or a hook
- * reports it. A record has only the flag's address, so the name must be in the trace's table of
- * flags (at the beginning of the label) or among the symbols of a file that was mapped there. */
+/* Data flags by which a system notes that a program's main thread does not answer: the write of
+ * such a flag is a sign of a hang at that time. Writes are recorded if the flag was watched or a
+ * hook reports it. A record has only the flag's address, so the name must be in the trace's table
+ * of flags (at the beginning of the label) or among the symbols of a file that was mapped there. */
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"

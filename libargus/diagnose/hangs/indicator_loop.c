@@ -362,9 +362,9 @@ static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret
     return false;
 }
 
-/* The stretch from a program's start until its main thread first reaches its loop, or until the end of
- * the trace. It counts if something was pending by then, or if a program with windows spent it in
- * one wait. */
+/* The stretch from a program's start until its main thread first reaches its loop, or until the end
+ * of the trace. It counts if something was pending by then, or if a program with windows spent it
+ * in one wait. */
 static bool add_start(struct scan *scan, struct argus_hang *hang)
 {
     uint64_t threshold_ns = finder_threshold(scan->finder, hang);

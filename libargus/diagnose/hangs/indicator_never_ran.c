@@ -1,7 +1,7 @@
-/* A program with windows that waited from before the first record to the end, and left what was sent
- * to it unread: it froze before the recording began. No loop of it is known, since it made no turn.
- * Its wait comes from the records at the end (graph/build/on_waiting.c). A program whose wait is for
- * input would have been woken by what was sent.
+/* A program with windows that waited from before the first record to the end, and left what was
+ * sent to it unread: it froze before the recording began. No loop of it is known, since it made no
+ * turn. Its wait comes from the records at the end (graph/build/on_waiting.c). A program whose wait
+ * is for input would have been woken by what was sent.
  */
 #include "base/lower_bound.h"
 #include "diagnose/hangs/finder.h"

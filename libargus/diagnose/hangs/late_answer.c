@@ -18,8 +18,8 @@
 /* Waits that are looked at in one stretch, from its end. */
 #define MOST_ENDS 64
 
-/* A busy thread polled for an answer if it came in the last such part of the hang, and was asked for
- * before the end of the first one. */
+/* A busy thread polled for an answer if it came in the last such part of the hang, and was asked
+ * for before the end of the first one. */
 #define SPAN_PART 10
 
 #define NO_STEP SIZE_MAX
@@ -85,8 +85,8 @@ static void go_back(struct answer_path *path, size_t at)
     }
 }
 
-/* Finds the path back from what `edge` brought to `thread`; false if it does not lead to a request of
- * that thread. */
+/* Finds the path back from what `edge` brought to `thread`; false if it does not lead to a request
+ * of that thread. */
 static bool find_path_of(struct answer_path *path, const struct view *view, uint32_t thread,
                          const struct argus_edge *edge, uint64_t from_ns)
 {
@@ -145,8 +145,8 @@ bool answer_holder(const struct view *view, uint32_t vertex, uint64_t from_ns,
     return find_path(&path, view, vertex, from_ns) && longest_hold(&path, ret);
 }
 
-/* Whether the answer that `edge` brought came at the end of a hang, and was asked for before most of
- * it. */
+/* Whether the answer that `edge` brought came at the end of a hang, and was asked for before most
+ * of it. */
 static bool spans(const struct argus_hang *hang, const struct argus_edge *edge, uint64_t asked_ns)
 {
     uint64_t part_ns = (hang->end_ns - hang->start_ns) / SPAN_PART;

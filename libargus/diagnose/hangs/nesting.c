@@ -11,11 +11,11 @@
  * A nested wait may still be a loop that does the home's work, as in a modal dialog. What it takes
  * from shows this, without answers: the same set of descriptors as the home wait, descriptors that
  * both found ready (if none are known, the threads that wake both), or a condition that both wait
- * for. A place that takes nothing that the home takes is part of a handler. So is a place that takes
- * from the same descriptors but does not take what the home would have taken (ignored_pending.c).
- * What such a place does not share with a loop that serves the home and rests says nothing about
- * that loop: both may be in the same handlers (replies of the display server, and a prompt that
- * reads keys).
+ * for. A place that takes nothing that the home takes is part of a handler. So is a place that
+ * takes from the same descriptors but does not take what the home would have taken
+ * (ignored_pending.c). What such a place does not share with a loop that serves the home and rests
+ * says nothing about that loop: both may be in the same handlers (replies of the display server,
+ * and a prompt that reads keys).
  *
  * Two loops that follow each other also part somewhere, and the second may be the deeper one. The
  * second is not in a handler if the first place is never visited again, and if threads that the
@@ -242,8 +242,8 @@ static void judge_again(struct habits *habits, struct habit *const *outer, size_
     judge(habits, outer, nested, count);
 }
 
-/* Marks the loops that do not poll and whose input is brought to them: conditions among `outer`, and
- * all places at which the thread reads its terminal. */
+/* Marks the loops that do not poll and whose input is brought to them: conditions among `outer`,
+ * and all places at which the thread reads its terminal. */
 static void mark_brought(struct habits *habits, struct habit *const *outer, size_t count)
 {
     for (size_t k = 0; k < count; k++)

@@ -34,8 +34,8 @@ bool searching_looks(const struct habits *habits, const struct habit *habit);
  * again. */
 void searching_find(struct habits *habits);
 
-/* unanswered.c: sets `nested` of places where the thread waits for a reply that another process owes
- * and does not give. */
+/* unanswered.c: sets `nested` of places where the thread waits for a reply that another process
+ * owes and does not give. */
 void unanswered_find(const struct view *view, uint32_t thread, struct habits *habits);
 
 /* For the first user input (a key, a button) that is handed to the program in `vertex`: when

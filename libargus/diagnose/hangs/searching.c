@@ -4,8 +4,8 @@
  * Such a place need not be deeper than the home (nesting.c): a program also calls its toolkit's
  * loop from deep inside, and the two stacks part in a function that is not a loop. How the thread
  * waits there shows it: its time-outs are short, nearly all of its waits end by them, and it takes
- * nothing that a home takes, or keeps it while the thread responds to what the home takes; and the thread has a home where it rests and where other threads do
- * wake it.
+ * nothing that a home takes, or keeps it while the thread responds to what the home takes; and the
+ * thread has a home where it rests and where other threads do wake it.
  *
  * A loop that follows another and has nothing to do looks the same. So a home must be visited again
  * afterwards, though not the same one (an editor has one for commands and one for text). If the

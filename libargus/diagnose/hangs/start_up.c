@@ -66,7 +66,8 @@ bool process_has_toolkit(const struct view *view, uint32_t process)
     return false;
 }
 
-/* Whether the wait of `vertex` is for a thread or a device, and not for a time, a child or orders. */
+/* Whether the wait of `vertex` is for a thread or a device, and not for a time, a child or orders.
+ */
 static bool is_for_another(const struct argus_wait *wait)
 {
     return wait->kind != ARGUS_WAIT_SLEEP && wait->kind != ARGUS_WAIT_CHILD &&

@@ -1,7 +1,9 @@
-/* Stops in which Argus itself held a thread: it was stepped by instructions (argus step, argus watchflag --loop).
+/* Stops in which Argus itself held a thread: it was stepped by instructions (argus step, argus
+ * watchflag --loop).
  *
- * The stepping's process makes the thread run again after the first stop. The later ones follow a SIGTRAP each, and the
- * graph has no cause for their ends (graph/rules/watchpoint.c). A stop that another process ends is none of them. */
+ * The stepping's process makes the thread run again after the first stop. The later ones follow a
+ * SIGTRAP each, and the graph has no cause for their ends (graph/rules/watchpoint.c). A stop that
+ * another process ends is none of them. */
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"

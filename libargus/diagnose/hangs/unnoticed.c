@@ -260,8 +260,8 @@ static bool is_parked(const struct view *view, const struct habits *habits,
     return habit && (habit->home || !finds_ready(habits));
 }
 
-/* Whether users wait for the thread: an application's main thread, or one that gets the input of its
- * windows (brought_input.c). */
+/* Whether users wait for the thread: an application's main thread, or one that gets the input of
+ * its windows (brought_input.c). */
 static bool is_for_users(const struct view *view, const struct habits *habits, uint32_t thread)
 {
     if (view->processes[view->threads[thread].process].main_thread == thread)
@@ -288,8 +288,8 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     }
     bool awaited =
         is_awaited(view, hang, &pendings, &children, !is_main && is_parked(view, habits, hang));
-    /* UI events that it read afterwards may be what ended the stretch; if they were pending before, so
-     * were their messages. */
+    /* UI events that it read afterwards may be what ended the stretch; if they were pending before,
+     * so were their messages. */
     bool idle = !pendings_any(&pendings, 1u << ARGUS_PENDING_UI_EVENT) &&
                 stretch_is_idle(view, habits, hang, children.count > 0 || children.all);
     argus_pendings_deinit(&pendings);

@@ -8,9 +8,9 @@
  * argus_unread). If the channel was never received from, the records of the vertex are read again
  * for the channel, and the threads that use the other end of the socket are taken. If no thread
  * ever used it, the processes that have it open are taken, or the process that was stopped
- * meanwhile (stopped.c). Otherwise the best guess is a thread that already waits on the path and has
- * had no contact with the sender: it would have had to receive on this channel, and does not get to
- * it.
+ * meanwhile (stopped.c). Otherwise the best guess is a thread that already waits on the path and
+ * has had no contact with the sender: it would have had to receive on this channel, and does not
+ * get to it.
  */
 #include "diagnose/suspects/sent.h"
 #include "diagnose/suspects/suspect_search.h"

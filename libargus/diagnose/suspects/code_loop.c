@@ -1,7 +1,10 @@
-/* Which variable a loop waits for, read from the program's code: `while (!did_reconfigure) usleep(1500)`.
+/* Which variable a loop waits for, read from the program's code: `while (!did_reconfigure)
+ * usleep(1500)`.
  *
- * The stack of one of its waits has the return address in the loop; of a loop that does not sleep, the stack of a sample (spin_loop.c). What decides the exits of that loop, steps/loops/loop_flags.h finds
- * out. Functions of the C library and other waiting functions have loops of their own, which say nothing.
+ * The stack of one of its waits has the return address in the loop; of a loop that does not sleep,
+ * the stack of a sample (spin_loop.c). What decides the exits of that loop,
+ * steps/loops/loop_flags.h finds out. Functions of the C library and other waiting functions have
+ * loops of their own, which say nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +21,8 @@
 
 enum { MOST_FUNCTIONS = 16 }; /* of other files, that one search looks for */
 
-/* `at`: in the instruction that is looked at. `address` is the frame, which names its function. False: what comes is not known. */
+/* `at`: in the instruction that is looked at. `address` is the frame, which names its function.
+ * False: what comes is not known. */
 static bool take_frame(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
                        uint64_t at, bool is_return, struct loop_frame *ret)
 {
@@ -63,8 +67,8 @@ static void choose_watch(struct diagnoser *d, const struct argus_vertex *v,
     ret->watch_bytes = watchable_bytes(place, flag->size_bytes);
 }
 
-/* Without a size, the name does not lead to it: the variable is on a stack, in an object, or one of an
- * array. The loop itself leads there, while the thread is in it. */
+/* Without a size, the name does not lead to it: the variable is on a stack, in an object, or one of
+ * an array. The loop itself leads there, while the thread is in it. */
 static char *text_command(const char *image, const struct argus_loop_variable *variable)
 {
     char command[768], thread[32] = "";
@@ -78,8 +82,8 @@ static char *text_command(const char *image, const struct argus_loop_variable *v
     return text_print("%s%s", command, thread);
 }
 
-/* "store->guard", not "store->guard._M_mutex.__data.__lock": names that begin so are those of the C and C++
- * libraries. */
+/* "store->guard", not "store->guard._M_mutex.__data.__lock": names that begin so are those of the C
+ * and C++ libraries. */
 static void drop_parts_of_lock(char *name)
 {
     char *part = strstr(name, "._");
@@ -108,7 +112,8 @@ static bool tell_variable(struct diagnoser *d, const struct argus_vertex *v, con
     const struct argus_thread *t = &d->view.threads[v->thread];
     ret->watch_pid = d->view.processes[t->process].pid;
     ret->watch_tid = t->tid == ret->watch_pid ? 0 : t->tid;
-    /* An address that counts from the thread's block, a mapping or the stack is none of the file. */
+    /* An address that counts from the thread's block, a mapping or the stack is none of the file.
+     */
     if (is_known && !flag->is_mapped && !flag->local.is_local && !flag->elements &&
         (is_named || !flag->is_thread_local))
         choose_watch(d, v, flag, address, ret);

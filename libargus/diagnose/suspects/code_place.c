@@ -1,5 +1,6 @@
 /* Places in code, in words: "on_reconfigured (settings.c:29)". The function is the one that has the
- * line, which may be inlined into another one; functions of the compiler's library are passed over. */
+ * line, which may be inlined into another one; functions of the compiler's library are passed over.
+ */
 #include <string.h>
 
 #include "diagnose/suspects/code_place.h"
@@ -91,9 +92,9 @@ static const struct argus_symbol *own_symbol(const struct argus_functions *funct
     return NULL;
 }
 
-/* The functions at an address, as answers name them. A function of the compiler's library that was made
- * for the program's own code ("std::sys::backtrace::__rust_begin_short_backtrace", which executes a
- * closure) has that code inlined, which answers leave out elsewhere. */
+/* The functions at an address, as answers name them. A function of the compiler's library that was
+ * made for the program's own code ("std::sys::backtrace::__rust_begin_short_backtrace", which
+ * executes a closure) has that code inlined, which answers leave out elsewhere. */
 static const struct argus_symbol *find_own(struct diagnoser *d, uint32_t process, uint64_t time_ns,
                                            uint64_t address, bool is_return,
                                            struct argus_functions *ret)

@@ -10,8 +10,8 @@
 char *text_code_place(struct diagnoser *d, const struct argus_vertex *v, uint64_t address,
                       bool is_return);
 
-/* The same for the innermost function on the way to a write that is the program's own, in a process at a
- * time. `bias`: of the writer's file there. */
+/* The same for the innermost function on the way to a write that is the program's own, in a process
+ * at a time. `bias`: of the writer's file there. */
 char *text_writer_place(struct diagnoser *d, uint32_t process, uint64_t time_ns, uint64_t bias,
                         const struct code_writer *writer);
 

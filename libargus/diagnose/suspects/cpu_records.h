@@ -6,8 +6,8 @@
 #include "base/idmap.h"
 #include "diagnose/diagnoser.h"
 
-/* Linux's priorities, as in records; lower runs first. ARGUS_PRIORITY_NONE, which is in no record: a
- * thread whose priority was never seen. */
+/* Linux's priorities, as in records; lower runs first. ARGUS_PRIORITY_NONE, which is in no record:
+ * a thread whose priority was never seen. */
 #define ARGUS_PRIORITY_NONE  INT32_MIN
 #define ARGUS_PRIORITY_NICE0 120
 #define ARGUS_PRIORITY_USUAL 100 /* lower: real-time */

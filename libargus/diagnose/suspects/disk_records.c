@@ -2,10 +2,10 @@
  * on different CPUs. So the records of all chunks are put in order first. A request that was issued
  * before LOOK_BACK_NS before the window is not known.
  *
- * What is stacked on a disk (loop) has requests of its own, and the disk has the same ones again. If
- * the file is known for which the thread waits, only the disk of its requests counts; else requests
- * of all disks do. A wait knows only the file's inode, which a file of another file system may have,
- * too: so the request that ended the wait decides, then the thread's own requests.
+ * What is stacked on a disk (loop) has requests of its own, and the disk has the same ones again.
+ * If the file is known for which the thread waits, only the disk of its requests counts; else
+ * requests of all disks do. A wait knows only the file's inode, which a file of another file system
+ * may have, too: so the request that ended the wait decides, then the thread's own requests.
  */
 #include "diagnose/suspects/disk_records.h"
 

@@ -19,8 +19,8 @@ struct disk_use {
 
 /* Adds up the requests that were in progress in `window`, while the thread of `vertex` waited for a
  * disk. If it waited for a file that had requests then, only those of its disk count, unless files
- * of several file systems have this inode, and nothing tells which one is meant. `*ret` must be freed
- * also after an error. */
+ * of several file systems have this inode, and nothing tells which one is meant. `*ret` must be
+ * freed also after an error. */
 struct argus_error *disk_use_read(const struct diagnoser *d, struct window window, uint32_t vertex,
                                   struct disk_use *ret);
 

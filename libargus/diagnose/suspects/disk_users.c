@@ -1,9 +1,9 @@
 /* Whose requests a disk was busy with while a thread waited for it.
  *
  * Mostly a kernel thread issues them: it writes back what programs have written before. Then the
- * file tells the program, which is a thread that was seen to write to this file. A thread that was only
- * seen to wait until the file was on the disk (fsync) is a guess: another program may have written it.
- * A request without a file is of the file system itself: its journal, or its metadata.
+ * file tells the program, which is a thread that was seen to write to this file. A thread that was
+ * only seen to wait until the file was on the disk (fsync) is a guess: another program may have
+ * written it. A request without a file is of the file system itself: its journal, or its metadata.
  */
 #include "diagnose/suspects/disk_users.h"
 
@@ -55,8 +55,8 @@ static bool is_of_program(const struct view *view, uint32_t thread)
            !view->processes[view->threads[thread].process].kernel;
 }
 
-/* Whether `use` tells more about the writer of a file than `other`: a write tells more than a call that
- * may be for what others wrote, and the latest one tells most. */
+/* Whether `use` tells more about the writer of a file than `other`: a write tells more than a call
+ * that may be for what others wrote, and the latest one tells most. */
 static bool tells_more(const struct argus_object_use *use, const struct argus_object_use *other)
 {
     return !other || use->wrote > other->wrote ||

@@ -1,11 +1,11 @@
 /* A program and its libraries reach each other's variables through the dynamic linker, by name. All
  * of them then mean the same memory: the definition that is found first, which is the program's if
  * it has one or a copy (R_X86_64_COPY). Libraries that bind their own symbols to themselves
- * (-Bsymbolic) are an exception that is not seen here; so what is found this way is said with "may",
- * as all that code alone tells.
+ * (-Bsymbolic) are an exception that is not seen here; so what is found this way is said with
+ * "may", as all that code alone tells.
  *
- * Only files that have the name in their table of dynamic symbols are looked into, so the number and
- * size of the other libraries hardly matter.
+ * Only files that have the name in their table of dynamic symbols are looked into, so the number
+ * and size of the other libraries hardly matter.
  */
 #include "diagnose/suspects/flag_files.h"
 

@@ -33,15 +33,14 @@ struct mapped_file {
 
 #define MAPPED_OWNERS_MAX 17 /* of forks, one from the other */
 
-/* Goes through the files that a process has mapped at a time, but the C library's. A file that has several parts with code
- * comes more than once. */
+/* Goes through the files that a process has mapped at a time, but the C library's. A file that has
+ * several parts with code comes more than once. */
 struct mapped_files {
     struct diagnoser *d;
     uint32_t process;
     uint64_t time_ns;
-    uint64_t
-        owners[MAPPED_OWNERS_MAX]; /* process ids whose images it may use: of a process that was
-                                         * forked, also its parent's */
+    uint64_t owners[MAPPED_OWNERS_MAX]; /* process ids whose images it may use: of a process that
+                                         * was forked, also its parent's */
     uint32_t owner_count;
     const struct argus_image_entry *images;
     size_t count, next;
@@ -53,8 +52,8 @@ struct mapped_files mapped_files_of(struct diagnoser *d, const struct argus_vert
 /* False: no more. */
 bool mapped_files_next(struct mapped_files *files, struct mapped_file *ret);
 
-/* For loops/loop_flags.h: `context` is a struct function_search. Each search goes through all files,
- * so only a few are made. */
+/* For loops/loop_flags.h: `context` is a struct function_search. Each search goes through all
+ * files, so only a few are made. */
 struct function_search {
     struct diagnoser *d;
     const struct argus_vertex *vertex;

@@ -1,6 +1,6 @@
-/* A function on the waiter's own stack is no writer that could end the loop: it waits, too. Nor is a
- * function that writes only a constant with which the loop continues. If the loop's comparisons do
- * not tell (loop_tests.h), the constants that functions on the waiter's stack write
+/* A function on the waiter's own stack is no writer that could end the loop: it waits, too. Nor is
+ * a function that writes only a constant with which the loop continues. If the loop's comparisons
+ * do not tell (loop_tests.h), the constants that functions on the waiter's stack write
  * (`did_reconfigure = 0` before the loop) are such. What remains may end the loop. */
 #include "diagnose/suspects/flag_writers.h"
 
@@ -30,7 +30,8 @@ static bool is_on_stack(const struct loop_stack *stack, const struct elf_file *f
     return false;
 }
 
-/* The constants that functions on the stack write: a loop that waits for one of them would not wait. */
+/* The constants that functions on the stack write: a loop that waits for one of them would not
+ * wait. */
 static void find_resets(const struct loop_stack *stack, const struct written *all,
                         struct reset_values *ret)
 {

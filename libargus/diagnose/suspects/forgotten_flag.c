@@ -1,7 +1,7 @@
 /* A watched variable that no thread wrote during the loop. The thread that set it the last time
  * should have set it again; or, if that thread has ended, the thread with its name that was started
- * for this request, or now has its work; or, if several threads set it, the only one of them that took
- * the request and did not.
+ * for this request, or now has its work; or, if several threads set it, the only one of them that
+ * took the request and did not.
  *
  * What is stored during the loop and does not end it (the byte of a bit, a counter) shows that the
  * storing thread did its part, if the same code did so before the loop.
@@ -41,8 +41,8 @@ static bool is_of_loop(const struct view *view, const struct argus_edge *edge, u
     return !has_reads || !address || !flag_is_of_other_loop(view, vertex, part, address);
 }
 
-/* The latest write of the awaited variable that began before `before_ns`, of those that the loop's thread saw until
- * `vertex`. */
+/* The latest write of the awaited variable that began before `before_ns`, of those that the loop's
+ * thread saw until `vertex`. */
 static uint32_t last_write(const struct view *view, uint32_t vertex,
                            const struct watched_flag *awaited, uint64_t before_ns)
 {
@@ -222,7 +222,8 @@ struct argus_error *former_write_tell(struct diagnoser *d, uint32_t vertex, uint
 
 /* --- what the possible setters did --- */
 
-/* When the loop's thread sent `thread` a request, not long before the loop or in it; 0: it did not. */
+/* When the loop's thread sent `thread` a request, not long before the loop or in it; 0: it did not.
+ */
 static uint64_t request_ns(const struct view *view, uint32_t vertex, uint32_t thread,
                            struct window part)
 {
@@ -236,7 +237,8 @@ static uint64_t request_ns(const struct view *view, uint32_t vertex, uint32_t th
     return 0;
 }
 
-/* From the first vertex of `thread` in `part` that writes the variable to the last one; empty: none does. */
+/* From the first vertex of `thread` in `part` that writes the variable to the last one; empty: none
+ * does. */
 static struct window writes_of(const struct view *view, uint32_t thread, uint64_t address,
                                struct window part)
 {
@@ -253,8 +255,8 @@ static struct window writes_of(const struct view *view, uint32_t thread, uint64_
     return found;
 }
 
-/* Whether `thread` wrote the variable since the request, by the code that did so the last time. Reads the
- * records of that time once, however often it did. */
+/* Whether `thread` wrote the variable since the request, by the code that did so the last time.
+ * Reads the records of that time once, however often it did. */
 static struct argus_error *has_stored(struct diagnoser *d, uint32_t vertex,
                                       const struct former *former, uint32_t thread,
                                       struct window part, bool *ret)
@@ -284,8 +286,8 @@ static bool has_ever_written(const struct view *view, uint32_t thread, uint64_t 
     return false;
 }
 
-/* The only thread, besides `former->thread`, that writes the variable otherwise, and took the request of this loop
- * and did not write it. ARGUS_NONE: none, or several. */
+/* The only thread, besides `former->thread`, that writes the variable otherwise, and took the
+ * request of this loop and did not write it. ARGUS_NONE: none, or several. */
 static struct argus_error *find_forgetful(struct diagnoser *d, uint32_t vertex, struct window part,
                                           const struct former *former, uint32_t *ret)
 {

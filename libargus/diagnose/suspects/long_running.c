@@ -63,8 +63,8 @@ static struct argus_error *find_origin(struct diagnoser *d)
     return argus_error_memory();
 }
 
-/* Explains a run that only ended when the answer to the thread's request had come: the thread polled
- * for it. The answer's holder is blamed first. */
+/* Explains a run that only ended when the answer to the thread's request had come: the thread
+ * polled for it. The answer's holder is blamed first. */
 static struct argus_error *explain_polling(struct diagnoser *d)
 {
     struct answer_hold hold;

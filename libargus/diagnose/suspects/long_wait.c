@@ -92,7 +92,8 @@ static struct argus_error *blame_disk_wait(struct diagnoser *d, struct window pa
     return error;
 }
 
-/* Whether the kernel may have freed memory during the wait: not in a call whose purpose is to wait. */
+/* Whether the kernel may have freed memory during the wait: not in a call whose purpose is to wait.
+ */
 static bool may_lack_memory(const struct argus_wait *wait)
 {
     switch (wait->kind) {

@@ -380,8 +380,8 @@ static bool is_outdone(const struct search *search, const struct suspect *suspec
     return suspect->woken && find_silent(search) != ARGUS_NONE;
 }
 
-/* Notes that the searched wait is for work from a thread on the path. The other suspects of the same
- * evidence are behind that thread. */
+/* Notes that the searched wait is for work from a thread on the path. The other suspects of the
+ * same evidence are behind that thread. */
 static void note_worker(struct search *search, const struct suspect *suspect,
                         const struct evidence *row)
 {
@@ -574,7 +574,8 @@ static bool applies(const struct search *search, const struct evidence *row)
 }
 
 /* Whether enough is known without vague evidence. The address that the thread asked last is a
- * better guess than a thread with which it had to do before; a wait for a child is for no address. */
+ * better guess than a thread with which it had to do before; a wait for a child is for no address.
+ */
 static bool is_known(const struct search *search)
 {
     return search->awaited.remote != ARGUS_NONE || find_silent(search) != ARGUS_NONE ||

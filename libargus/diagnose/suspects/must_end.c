@@ -1,13 +1,14 @@
-/* Whether a suspect should have ended a wait although it waited in many pieces, none of which is half of
- * the wait: a child, for which its parent waits whatever it does; or the thread that ended the wait
- * when it came back to its loop. */
+/* Whether a suspect should have ended a wait although it waited in many pieces, none of which is
+ * half of the wait: a child, for which its parent waits whatever it does; or the thread that ended
+ * the wait when it came back to its loop. */
 #include "base/overlap.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/suspect_search.h"
 
 #define AT_HOME_PERCENT 5u /* of a window: then a thread came back to its loop */
 
-/* Whether a thread whose home wait is known did not come back to it in the window, but for a moment. */
+/* Whether a thread whose home wait is known did not come back to it in the window, but for a
+ * moment. */
 static bool was_away(const struct view *view, uint32_t thread, struct window window)
 {
     struct habits habits;

@@ -1,6 +1,6 @@
 /* A loop that tries to get a lock on a file that another process holds, or to create a lock file
- * that exists, and sleeps or polls in between: a package manager, a database, an editor. It polls no data flag but waits
- * for the holder; so what the holder did is explained. */
+ * that exists, and sleeps or polls in between: a package manager, a database, an editor. It polls
+ * no data flag but waits for the holder; so what the holder did is explained. */
 #include "diagnose/diagnoser.h"
 
 /* Blames the loop itself. `thread`: the one of which `because` tells. */

@@ -13,11 +13,12 @@ bool request_was_made(const struct suspect_search *search, uint32_t thread);
 uint32_t request_find_taker(const struct view *view, uint32_t waiter, uint32_t thread,
                             uint64_t until_ns);
 
-/* Whether the edge is a store to a watched variable that the thread at the position polls, since it began to. It did not
- * end that loop. */
+/* Whether the edge is a store to a watched variable that the thread at the position polls, since it
+ * began to. It did not end that loop. */
 bool edge_is_store_for(const struct view *view, const struct argus_edge *edge,
                        const struct walk_position *position);
-/* Whether the thread of the vertices from `first` to `last` sent anything in them but such stores. */
+/* Whether the thread of the vertices from `first` to `last` sent anything in them but such stores.
+ */
 bool has_sent_anything(const struct view *view, uint32_t first, uint32_t last,
                        const struct walk_position *position);
 

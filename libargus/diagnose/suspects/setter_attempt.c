@@ -70,8 +70,8 @@ static struct argus_error *say_forgot(struct diagnoser *d, const struct setter_a
     return reason_copy(&forgot, &culprit->why) ? NULL : argus_error_memory();
 }
 
-/* A setter in its home wait, which may be too rare to be known as that: whether it took a request of
- * the loop's thread and forgot the variable. */
+/* A setter in its home wait, which may be too rare to be known as that: whether it took a request
+ * of the loop's thread and forgot the variable. */
 static struct argus_error *explain_idle(struct diagnoser *d, struct setter_attempt *attempt)
 {
     struct walk_position position = {

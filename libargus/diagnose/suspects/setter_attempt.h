@@ -1,5 +1,5 @@
-/* Explains a loop by the thread that should have set the variable for which it waits, as far as that
- * tells more than the loop does. Otherwise all that was found on the way is taken back. */
+/* Explains a loop by the thread that should have set the variable for which it waits, as far as
+ * that tells more than the loop does. Otherwise all that was found on the way is taken back. */
 #ifndef ARGUS_DIAGNOSE_SETTER_ATTEMPT_H
 #define ARGUS_DIAGNOSE_SETTER_ATTEMPT_H
 

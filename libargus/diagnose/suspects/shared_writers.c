@@ -1,9 +1,11 @@
-/* A loop that polls a variable in shared memory waits for another process. No record says so. By code (steps/loops/shared_roots.h) the
- * variable lies so far behind the beginning of a mapping. By the record of what processes share, others map the same place of the same
- * file, and in their code the functions that write there are searched for.
+/* A loop that polls a variable in shared memory waits for another process. No record says so. By
+ * code (steps/loops/shared_roots.h) the variable lies so far behind the beginning of a mapping. By
+ * the record of what processes share, others map the same place of the same file, and in their code
+ * the functions that write there are searched for.
  *
- * If the waiter's process shares several files, the code does not tell in which of them the variable is, so all are tried. A function of
- * another file's memory may then be named; it is said with "may", as all that code alone tells.
+ * If the waiter's process shares several files, the code does not tell in which of them the
+ * variable is, so all are tried. A function of another file's memory may then be named; it is said
+ * with "may", as all that code alone tells.
  */
 #include "diagnose/suspects/shared_writers.h"
 

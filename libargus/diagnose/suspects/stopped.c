@@ -1,9 +1,9 @@
 /* Finds the process that was stopped while something that it should have received stayed pending.
  *
  * If no thread was seen to use the receiving end of a channel, and the recording does not say which
- * process has it open, then one of the processes that did not run has it. A process that a signal or
- * a debugger has stopped is one of these, and stopping is rare. It is a guess, and only made if one
- * process was stopped.
+ * process has it open, then one of the processes that did not run has it. A process that a signal
+ * or a debugger has stopped is one of these, and stopping is rare. It is a guess, and only made if
+ * one process was stopped.
  */
 #include "diagnose/suspects/suspect_search.h"
 

@@ -31,7 +31,8 @@ bool have_interacted(const struct view *view, uint32_t waiter, uint32_t other, u
 /* The thread that ended the wait of `vertex`; ARGUS_NONE. */
 uint32_t waker_thread(const struct view *view, uint32_t vertex);
 
-/* The processes that had the pipe or socket `inode` open at the end; 0 for inode 0. silent_opener.c. */
+/* The processes that had the pipe or socket `inode` open at the end; 0 for inode 0.
+ * silent_opener.c. */
 size_t open_ends_of(const struct view *view, uint64_t inode, const struct argus_open_end **ret);
 /* Whether the thread is of another process than the waiter. */
 bool is_other_process(const struct suspect_search *search, uint32_t thread);
@@ -50,13 +51,13 @@ struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vert
  * hung thread waits in several pieces at one place. suspects.c. */
 uint32_t first_piece(const struct suspect_search *search);
 
-/* The thread that occupies `server`, so that a message of thread `client` stays unread during `wait`;
- * ARGUS_NONE: there is none, or it is not known. exclusive_client.c. */
+/* The thread that occupies `server`, so that a message of thread `client` stays unread during
+ * `wait`; ARGUS_NONE: there is none, or it is not known. exclusive_client.c. */
 uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_t server,
                                struct window wait);
 
-/* Whether the suspect should have ended the searched wait, whatever it did in many short waits in the
- * window. must_end.c. */
+/* Whether the suspect should have ended the searched wait, whatever it did in many short waits in
+ * the window. must_end.c. */
 bool suspect_must_end(const struct suspect_search *search, const struct suspect *suspect,
                       struct window window);
 

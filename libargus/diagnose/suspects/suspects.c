@@ -190,8 +190,8 @@ static bool awaits_child(const struct argus_wait *wait)
            (wait->kind == ARGUS_WAIT_READ && object_is_pipe(wait->object_type));
 }
 
-/* Whether `edge` shows a parent no more than that its child lives or has ended: the program that the
- * child executes closes a pipe that the parent reads, or the child's state changes. */
+/* Whether `edge` shows a parent no more than that its child lives or has ended: the program that
+ * the child executes closes a pipe that the parent reads, or the child's state changes. */
 static bool only_tells_parent(const struct view *view, const struct argus_edge *edge)
 {
     uint32_t waiting = argus_graph_previous(view->graph, edge->to);

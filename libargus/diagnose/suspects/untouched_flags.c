@@ -16,7 +16,8 @@ static bool vertex_touches(const struct view *view, uint32_t vertex, uint64_t ad
     return false;
 }
 
-/* The vertex in which a part of the thread's life begins may have ended before that: it waits then. */
+/* The vertex in which a part of the thread's life begins may have ended before that: it waits then.
+ */
 static bool thread_writes(const struct view *view, uint32_t thread, struct window part,
                           uint64_t address)
 {

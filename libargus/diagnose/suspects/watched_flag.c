@@ -1,6 +1,6 @@
-/* A loop may read several watched variables. The one that it waits for is one that other threads have
- * set for it before, and none this time. If others stored to all of them, or to none, the records do
- * not tell. */
+/* A loop may read several watched variables. The one that it waits for is one that other threads
+ * have set for it before, and none this time. If others stored to all of them, or to none, the
+ * records do not tell. */
 #include "diagnose/suspects/watched_flag.h"
 
 #include "diagnose/hangs/finder.h"

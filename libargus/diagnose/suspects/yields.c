@@ -4,16 +4,16 @@
  * itself is named, with the function in which it polls and how often it did; the program's code may
  * tell which variable ends it (code_loop.c), and which thread sets that variable (flag_setter.c);
  * else the answer says how to record the flag. If the
- * flag was watched (records flag_write and flag_read), the write that ended the loop is an edge into
- * it, and the walk continues as for a LongWait that this write ended late: what did the writer do
- * from the beginning of the loop until then?
+ * flag was watched (records flag_write and flag_read), the write that ended the loop is an edge
+ * into it, and the walk continues as for a LongWait that this write ended late: what did the writer
+ * do from the beginning of the loop until then?
  *
  * If the flag was watched and no write came, the thread that should have written it is searched.
  * That is the thread that set the flag for this one the last time; or, if this thread set it
  * itself, the sender of the message upon which it did (own_flag.c). What did that thread do
- * instead (forgotten_flag.c); and if it waited itself, who should have ended its wait? A loop that polls for a lock
- * on a file waits for the lock's holder (polled_lock.c). A loop that polls for the end of a child
- * waits for that child (polled_child.c).
+ * instead (forgotten_flag.c); and if it waited itself, who should have ended its wait? A loop that
+ * polls for a lock on a file waits for the lock's holder (polled_lock.c). A loop that polls for the
+ * end of a child waits for that child (polled_child.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@
  * last of them or just after it. Those of a loop that was stepped do not count. */
 #define MAX_VERTICES 64
 
-/* The latest write of a flag in `window` that the loop around `vertex` read and that may have ended it: an
- * edge; ARGUS_NONE: none. */
+/* The latest write of a flag in `window` that the loop around `vertex` read and that may have ended
+ * it: an edge; ARGUS_NONE: none. */
 static uint32_t find_flag_write(const struct view *view, uint32_t vertex, struct window window)
 {
     uint32_t thread = view->vertices[vertex].thread, found = ARGUS_NONE;
@@ -74,8 +74,8 @@ static uint64_t count_looks(const struct view *view, uint32_t vertex, struct win
     return looks;
 }
 
-/* The flag that the loop of `vertex` is recorded to wait for, if no other thread has set it meanwhile; NULL: none
- * with a name. */
+/* The flag that the loop of `vertex` is recorded to wait for, if no other thread has set it
+ * meanwhile; NULL: none with a name. */
 static const struct argus_flag_entry *unset_flag_of_loop(const struct view *view, uint32_t vertex,
                                                          struct window part,
                                                          const struct watched_flag *awaited)

@@ -139,7 +139,8 @@ static uint64_t count_of(Dwarf_Die *range)
     return number_of(range, DW_AT_upper_bound, &count) ? count + 1 : 0;
 }
 
-/* The sizes of the dimensions, the outermost first, 0 for one that is not known. Returns their number; 0: not known, or more. */
+/* The sizes of the dimensions, the outermost first, 0 for one that is not known. Returns their
+ * number; 0: not known, or more. */
 static unsigned dimensions(Dwarf_Die *array, uint64_t ret[DWARF_DIMENSIONS])
 {
     Dwarf_Die range;

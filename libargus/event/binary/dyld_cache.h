@@ -17,8 +17,9 @@ struct dyld_cache;
 struct argus_error *dyld_cache_open(const char *path, struct dyld_cache **ret);
 void dyld_cache_close(struct dyld_cache *cache);
 
-/* Threads may do this at the same time. The library with this UUID; its offsets are distances from its header, as in a trace. `*ret` is
- * NULL if the cache has no such library. The caller closes it before the cache. */
+/* Threads may do this at the same time. The library with this UUID; its offsets are distances from
+ * its header, as in a trace. `*ret` is NULL if the cache has no such library. The caller closes it
+ * before the cache. */
 struct argus_error *dyld_cache_image(const struct dyld_cache *cache,
                                      const uint8_t uuid[MACHO_UUID_BYTES], struct macho **ret);
 

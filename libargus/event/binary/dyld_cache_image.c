@@ -27,8 +27,8 @@ static bool find_text(const struct dyld_cache *cache, const uint8_t *uuid,
     return false;
 }
 
-/* Offsets in the load commands are of the file that has the segment, which for the link-edit segment
- * says where the symbols are. */
+/* Offsets in the load commands are of the file that has the segment, which for the link-edit
+ * segment says where the symbols are. */
 static struct argus_error *find_linkedit(const struct dyld_cache *cache, struct macho *macho)
 {
     for (size_t i = 0; i < macho->segments.length; i++) {

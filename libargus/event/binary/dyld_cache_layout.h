@@ -1,8 +1,8 @@
 /* The structures of dyld's shared cache, as far as Argus reads them. The names are Argus's own; the
  * numbers are facts of <mach-o/dyld_cache_format.h> in dyld-1378. All little-endian.
  *
- * A file's version is the length of its header, which the offset of the first mapping tells: a field
- * exists if it ends before the mappings. */
+ * A file's version is the length of its header, which the offset of the first mapping tells: a
+ * field exists if it ends before the mappings. */
 #ifndef ARGUS_EVENT_DYLD_CACHE_LAYOUT_H
 #define ARGUS_EVENT_DYLD_CACHE_LAYOUT_H
 

@@ -48,8 +48,8 @@ static const Dwfl_Callbacks callbacks = {
     .find_debuginfo = debug_file_find,
 };
 
-/* A trace can name any path. To open a device can start something (/dev/watchdog), and so can a file
- * of /proc; so it is looked at first. Those of /proc say that they are empty. */
+/* A trace can name any path. To open a device can start something (/dev/watchdog), and so can a
+ * file of /proc; so it is looked at first. Those of /proc say that they are empty. */
 static int open_looked_at(const char *path)
 {
     enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
@@ -141,8 +141,8 @@ static int by_address(const void *left, const void *right)
 }
 
 /* If an address has several names, the first is kept. A function without a size extends to the next
- * one; inside a function that has a size, it is a label, such as those that gcc writes for the files
- * of a link-time optimization. */
+ * one; inside a function that has a size, it is a label, such as those that gcc writes for the
+ * files of a link-time optimization. */
 static void settle_functions(struct elf_file *file)
 {
     size_t kept = 0, count = file->functions.length;

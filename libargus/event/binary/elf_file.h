@@ -38,7 +38,8 @@ struct elf_file *elf_file_open_fd(int fd, const char *path, const struct elf_ide
                                   bool *ret_stale);
 void elf_file_close(struct elf_file *file);
 
-/* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no segment has it. */
+/* The address in the file's own address space (p_vaddr) of the byte at `offset_bytes`. False if no
+ * segment has it. */
 bool elf_file_address(const struct elf_file *file, uint64_t offset_bytes, uint64_t *ret);
 
 /* The reverse: the offset in the file of the byte at `address`. False: there is none. */
@@ -70,8 +71,8 @@ enum elf_go_code {
 };
 enum elf_go_code elf_file_go_code(struct elf_file *file, uint64_t address);
 
-/* How far the stack pointer is below the return address when the instruction at `address` runs, if Go's compiler made
- * the function. False: it did not, or unknown. */
+/* How far the stack pointer is below the return address when the instruction at `address` runs, if
+ * Go's compiler made the function. False: it did not, or unknown. */
 bool elf_file_go_stack_bytes(struct elf_file *file, uint64_t address, uint32_t *ret);
 
 /* The function that covers `address`, which may lack a name: its start and length. A part that the
@@ -130,8 +131,8 @@ static inline uint64_t elf_changed_ns(const struct stat *status)
     return (uint64_t)status->st_ctim.tv_sec * 1000000000u + (uint64_t)status->st_ctim.tv_nsec;
 }
 
-/* For debug_file.c: opens a regular file for reading; -1 if it is not one. Devices, FIFOs and files of
- * /proc are not opened at all. */
+/* For debug_file.c: opens a regular file for reading; -1 if it is not one. Devices, FIFOs and files
+ * of /proc are not opened at all. */
 int elf_open_regular(const char *path, uint64_t unchanged_since_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* The section of the table has no reference to the beginning of the code or to inlined functions.
  * They are in the variable runtime.firstmoduledata (struct moduledata of Go's runtime/symtab.go),
- * which begins with a pointer to the table. In a position-independent program, the pointers are only
- * in the relocations.
+ * which begins with a pointer to the table. In a position-independent program, the pointers are
+ * only in the relocations.
  *
  * Before Go 1.18, the table has addresses, so that variable is not needed. Those of
  * position-independent programs are in the relocations, too, and are not read.
@@ -199,7 +199,8 @@ static bool is_in_code(const struct elf_file *file, uint64_t address)
     return false;
 }
 
-/* Whether it is at `address`: the beginning of the code tells it from another pointer to the table. */
+/* Whether it is at `address`: the beginning of the code tells it from another pointer to the table.
+ */
 static bool is_module(const struct elf_file *file, Elf *elf, uint64_t address, uint64_t *ret_text)
 {
     return read_pointer(elf, address + WORD_TEXT * WORD, ret_text) && is_in_code(file, *ret_text);

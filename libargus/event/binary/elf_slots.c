@@ -30,9 +30,9 @@ static bool table_open(Elf *elf, Elf_Scn *section, struct table *ret)
     return ret->relocations && ret->symbols;
 }
 
-/* Whether the linker's relocation fills a word of the program's own: a variable that it copies from a
- * library, or a pointer that begins with the address of a symbol, and may change. By the processor
- * supplements of the System V ABI. */
+/* Whether the linker's relocation fills a word of the program's own: a variable that it copies from
+ * a library, or a pointer that begins with the address of a symbol, and may change. By the
+ * processor supplements of the System V ABI. */
 static bool is_variable(const struct table *table, uint64_t type)
 {
     GElf_Ehdr header;

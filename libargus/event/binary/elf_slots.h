@@ -1,5 +1,5 @@
-/* The words of an ELF file that the dynamic linker fills with the address of a symbol: the global offset table, through which code
- * calls other files and reaches their variables. */
+/* The words of an ELF file that the dynamic linker fills with the address of a symbol: the global
+ * offset table, through which code calls other files and reaches their variables. */
 #ifndef ARGUS_EVENT_ELF_SLOTS_H
 #define ARGUS_EVENT_ELF_SLOTS_H
 

@@ -147,8 +147,9 @@ static void find_code(struct elf_units *units, struct elf_unit *unit)
 
 /* --- functions --- */
 
-/* Functions of classes that are local to a function, such as those of lambdas, are inside its entry.
- * These are many entries, so they are only read for an address that no other function has. */
+/* Functions of classes that are local to a function, such as those of lambdas, are inside its
+ * entry. These are many entries, so they are only read for an address that no other function has.
+ */
 enum unit_read { READ_NOTHING, READ_OUTSIDE, READ_INSIDE };
 
 /* What functions are defined in. */

@@ -3,10 +3,10 @@
  * libdw finds them by .debug_aranges, which Go, clang and newer versions of rustc do not write, and
  * does not look for functions inside namespaces, where Rust's and many of C++'s are.
  *
- * With split debug information (-gsplit-dwarf), a unit of the file is only a skeleton: ranges, lines
- * and the name of another file (.dwo), which has its functions. libdw looks for that file below the
- * folder of the program and below the folder of the compilation. Files of many units packed into
- * one (.dwp) are read by elfutils from 0.191 on.
+ * With split debug information (-gsplit-dwarf), a unit of the file is only a skeleton: ranges,
+ * lines and the name of another file (.dwo), which has its functions. libdw looks for that file
+ * below the folder of the program and below the folder of the compilation. Files of many units
+ * packed into one (.dwp) are read by elfutils from 0.191 on.
  */
 #ifndef ARGUS_EVENT_ELF_UNITS_H
 #define ARGUS_EVENT_ELF_UNITS_H

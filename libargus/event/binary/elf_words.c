@@ -1,5 +1,6 @@
-/* The dynamic linker adds the load address to most pointers (R_…_RELATIVE); such a relocation has the
- * address itself, and the bytes of the file may be zero. Without a relocation, they are the pointer. */
+/* The dynamic linker adds the load address to most pointers (R_…_RELATIVE); such a relocation has
+ * the address itself, and the bytes of the file may be zero. Without a relocation, they are the
+ * pointer. */
 #include "event/binary/elf_words.h"
 
 #include <elfutils/libdwfl.h>
@@ -64,7 +65,8 @@ static bool read_symbol(Elf *elf, size_t table, const GElf_Rela *rela, uint64_t 
     return true;
 }
 
-/* In one table of relocations. `*ret_found`: it has one of that word. False: the pointer is not known. */
+/* In one table of relocations. `*ret_found`: it has one of that word. False: the pointer is not
+ * known. */
 static bool search_table(Elf *elf, Elf_Scn *section, size_t symbols, uint64_t address,
                          uint64_t *ret, bool *ret_found)
 {

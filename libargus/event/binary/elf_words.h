@@ -8,11 +8,12 @@
  * linker has filled it (PT_GNU_RELRO). */
 bool elf_word_is_constant(const struct elf_file *file, uint64_t address);
 
-/* Whether the dynamic linker adds nothing to the file's own pointers: a program of a fixed address. */
+/* Whether the dynamic linker adds nothing to the file's own pointers: a program of a fixed address.
+ */
 bool elf_words_are_final(const struct elf_file *file);
 
-/* The pointer that the word at `address` begins with, as an address of the file. False: another file
- * decides it, or the file has no such word. Costs a scan of the relocations. */
+/* The pointer that the word at `address` begins with, as an address of the file. False: another
+ * file decides it, or the file has no such word. Costs a scan of the relocations. */
 bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret);
 
 #endif

@@ -39,7 +39,8 @@ enum macho_cpu macho_cpu(const struct macho *macho);
 /* False: it has none. */
 bool macho_uuid(const struct macho *macho, uint8_t ret[MACHO_UUID_BYTES]);
 
-/* The address in the file's own address space of the byte at `offset_bytes` of the slice. False if no segment has it. */
+/* The address in the file's own address space of the byte at `offset_bytes` of the slice. False if
+ * no segment has it. */
 bool macho_address(const struct macho *macho, uint64_t offset_bytes, uint64_t *ret);
 /* The reverse: the offset in the slice of the byte at `address`. False: there is none. */
 bool macho_offset(const struct macho *macho, uint64_t address, uint64_t *ret);

@@ -1,5 +1,5 @@
-/* The longest beginning of the text that is a symbol is the variable, because symbols themselves may
- * have dots and arrows ("done.0"). From there the types lead from member to member. */
+/* The longest beginning of the text that is a symbol is the variable, because symbols themselves
+ * may have dots and arrows ("done.0"). From there the types lead from member to member. */
 #include "event/binary/member_place.h"
 
 #include <inttypes.h>

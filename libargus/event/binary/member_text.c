@@ -1,8 +1,8 @@
 /* Names what an offset in a variable, or behind pointers, is.
  *
  * At each struct the member is taken that has the bytes; base classes and anonymous members add no
- * name. Of a union, the member that fits exactly comes first. Between pointers only pointers fit. If
- * an offset leads to no member (container_of(), a class derived from the pointer's), the rest is
+ * name. Of a union, the member that fits exactly comes first. Between pointers only pointers fit.
+ * If an offset leads to no member (container_of(), a class derived from the pointer's), the rest is
  * given by numbers, because another name would be wrong.
  */
 #include <dwarf.h>

@@ -6,8 +6,8 @@
  * (osfmk/kperf/action.c: SAMPLE_META_THREAD_WAS_IDLE). There is one for each CPU, it is one of the
  * kernel's threads, and it is bound to its CPU (osfmk/kern/sched_prim.c: idle_thread_create()). So
  * the idle thread of a CPU is the kernel thread without a sample of its own that came on this CPU
- * and on no other, and that ran longest of these. It counts only if it ran for most of the time that
- * such threads ran there: otherwise all of them may be something else.
+ * and on no other, and that ran longest of these. It counts only if it ran for most of the time
+ * that such threads ran there: otherwise all of them may be something else.
  */
 #include <stdlib.h>
 

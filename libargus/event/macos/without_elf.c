@@ -221,7 +221,8 @@ bool elf_file_function_range(struct elf_file *file, uint64_t address, uint64_t *
     return false;
 }
 
-/* --- event/binary/function_range.h, event/unwind/live_stack.h: for the recorder's stepping, which is ptrace(2) of Linux --- */
+/* --- event/binary/function_range.h, event/unwind/live_stack.h: for the recorder's stepping, which
+ * is ptrace(2) of Linux --- */
 
 bool function_range_find(const char *path, uint64_t file_offset, uint64_t *ret_start_offset,
                          uint64_t *ret_bytes)

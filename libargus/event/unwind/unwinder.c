@@ -285,9 +285,9 @@ static bool is_at_return(const struct walk *walk, const struct cfi *cfi)
     return elf_file_read(cfi->elf, offset, sizeof(code), &code) && (code == 0xc3 || code == 0xc2);
 }
 
-/* At a return instruction, the registers that a function keeps have their callers' values again, but
- * GCC's rows still say that they are on the stack. That part of the stack has been popped and is in
- * no copy. */
+/* At a return instruction, the registers that a function keeps have their callers' values again,
+ * but GCC's rows still say that they are on the stack. That part of the stack has been popped and
+ * is in no copy. */
 static void keep_popped(const struct cfi_machine *before, const struct cfi_row *row,
                         struct cfi_machine *machine)
 {

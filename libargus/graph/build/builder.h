@@ -71,7 +71,8 @@ static inline void builder_count(struct builder *builder, enum rule_id rule)
     builder->graph->rules[rule].count++;
 }
 
-/* The index in vector `v` of the element for `key`; a zeroed one is made when there is none. ARGUS_NONE without memory. */
+/* The index in vector `v` of the element for `key`; a zeroed one is made when there is none.
+ * ARGUS_NONE without memory. */
 #define builder_place(builder, v, ids, key)                                                        \
     builder_place_in(builder, ids, key, (void **)&(v)->data, &(v)->length, &(v)->capacity,         \
                      sizeof(*(v)->data))

@@ -95,8 +95,8 @@ void graph_on_block_file(struct builder *builder, struct cpu_state *cpu,
         builder->requests->all.data[index].inode = record->arg[1];
 }
 
-/* Whether a request was completed and, since then, only records that graph_block_allow_record() allows
- * were written on the cpu. */
+/* Whether a request was completed and, since then, only records that graph_block_allow_record()
+ * allows were written on the cpu. */
 static bool is_just_behind(const struct cpu_state *cpu)
 {
     return cpu->completion.position && cpu->completion.position + 1 == cpu->position;

@@ -1,6 +1,6 @@
 /* The ends of pipes and sockets that processes had open when the recording ended. A process that
- * never ran in the recording has no other record, and perhaps no row in the tables so far. Which one should have written
- * or read is for the diagnosis to say. */
+ * never ran in the recording has no other record, and perhaps no row in the tables so far. Which
+ * one should have written or read is for the diagnosis to say. */
 #include <stdlib.h>
 
 #include "graph/build/on_open_end.h"

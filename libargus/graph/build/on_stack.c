@@ -100,8 +100,8 @@ static uint32_t find_use(struct builder *builder, uint64_t inode, uint32_t threa
     return made;
 }
 
-/* A program that waits in fsync() mostly has written to the file, by calls that did not wait, of which
- * the trace has no objects. But it may wait for what another program wrote. */
+/* A program that waits in fsync() mostly has written to the file, by calls that did not wait, of
+ * which the trace has no objects. But it may wait for what another program wrote. */
 static void note_call(struct argus_object_use *use, const struct syscall_row *row, uint64_t now_ns)
 {
     bool writes = row->wait == ARGUS_WAIT_WRITE || (row->flags & SYSCALL_SEND);

@@ -1,8 +1,8 @@
 /* Threads that waited from before the first record to after the last one. When the recording ends
- * the recorder says what each thread waits for (ARGUS_ID_WAITING); a thread that has no other record
- * gets its one vertex from that: it begins with the trace, has no length, and ends in a wait that
- * never ends. So an application that froze before the recording began, or before the oldest record
- * of a ring, is in the graph.
+ * the recorder says what each thread waits for (ARGUS_ID_WAITING); a thread that has no other
+ * record gets its one vertex from that: it begins with the trace, has no length, and ends in a wait
+ * that never ends. So an application that froze before the recording began, or before the oldest
+ * record of a ring, is in the graph.
  */
 #include "graph/build/activity.h"
 #include "graph/build/handlers.h"

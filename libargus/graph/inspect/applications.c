@@ -47,7 +47,8 @@ static uint32_t process_at(const struct search *search, uint64_t pid, uint64_t t
     return found;
 }
 
-/* The executable is the image at the lowest address: the kernel puts libraries and the loader above it. */
+/* The executable is the image at the lowest address: the kernel puts libraries and the loader above
+ * it. */
 static void find_executables(struct search *search, const struct argus_trace *trace)
 {
     const struct argus_image_entry *images;
@@ -105,8 +106,8 @@ static void shorten(uint32_t *roots, uint32_t process)
     }
 }
 
-/* Follows parents as long as they are the same program, until one whose root is known. Reused ids can
- * make a circle of parents: then the process at which it is closed is the root of all. */
+/* Follows parents as long as they are the same program, until one whose root is known. Reused ids
+ * can make a circle of parents: then the process at which it is closed is the root of all. */
 static void find_root(const struct search *search, uint32_t process, uint32_t *roots)
 {
     uint32_t at = process;

@@ -4,8 +4,8 @@
  * thread happens to run, which says nothing about that thread, with one exception: over the
  * loopback device, a send() raises the receive softirq, which the kernel runs before the call
  * returns. Then the sender wakes the receiver. The same holds for a thread that exits: the kernel
- * closes its connections, which sends their end. Likewise, a receive that makes room wakes a waiting
- * sender. A device's softirq looks the same, except that it runs at the end of the device's
+ * closes its connections, which sends their end. Likewise, a receive that makes room wakes a
+ * waiting sender. A device's softirq looks the same, except that it runs at the end of the device's
  * interrupt, whose record comes just before it.
  */
 #include "graph/rules/wakeup.h"

@@ -32,7 +32,8 @@ struct argus_data_symbol {
     uint64_t module_address;
 };
 
-/* Called for each variable of `image`, in no particular order; false ends the search. `name` is borrowed. */
+/* Called for each variable of `image`, in no particular order; false ends the search. `name` is
+ * borrowed. */
 typedef bool (*argus_data_symbol_function)(void *context, const char *name,
                                            const struct argus_data_symbol *symbol);
 

@@ -76,8 +76,8 @@ enum argus_cpu_lack {
 /* A thread that got no memory: what it did before it got some, and the process that took most. */
 struct argus_memory_lack {
     uint64_t stalled_ns; /* in the culprit's part of the hang; 0: memory was no matter */
-    /* of these: it freed pages of the machine, or of its control group at its limit; it moved pages;
-     * it waited for pages that had been swapped out */
+    /* of these: it freed pages of the machine, or of its control group at its limit; it moved
+     * pages; it waited for pages that had been swapped out */
     uint64_t reclaim_ns, group_reclaim_ns, compaction_ns, swap_ns;
     uint64_t group, limit_bytes; /* the group at its limit (0: none), and its limit */
     char group_name[33];         /* "": not known */
@@ -104,13 +104,13 @@ struct argus_flag_writer {
 
 /* A variable that ends a loop. */
 struct argus_loop_variable {
-    char *name; /* owned: "did_reconfigure", "window->0x18", without symbols "0x4060" */
-    char *
-        image; /* owned: file name of the program or library that has it; "": another one than the loop's */
+    char *name;  /* owned: "did_reconfigure", "window->0x18", without symbols "0x4060" */
+    char *image; /* owned: file name of the program or library that has it; "": another one than the
+                    loop's */
     char *command;    /* owned: the argus watchflag that records who sets it */
     char *watch_name; /* owned: `name` as argus watchflag takes it: it has no bit within a member */
-    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: the name does not
-     * lead to it, but the loop of this thread does (--loop) */
+    /* … of which the arguments are `image`, `watch_name` and these; watch_bytes 0: the name does
+     * not lead to it, but the loop of this thread does (--loop) */
     uint64_t watch_pid, watch_tid; /* tid 0: not thread-local, or the main thread's loop */
     uint32_t watch_bytes;
     bool is_lock;                      /* the loop tries to take it; `writers` free it */
@@ -179,7 +179,8 @@ struct argus_diagnosis {
     uint32_t baseline; /* vertex of `baseline_graph`, or ARGUS_NONE */
     /* the hang's graph, or argus_diagnose_options.other; borrowed */
     const struct argus_graph *baseline_graph;
-    /* The expected path against the actual one, the largest difference first; empty without a baseline. */
+    /* The expected path against the actual one, the largest difference first; empty without a
+     * baseline. */
     struct argus_path_part *comparison;
     size_t comparison_count;
     struct argus_path_step *path; /* from the spinning vertex backward */

@@ -1,9 +1,9 @@
-/* Why a vertex is a culprit, and what is uncertain in an answer: a kind and its numbers. The analysis
- * writes no sentences; libargus/report/reason_sentences.c has one for each kind, and
+/* Why a vertex is a culprit, and what is uncertain in an answer: a kind and its numbers. The
+ * analysis writes no sentences; libargus/report/reason_sentences.c has one for each kind, and
  * argus_report_diagnosis() prints them.
  *
- * To add a kind: a row in the enum, its sentence there, and whatever fields the sentence needs here and
- * in libargus/report/reason_words.c.
+ * To add a kind: a row in the enum, its sentence there, and whatever fields the sentence needs here
+ * and in libargus/report/reason_words.c.
  */
 #ifndef ARGUS_DIAGNOSIS_REASON_H
 #define ARGUS_DIAGNOSIS_REASON_H
@@ -158,8 +158,8 @@ struct argus_reason_user {
     bool writes;
 };
 
-/* Linux's priorities, as in records; lower runs first. ARGUS_PRIORITY_NONE, which is in no record: a
- * thread whose priority was never seen. */
+/* Linux's priorities, as in records; lower runs first. ARGUS_PRIORITY_NONE, which is in no record:
+ * a thread whose priority was never seen. */
 #define ARGUS_PRIORITY_NONE  INT32_MIN
 #define ARGUS_PRIORITY_NICE0 120
 #define ARGUS_PRIORITY_USUAL 100 /* lower: real-time */

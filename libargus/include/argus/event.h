@@ -104,7 +104,8 @@ const char *argus_probe_shape_name(uint32_t shape);
 const char *argus_syscall_name(const struct argus_trace *trace, uint32_t number, char *buffer,
                                size_t buffer_bytes);
 
-/* A call stack, interned: the same frames have the same index. Innermost first, return addresses from frame 1. */
+/* A call stack, interned: the same frames have the same index. Innermost first, return addresses
+ * from frame 1. */
 struct argus_stack {
     const uint64_t *frames;
     uint32_t count;

@@ -220,8 +220,8 @@ struct argus_object_use {
     uint64_t last_ns; /* of the last write; of the last use, if the thread wrote nothing */
     uint32_t thread;
     bool wrote; /* true: a write, send or wake-up; false: a read or wait */
-    /* The thread changed the file without data (ftruncate), or waited until changes of the file, which
-     * may be another thread's, were on the disk (fsync). */
+    /* The thread changed the file without data (ftruncate), or waited until changes of the file,
+     * which may be another thread's, were on the disk (fsync). */
     bool changed;
 };
 
@@ -450,7 +450,8 @@ const struct argus_flag_entry *argus_graph_flag(const struct argus_graph *graph,
  * known. For the beginning of an edge it is known only if the end is in another process. */
 uint64_t argus_graph_flag_address(const struct argus_graph *graph, uint64_t time_ns,
                                   uint32_t thread);
-/* The same as argus_graph_flag() for an edge of kind ARGUS_EDGE_FLAG. `*ret_address` (may be NULL) is 0 if unknown. */
+/* The same as argus_graph_flag() for an edge of kind ARGUS_EDGE_FLAG. `*ret_address` (may be NULL)
+ * is 0 if unknown. */
 const struct argus_flag_entry *argus_graph_edge_flag(const struct argus_graph *graph,
                                                      const struct argus_edge *edge,
                                                      uint64_t *ret_address);
@@ -467,7 +468,8 @@ size_t argus_graph_in_edges(const struct argus_graph *graph, uint32_t vertex,
 /* Outgoing edges: indices into the edge array, in time order of the cause. */
 size_t argus_graph_out_edges(const struct argus_graph *graph, uint32_t vertex,
                              const uint32_t **ret);
-/* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life. O(log n). */
+/* The vertex of `thread` that covers `time_ns`, its wait included; ARGUS_NONE outside its life.
+ * O(log n). */
 uint32_t argus_graph_vertex_at(const struct argus_graph *graph, uint32_t thread, uint64_t time_ns);
 /* The edge that ended the wait before `vertex` (wake-up, signal, timer or fork at its start). If
  * that is unknown, the message that `vertex` received and that was sent during the wait. For a

@@ -27,8 +27,9 @@ struct argus_error *argus_graph_load(const struct argus_trace *trace,
 
 /* Writes `graph` to a new file, mode 0600, and renames it to `path` when it is complete. Fails
  * without permission or room (it takes at most half of what the file system has left, and 16 times
- * the size of the trace if that is more than 16 MiB). Also fails for a trace whose copied stacks were unwound when it was opened: the result of that unwinding
- * depends on more than the trace. `progress` may be NULL. */
+ * the size of the trace if that is more than 16 MiB). Also fails for a trace whose copied stacks
+ * were unwound when it was opened: the result of that unwinding depends on more than the trace.
+ * `progress` may be NULL. */
 struct argus_error *argus_graph_save(const struct argus_graph *graph, const char *path,
                                      argus_progress progress, void *context);
 

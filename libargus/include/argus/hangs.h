@@ -68,8 +68,8 @@ enum argus_urgency {
     /* the same, of a thread that hands UI events to its program */
     ARGUS_URGENCY_WINDOW_SET_OFF,
     ARGUS_URGENCY_PENDING, /* something was pending */
-    /* something was pending for a thread that hands UI events to its program, or its own request was,
-     * for a thread that hung itself */
+    /* something was pending for a thread that hands UI events to its program, or its own request
+     * was, for a thread that hung itself */
     ARGUS_URGENCY_WINDOW_PENDING,
 };
 

@@ -53,7 +53,8 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_BUS,      /* it has to answer the D-Bus call */
     ARGUS_LIVE_LINK_UNREAD,   /* it has not read what the waiting process sent to it */
     ARGUS_LIVE_LINK_SHARES,   /* a candidate only: it shares memory, in which it may have a lock */
-    ARGUS_LIVE_LINK_CAUSES, /* it is a child of the waiter, and only children can cause the events */
+    ARGUS_LIVE_LINK_CAUSES,   /* it is a child of the waiter, and only children can cause the events
+                               */
     ARGUS_LIVE_LINK_ANSWERS,  /* a guess: on this connection, the waiter sent last */
     ARGUS_LIVE_LINK_BACKS,    /* it serves the file of which the disk consists (a loop device) */
     ARGUS_LIVE_LINK_OWNS,     /* it owns the selection of the X server (the clipboard) */
@@ -184,8 +185,8 @@ struct argus_live_step {
     bool is_shared;            /* several processes have that other end; the next step is one */
     bool went_on;              /* the thread was no longer in this call when the walk was over */
     uint32_t first_frame, frame_count;
-    /* An event loop that a handler of another event loop runs: the library's function that runs it, and
-     * the program's function that called that; IDs for argus_live_text(); 0: there is none. */
+    /* An event loop that a handler of another event loop runs: the library's function that runs it,
+     * and the program's function that called that; IDs for argus_live_text(); 0: there is none. */
     uint32_t nested_loop, nested_caller;
     bool is_cut; /* the stack has more frames, which could not be found */
 };
@@ -255,8 +256,8 @@ struct argus_live_goroutines {
     uint32_t thread;                   /* that runs it; ARGUS_LIVE_NONE: none, or not known */
     uint32_t first_frame, frame_count; /* in `frames` of the answer; none while it runs */
     bool is_cut;
-    bool
-        has_channel; /* the channel at which the main goroutine waits is on the stack of one of them */
+    bool has_channel; /* the channel at which the main goroutine waits is on the stack of one of
+                         them */
 };
 
 struct argus_live_answer {
@@ -268,10 +269,10 @@ struct argus_live_answer {
     bool is_end_guess; /* of END_STUCK: a signal's handler could end a wait */
     bool is_any;       /* of END_SEVERAL: each process that has the pipe can end the wait */
     uint32_t circle;   /* of END_CIRCLE: the step to which the last one leads */
-    /* END_SEVERAL: threads that could end the last wait. END_SLEEPS: threads of processes with a lock
-     * of a file that the sleeping process has open, or whose path is on its stack; it may try to take
-     * the lock again and again. END_IDLE: processes that share memory with the last one, and serve
-     * clients as it does. END_UNKNOWN: the same for threads */
+    /* END_SEVERAL: threads that could end the last wait. END_SLEEPS: threads of processes with a
+     * lock of a file that the sleeping process has open, or whose path is on its stack; it may try
+     * to take the lock again and again. END_IDLE: processes that share memory with the last one,
+     * and serve clients as it does. END_UNKNOWN: the same for threads */
     struct argus_live_candidate *candidates;
     size_t candidate_count;
     struct argus_live_goroutines *goroutines; /* of the last step's program; the main one first */
@@ -305,24 +306,27 @@ struct argus_live_overview {
         has_wayland; /* programs are connected to a Wayland compositor, whose windows nobody sees */
     struct argus_live_window *windows; /* owned */
     size_t window_count;
-    /* Main threads to look at, the most suspicious first: of windows that do not answer, of a silent X
-     * server, then those that wait for something which another thread should have ended. Owned. */
+    /* Main threads to look at, the most suspicious first: of windows that do not answer, of a
+     * silent X server, then those that wait for something which another thread should have ended.
+     * Owned. */
     uint32_t *threads;
     size_t thread_count;
 };
 
 struct argus_live;
 
-/* Looks at the system. Reads only which processes there are; the rest is read when a walk needs it. */
+/* Looks at the system. Reads only which processes there are; the rest is read when a walk needs it.
+ */
 struct argus_error *argus_live_open(struct argus_live **ret);
 void argus_live_close(struct argus_live *live);
 
-/* The process `pid` is stopped by the debugger in which argus runs: what its threads did before that
- * is the question, so they count as waiting in the calls in which they were stopped. */
+/* The process `pid` is stopped by the debugger in which argus runs: what its threads did before
+ * that is the question, so they count as waiting in the calls in which they were stopped. */
 void argus_live_debugged(struct argus_live *live, uint32_t pid);
 
-/* The thread to start with: `word` is the ID of a process or thread, or a process's name. Of several
- * processes of one name, the one that is an ancestor of all others. NOT_FOUND; USAGE: several. */
+/* The thread to start with: `word` is the ID of a process or thread, or a process's name. Of
+ * several processes of one name, the one that is an ancestor of all others. NOT_FOUND; USAGE:
+ * several. */
 struct argus_error *argus_live_find(struct argus_live *live, const char *word, uint32_t *ret);
 
 /* Looks for what is frozen: takes about a second. The caller frees with
@@ -336,11 +340,11 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
                                     struct argus_live_answer *ret);
 void argus_live_answer_deinit(struct argus_live_answer *answer);
 
-/* Looks at what the last thread of the path does. If it runs, or went on while the walk lasted, it is
- * sampled for `duration_ns`. If it sleeps by its own clock, its code may tell the variable at which
- * it looks again and again. perf_event is used if the kernel allows it; otherwise the thread is stopped for less than a
- * millisecond, 50 times a second, but only while it runs. If argus is killed meanwhile, the kernel
- * lets the thread go on. */
+/* Looks at what the last thread of the path does. If it runs, or went on while the walk lasted, it
+ * is sampled for `duration_ns`. If it sleeps by its own clock, its code may tell the variable at
+ * which it looks again and again. perf_event is used if the kernel allows it; otherwise the thread
+ * is stopped for less than a millisecond, 50 times a second, but only while it runs. If argus is
+ * killed meanwhile, the kernel lets the thread go on. */
 struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t duration_ns,
                                            struct argus_live_answer *answer);
 

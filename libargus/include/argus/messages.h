@@ -77,7 +77,8 @@ struct argus_messages;
 typedef bool (*argus_message_pair_function)(void *context, const struct argus_messages *messages,
                                             const struct argus_message_pair *pair);
 
-/* Reads the trace once and pairs its messages. `pair` may be NULL; `trace` is borrowed and must outlive the result. */
+/* Reads the trace once and pairs its messages. `pair` may be NULL; `trace` is borrowed and must
+ * outlive the result. */
 struct argus_error *argus_messages_read(const struct argus_trace *trace,
                                         argus_message_pair_function pair, void *context,
                                         struct argus_messages **ret);

@@ -188,7 +188,8 @@ enum argus_stack_why {
  * the last two bytes stand for a line that is not known. */
 #define ARGUS_CODE_EVEN_LINES 1
 
-/* From this number on, probes are hooks in programs, or events of their own tracing (argus import). */
+/* From this number on, probes are hooks in programs, or events of their own tracing (argus import).
+ */
 #define ARGUS_PROBE_FIRST_HOOK 0x10000u
 
 /* The probe number that stands for libdispatch's own records (Darwin's class 0x2e). */
@@ -305,7 +306,8 @@ enum argus_mapping_why {
 /* arg2 of ARGUS_ID_OPEN_END: for what the process has the pipe or socket open. */
 #define ARGUS_OPEN_END_READS  1u
 #define ARGUS_OPEN_END_WRITES 2u
-/* The socket is a display server's end of a connection (X11, Wayland), or listens for connections. */
+/* The socket is a display server's end of a connection (X11, Wayland), or listens for connections.
+ */
 #define ARGUS_OPEN_END_DISPLAY 4u
 
 /* ARGUS_ID_SHARED_MEMORY: bit 0 of arg1, and the unit of the size in arg4. */

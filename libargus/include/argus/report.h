@@ -83,9 +83,9 @@ struct argus_error *argus_report_schema(const struct argus_sink *sink,
                                         const struct argus_rule_set *rules, bool json);
 struct argus_error *argus_report_hangs(const struct argus_report_context *context,
                                        const struct argus_hangs *hangs, bool json);
-/* Text for a trace without hangs: what was examined, the longest periods, why they do not count, and
- * what the trace lacks to find hangs. `shorter`: periods shorter than `threshold_ns`; `loops`: the
- * event loops among the examined threads. */
+/* Text for a trace without hangs: what was examined, the longest periods, why they do not count,
+ * and what the trace lacks to find hangs. `shorter`: periods shorter than `threshold_ns`; `loops`:
+ * the event loops among the examined threads. */
 struct argus_error *argus_report_no_hangs(const struct argus_report_context *context,
                                           uint64_t threshold_ns, const struct argus_hangs *shorter,
                                           const struct argus_loops *loops);
@@ -104,8 +104,8 @@ const char *argus_diagnosis_cause_text(const struct argus_graph *graph,
 
 /* `normal` and `bad` are the arguments of argus_diverge(); `normal` NULL: `bad` alone. No graph is
  * needed. */
-/* Why `thread` does not go on (argus_live_walk()). `recording`: with `json`, the text of another object,
- * which becomes a member: the diagnosis of a recording; NULL: none. */
+/* Why `thread` does not go on (argus_live_walk()). `recording`: with `json`, the text of another
+ * object, which becomes a member: the diagnosis of a recording; NULL: none. */
 struct argus_error *argus_report_live(const struct argus_sink *sink, struct argus_live *live,
                                       uint32_t thread, const struct argus_live_answer *answer,
                                       bool json, const char *recording);

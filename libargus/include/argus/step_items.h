@@ -1,5 +1,5 @@
-/* What a thread did in an instruction trace: calls with arguments and results, branches, signals, and
- * on request each instruction, one after the other. */
+/* What a thread did in an instruction trace: calls with arguments and results, branches, signals,
+ * and on request each instruction, one after the other. */
 #ifndef ARGUS_STEP_ITEMS_H
 #define ARGUS_STEP_ITEMS_H
 
@@ -27,7 +27,8 @@ struct argus_step_item {
      * "window->0x18", "done+0x4"; NULL: none, or not known */
     const char *memory;
     const char *memory_in; /* the function whose local variable `memory` begins with; NULL: none */
-    /* CALL, SKIP: the function; RETURN, BRANCH: where it went on. Address 0: the trace ends here. */
+    /* CALL, SKIP: the function; RETURN, BRANCH: where it went on. Address 0: the trace ends here.
+     */
     struct argus_code_place target;
     bool is_taken;         /* BRANCH: it did not go on with the next instruction */
     bool has_value;        /* RETURN, SKIP: `value` is the result */

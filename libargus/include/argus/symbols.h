@@ -161,8 +161,8 @@ const char *argus_lack_text(enum argus_lack lack);
 /* "function", or "image+0x1234", or "0x7f…", as shown to a person; into `buffer`. */
 const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t address, char *buffer,
                               size_t buffer_bytes);
-/* The same, but all addresses of a function have one text: a function without a name is written with
- * its start (argus_symbols_start()) if that is known. */
+/* The same, but all addresses of a function have one text: a function without a name is written
+ * with its start (argus_symbols_start()) if that is known. */
 const char *argus_symbols_function_text(struct argus_symbols *symbols, uint32_t process,
                                         uint64_t time_ns, uint64_t address, bool is_return,
                                         const struct argus_symbol *symbol, char *buffer,

@@ -292,9 +292,10 @@ const char *argus_trace_format(const struct argus_trace *trace, char *buffer, si
 bool argus_trace_is_kdebug(const struct argus_trace *trace);
 const struct argus_trace_header *argus_trace_header(const struct argus_trace *trace);
 uint64_t argus_trace_file_bytes(const struct argus_trace *trace);
-/* The error if the process has taken more memory since the trace was opened than a file of this size
- * may ask for (ARGUS_MEMORY in argus(1)). `offset_bytes`: what the file has there is being read. To
- * be called where memory grows with the content; it costs about a microsecond. Any thread. */
+/* The error if the process has taken more memory since the trace was opened than a file of this
+ * size may ask for (ARGUS_MEMORY in argus(1)). `offset_bytes`: what the file has there is being
+ * read. To be called where memory grows with the content; it costs about a microsecond. Any thread.
+ */
 struct argus_error *argus_trace_check_memory(const struct argus_trace *trace,
                                              uint64_t offset_bytes);
 /* The most memory that a command may take for a file of this size: see ARGUS_MEMORY in argus(1). */

@@ -28,7 +28,8 @@ static bool decode_at(const struct code_function *function, uint64_t address,
     return instruction_decode(function->decoder, code, room, address, ret);
 }
 
-/* The word through which the stub at `address` jumps. x86-64: endbr64, jmp [rip+x]. arm64: adrp x16, ldr x17, [x16+x], add, br x17. */
+/* The word through which the stub at `address` jumps. x86-64: endbr64, jmp [rip+x]. arm64: adrp
+ * x16, ldr x17, [x16+x], add, br x17. */
 static bool stub_slot(const struct code_function *function, uint64_t address, uint64_t *ret)
 {
     struct instruction at;
@@ -178,8 +179,8 @@ bool code_frees(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* How the names of functions begin that throw for their caller, or panic: std::__throw_length_error(), core::panicking::panic(). To add
- * one: a row. */
+/* How the names of functions begin that throw for their caller, or panic:
+ * std::__throw_length_error(), core::panicking::panic(). To add one: a row. */
 static bool throws(const char *name)
 {
     static const char *const beginnings[] = {"_ZN4core9panicking",
@@ -200,7 +201,8 @@ static bool throws(const char *name)
     return false;
 }
 
-/* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to leave a loop. */
+/* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to
+ * leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
 {
     static const char *const names[] = {"abort",

@@ -11,7 +11,8 @@ struct code_target {
     bool is_here;     /* else another file has the function */
 };
 
-/* Where the call or jump at `node` leads. False: through a register or a table, so that the code does not tell. */
+/* Where the call or jump at `node` leads. False: through a register or a table, so that the code
+ * does not tell. */
 bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret);
 
 /* Functions that only wait, and functions that only tell the time or errno. NULL is none. */
@@ -23,16 +24,17 @@ bool code_is_mapping(const char *name);
 bool code_takes_lock(const char *name);
 /* Functions that wait for a lock: they never end a loop that tries to take it. */
 bool code_waits_for_lock(const char *name);
-/* A function that takes a semaphore or a lock if it is free; one that frees it. Both get a pointer to
- * it as their first argument, and its first word changes. */
+/* A function that takes a semaphore or a lock if it is free; one that frees it. Both get a pointer
+ * to it as their first argument, and its first word changes. */
 bool code_tries(const char *name);
 bool code_tries_lock(const char *name); /* only a lock, which somebody holds */
 bool code_frees(const char *name);
 
-/* Whether the call, which `function` or a part of it has, never returns: of abort() and its like. */
+/* Whether the call, which `function` or a part of it has, never returns: of abort() and its like.
+ */
 bool code_fails(const struct code_function *function, const struct instruction *call);
-/* Whether the code at `address` only leads to such a call: the program does not mean to go on so. It may lie outside of the function, in
- * its ".cold" part. */
+/* Whether the code at `address` only leads to such a call: the program does not mean to go on so.
+ * It may lie outside of the function, in its ".cold" part. */
 bool code_gives_up(const struct code_function *function, uint64_t address);
 
 #endif

@@ -1,8 +1,8 @@
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_pointer.h"
 
-/* What is added to an index at last, in bytes: code may add a member's offset to it instead of to the
- * array's address. */
+/* What is added to an index at last, in bytes: code may add a member's offset to it instead of to
+ * the array's address. */
 static int64_t constant_part(struct finder *finder, const struct code_scope *scope, uint32_t node,
                              uint8_t reg)
 {
@@ -20,7 +20,8 @@ static int64_t constant_part(struct finder *finder, const struct code_scope *sco
     return sum;
 }
 
-/* How likely a value is a pointer to an array: an argument, or what a call returned, may be a number. */
+/* How likely a value is a pointer to an array: an argument, or what a call returned, may be a
+ * number. */
 static unsigned array_rank(const struct pointer *pointer)
 {
     bool leads = pointer->kind == POINTER_ADDRESS || pointer->kind == POINTER_FOREIGN ||

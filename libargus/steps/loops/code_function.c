@@ -96,7 +96,8 @@ static void set_next(struct code_function *function, uint32_t node)
     }
 }
 
-/* --- what is never executed: padding between a jump and a loop would seem to be a way into the loop --- */
+/* --- what is never executed: padding between a jump and a loop would seem to be a way into the
+ * loop --- */
 
 /* nop in its forms, among them xchg ax, ax. */
 static bool is_padding(const struct instruction *at)
@@ -133,7 +134,8 @@ static void drop_ways(struct code_function *function, const bool *live)
     function->ways.length = kept;
 }
 
-/* Where a jump goes through a table that is not known, what follows a jump may be one of its targets. */
+/* Where a jump goes through a table that is not known, what follows a jump may be one of its
+ * targets. */
 static bool cut_dead(struct code_function *function)
 {
     size_t count = function->nodes.length;

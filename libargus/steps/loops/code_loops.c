@@ -1,9 +1,9 @@
-/* A back edge leads to an instruction that dominates where it begins: each way there goes through it. The loop of such a head is what
- * reaches the back edge without going through the head.
+/* A back edge leads to an instruction that dominates where it begins: each way there goes through
+ * it. The loop of such a head is what reaches the back edge without going through the head.
  *
- * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". Where a jump goes through a table, its targets are not
- * always known (code_tables.h): an instruction to which no known way leads is then a beginning like the function's first. So no loop is found that
- * is none.
+ * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". Where a jump goes
+ * through a table, its targets are not always known (code_tables.h): an instruction to which no
+ * known way leads is then a beginning like the function's first. So no loop is found that is none.
  */
 #include "steps/loops/code_loops.h"
 
@@ -144,7 +144,8 @@ static void dominators_deinit(struct dominators *d)
 
 /* --- loops --- */
 
-/* Adds to `loop` all that reaches `node` without going through the head. `open` has room for all nodes. */
+/* Adds to `loop` all that reaches `node` without going through the head. `open` has room for all
+ * nodes. */
 static void take_body(const struct code_function *function, struct code_loop *loop, uint32_t node,
                       uint32_t *open)
 {

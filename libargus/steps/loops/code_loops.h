@@ -1,4 +1,5 @@
-/* The loops of a function around one of its instructions: natural loops, that is, those with one way in. */
+/* The loops of a function around one of its instructions: natural loops, that is, those with one
+ * way in. */
 #ifndef ARGUS_STEPS_CODE_LOOPS_H
 #define ARGUS_STEPS_CODE_LOOPS_H
 

@@ -187,9 +187,10 @@ static void take_mapping(struct finder *finder, const struct code_scope *scope, 
         *ret = (struct pointer){.kind = POINTER_MAPPED, .image = scope->function->image};
 }
 
-/* A variable of the thread, which a library asks the dynamic linker for ("ELF Handling For Thread-Local
- * Storage", general and local dynamic model, x86-64). The argument points to two words; the second
- * one is the offset in the file's block, in the file itself if the variable has no symbol. */
+/* A variable of the thread, which a library asks the dynamic linker for ("ELF Handling For
+ * Thread-Local Storage", general and local dynamic model, x86-64). The argument points to two
+ * words; the second one is the offset in the file's block, in the file itself if the variable has
+ * no symbol. */
 static void take_thread_local(struct finder *finder, const struct code_scope *scope, uint32_t node,
                               struct pointer *ret)
 {
@@ -235,8 +236,8 @@ static bool is_result_of(struct finder *finder, const struct code_scope *scope, 
     return false;
 }
 
-/* A function of another file made an object, and the pointer to it is then stored in a variable: `device = malloc(…); device->is_ready =
- * 0`. Both name the same. */
+/* A function of another file made an object, and the pointer to it is then stored in a variable:
+ * `device = malloc(…); device->is_ready = 0`. Both name the same. */
 static void take_new_object(struct finder *finder, const struct code_scope *scope, uint32_t call,
                             struct pointer *ret)
 {

@@ -1,4 +1,5 @@
-/* Where the memory lies that an instruction names, as far as code tells: from a variable through pointers. */
+/* Where the memory lies that an instruction names, as far as code tells: from a variable through
+ * pointers. */
 #ifndef ARGUS_STEPS_CODE_PATHS_H
 #define ARGUS_STEPS_CODE_PATHS_H
 
@@ -12,17 +13,19 @@ enum code_root {
     CODE_FOREIGN, /* a variable of another file: `name` */
     CODE_THREAD,  /* thread-local: `address` counts from the thread's pointer */
     CODE_STACK,   /* a word of the stack of `function` */
-    /* An object that no variable of a file leads to: what argument register slot.reg of `function` points to, or, if that is
-     * REGISTER_NONE, what the call at its node slot.displacement returned. */
+    /* An object that no variable of a file leads to: what argument register slot.reg of `function`
+     * points to, or, if that is REGISTER_NONE, what the call at its node slot.displacement
+     * returned. */
     CODE_OBJECT,
-    CODE_MAPPED, /* memory that the program mapped and may share: `address` counts from its beginning */
+    CODE_MAPPED, /* memory that the program mapped and may share: `address` counts from its
+                    beginning */
     CODE_ERRNO,
 };
 
 #define CODE_SIGHTINGS 6
 
-/* Before the instruction at `code`, register slot.reg had the pointer to the object, plus `value`; or,
- * if is_slot, the word of the stack had it. */
+/* Before the instruction at `code`, register slot.reg had the pointer to the object, plus `value`;
+ * or, if is_slot, the word of the stack had it. */
 struct code_sighting {
     uint64_t code;
     int64_t value;
@@ -76,7 +79,8 @@ bool code_path_is_same(const struct code_path *a, const struct code_path *b);
 
 /* Whether both count from the same pointer. `*ret`: how far `path` lies behind `other`. */
 bool code_path_is_beside(const struct code_path *path, const struct code_path *other, int64_t *ret);
-/* The same if `pointed` may have fewer links: it leads on to `flag`, which is then less than `most_bytes` behind it. */
+/* The same if `pointed` may have fewer links: it leads on to `flag`, which is then less than
+ * `most_bytes` behind it. */
 bool code_path_leads_to(const struct code_path *pointed, const struct code_path *flag,
                         int64_t most_bytes);
 

@@ -16,7 +16,8 @@ struct code_references {
  * ones of 32 bits. */
 void code_references_add(struct code_references *references, const struct elf_file *file,
                          uint64_t first, uint64_t bytes);
-/* … and those to one of the functions `targets`, which are sorted, where its address is taken: lea rsi, [rip+on_end]. */
+/* … and those to one of the functions `targets`, which are sorted, where its address is taken: lea
+ * rsi, [rip+on_end]. */
 void code_references_add_functions(struct code_references *references, const struct elf_file *file,
                                    const uint64_t *targets, size_t count);
 /* … and the direct calls of, and jumps to, the addresses `targets`, which are sorted. */

@@ -58,9 +58,9 @@ static const struct code_scope *loop_of(const struct code_scope *scope)
     return scope;
 }
 
-/* Whether `path`, which only the stack leads to, is a flag that another thread may set: it is of the
- * loop's function or of one that called it, the same in each turn, and the loop itself gives it to
- * no function that may write it. */
+/* Whether `path`, which only the stack leads to, is a flag that another thread may set: it is of
+ * the loop's function or of one that called it, the same in each turn, and the loop itself gives it
+ * to no function that may write it. */
 static bool is_local_flag(const struct code_slice *slice, const struct code_scope *scope,
                           const struct code_path *path)
 {
@@ -88,7 +88,8 @@ static void follow_local(struct code_slice *slice, const struct code_scope *scop
         add_source(slice, path);
 }
 
-/* By what was stored in a word of the stack. A word of which a pointer was made may be anybody's. */
+/* By what was stored in a word of the stack. A word of which a pointer was made may be anybody's.
+ */
 static void follow_slot(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                         const struct code_path *path)
 {
@@ -111,8 +112,8 @@ static void follow_slot(struct code_slice *slice, const struct code_scope *scope
         follow_instruction(slice, scope, stores.found[i], REGISTER_NONE);
 }
 
-/* Whether the instruction writes what it read there, changed: inc, add; but not xchg and cmpxchg, which tell what was there, nor
- * `and x, 0`, which small code has for a constant. */
+/* Whether the instruction writes what it read there, changed: inc, add; but not xchg and cmpxchg,
+ * which tell what was there, nor `and x, 0`, which small code has for a constant. */
 static bool changes(const struct instruction *at, const struct instruction_memory *memory)
 {
     uint64_t general = REGISTER_BIT(REGISTER_FLAGS) - 1;
@@ -138,8 +139,9 @@ static bool follow_store(struct code_slice *slice, const struct code_scope *scop
     return is_computed;
 }
 
-/* Whether the scope itself stores a computed value at `path`. Then that is followed, and the variable is the thread's own. A constant
- * that is stored there (a flag is cleared before it is looked at) changes nothing. */
+/* Whether the scope itself stores a computed value at `path`. Then that is followed, and the
+ * variable is the thread's own. A constant that is stored there (a flag is cleared before it is
+ * looked at) changes nothing. */
 static bool follow_own_stores(struct code_slice *slice, const struct code_scope *scope,
                               const struct code_path *path)
 {
@@ -172,9 +174,9 @@ static bool is_table(struct code_slice *slice, const struct code_scope *scope, u
            elf_word_is_constant(table.image->file, table.address + (uint64_t)displacement);
 }
 
-/* What is loaded from a table that nobody writes hangs on the index alone. Compilers make such tables
- * of `switch`. Returns the register of the index, which may be either of the two; REGISTER_NONE: it
- * is no such table. */
+/* What is loaded from a table that nobody writes hangs on the index alone. Compilers make such
+ * tables of `switch`. Returns the register of the index, which may be either of the two;
+ * REGISTER_NONE: it is no such table. */
 static uint8_t table_index(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                            const struct instruction_memory *memory)
 {
@@ -330,8 +332,8 @@ static bool follow_named(struct code_slice *slice, const char *name)
     return is_time || is_errno || code_is_sleep(name);
 }
 
-/* The first word of a semaphore or a lock decides whether the call takes it: the count of sem_t, the
- * lock of pthread_mutex_t. */
+/* The first word of a semaphore or a lock decides whether the call takes it: the count of sem_t,
+ * the lock of pthread_mutex_t. */
 static void follow_try(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                        const char *name)
 {
@@ -511,9 +513,9 @@ void code_slice_branch(struct code_slice *slice, const struct code_scope *scope,
     follow_comparison(slice, scope, node);
 }
 
-/* Whether the way from `from` only comes back to the branch, without yielding or leaving: an inner loop (`while (events_pending())
- * handle();`). It decides nothing: the thread does come out of it, or it would not yield again. The loop around may begin with the
- * same instruction. */
+/* Whether the way from `from` only comes back to the branch, without yielding or leaving: an inner
+ * loop (`while (events_pending()) handle();`). It decides nothing: the thread does come out of it,
+ * or it would not yield again. The loop around may begin with the same instruction. */
 static bool comes_back(const struct code_slice *slice, const struct code_scope *scope,
                        uint32_t branch, uint32_t from)
 {

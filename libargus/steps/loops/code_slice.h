@@ -1,9 +1,11 @@
-/* What decides a value: a slice backward through code, without a run of it, to the memory from which it was loaded.
+/* What decides a value: a slice backward through code, without a run of it, to the memory from
+ * which it was loaded.
  *
- * It stays within a scope: the body of a loop, or a called function. What was computed before the loop cannot end it. Words of the
- * stack are followed to what was stored there. A constant (`return false;`, `done = true;`) hangs on the branches that lead to it.
- * A value that the loop computes from its own former value is a counter; what it is compared with is a bound, as is what
- * the time is compared with. None of these is what another thread would change.
+ * It stays within a scope: the body of a loop, or a called function. What was computed before the
+ * loop cannot end it. Words of the stack are followed to what was stored there. A constant (`return
+ * false;`, `done = true;`) hangs on the branches that lead to it. A value that the loop computes
+ * from its own former value is a counter; what it is compared with is a bound, as is what the time
+ * is compared with. None of these is what another thread would change.
  */
 #ifndef ARGUS_STEPS_CODE_SLICE_H
 #define ARGUS_STEPS_CODE_SLICE_H
@@ -19,7 +21,8 @@ struct code_library;
 /* Finds functions of other files. */
 struct code_files {
     void *context;
-    /* The file that has the function `name` for all others, borrowed, and its address there; NULL. */
+    /* The file that has the function `name` for all others, borrowed, and its address there; NULL.
+     */
     struct elf_file *(*find)(void *context, const char *name, uint64_t *ret);
 };
 
@@ -43,8 +46,8 @@ struct code_slice {
     bool counts;         /* a counter, or its bound, has a part in it */
     bool waits_for_time; /* the time has, or what it is compared with */
     bool yields;         /* the result of the waiting itself has, or errno */
-    bool
-        is_unknown; /* something has that the code does not tell: a call's result, an object, a variable at the stack */
+    bool is_unknown;     /* something has that the code does not tell: a call's result, an object, a
+                            variable at the stack */
     struct code_step open[CODE_SLICE_DEPTH]; /* what is being followed */
     uint32_t open_count;
     unsigned control; /* how many constants are being followed to their branches */
@@ -57,8 +60,8 @@ void code_slice_branch(struct code_slice *slice, const struct code_scope *scope,
 /* … and what decides whether the instruction at `node` is reached in a turn of the loop. */
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
 
-/* Removes the sources that are also compared with the time: `if (limit > 0 && now >= limit)` looks at
- * a time-out, which no other thread is expected to change. */
+/* Removes the sources that are also compared with the time: `if (limit > 0 && now >= limit)` looks
+ * at a time-out, which no other thread is expected to change. */
 void code_slice_drop_limits(struct code_slice *slice);
 
 /* NULL without memory. The decoder is borrowed. */

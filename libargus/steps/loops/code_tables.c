@@ -11,7 +11,8 @@ enum {
     MOST_WORDS = 4096, /* of all its tables, whether or not they are good */
 };
 
-/* Numbers of conditions in the codes of x86-64's branches (Intel SDM, volume 2, appendix B.1.4.7). */
+/* Numbers of conditions in the codes of x86-64's branches (Intel SDM, volume 2, appendix B.1.4.7).
+ */
 enum condition { UNSIGNED_NOT_BELOW = 3, UNSIGNED_ABOVE = 7, OTHER_CONDITION = 16 };
 
 /* What instructions of the function load into a register as an address. */
@@ -53,7 +54,8 @@ static bool gives_address(const struct instruction *at, uint8_t reg)
     return at->is_sum && !at->reads && at->writes == REGISTER_BIT(reg);
 }
 
-/* The address that the register has, which the function may have loaded at its beginning. False: none, or one of several. */
+/* The address that the register has, which the function may have loaded at its beginning. False:
+ * none, or one of several. */
 static bool find_address(const struct finding *finding, uint32_t node, uint8_t reg, uint64_t *ret)
 {
     const struct code_function *function = finding->function;

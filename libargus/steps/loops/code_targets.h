@@ -18,7 +18,8 @@ struct code_targets {
 /* Of the call at `node`, or the jump that leaves the function:
  *   - the pointer was handed on: wait_until(is_done, &job);
  *   - it is a variable: with which it begins, and which addresses functions store there;
- *   - it is in a table to which a variable points: virtual functions, `device->operations->is_ready()`. */
+ *   - it is in a table to which a variable points: virtual functions,
+ * `device->operations->is_ready()`. */
 void code_targets_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
                        struct code_targets *ret);
 

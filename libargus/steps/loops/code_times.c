@@ -5,7 +5,8 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_paths.h"
 
-/* Functions that store the time where an argument points to. To add one: a row, and one in code_is_clock(). */
+/* Functions that store the time where an argument points to. To add one: a row, and one in
+ * code_is_clock(). */
 static const struct {
     const char *name;
     unsigned argument; /* 0: the first one */

@@ -397,7 +397,8 @@ static void look_at_references(struct search *search, const struct code_referenc
             continue;
         bool has_range = elf_file_function_range(search->image->file, place, &start, &bytes);
         if (!has_range || ++functions > MOST_FUNCTIONS) {
-            /* Code without a range is that with which the compiler begins each program, unless it is written by hand. */
+            /* Code without a range is that with which the compiler begins each program, unless it
+             * is written by hand. */
             search->found->is_cut |= has_range || !search->pointers;
             bytes = 0;
             continue;

@@ -18,8 +18,8 @@
 struct code_writer {
     uint64_t address;      /* of the instruction that writes, or calls a function that does */
     uint64_t start, bytes; /* of its function; addresses of the file */
-    /* the instruction that writes, and the calls that lead to it, the innermost first; the last one is
-     * `address`; if there are more calls than fit in, those just before it are left out */
+    /* the instruction that writes, and the calls that lead to it, the innermost first; the last one
+     * is `address`; if there are more calls than fit in, those just before it are left out */
     uint64_t way[CODE_WAY_MAX];
     uint32_t way_count;
     int64_t value; /* … that it writes, if has_value */

@@ -52,8 +52,8 @@ static enum verdict judge(const struct code_slice *slice, uint32_t exits)
                : IS_OPAQUE;
 }
 
-/* Whether the loop goes through an array or a list, whose elements a busy loop need not wait for: it
- * searches. */
+/* Whether the loop goes through an array or a list, whose elements a busy loop need not wait for:
+ * it searches. */
 static bool searches(const struct code_slice *slice)
 {
     for (uint32_t i = 0; i < slice->source_count; i++) {
@@ -87,8 +87,8 @@ static bool is_in_each_turn(const struct code_slice *slice, const struct code_sc
             !code_leads_to(slice->budget, scope, waited, CODE_TURN_END, node));
 }
 
-/* If too many variables have a part in it, only those count at which each turn looks. The others are
- * mostly options: a large main() has many, which decide whether an exit is reached. */
+/* If too many variables have a part in it, only those count at which each turn looks. The others
+ * are mostly options: a large main() has many, which decide whether an exit is reached. */
 static void take_sure_exits(struct code_slice *slice, const struct code_scope *scope,
                             const struct code_loop *loop)
 {
@@ -155,8 +155,8 @@ static struct loop_flag flag_of(const struct code_path *path)
         .taken_by = path->taken_by,
         .local = local_of(path),
     };
-    /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin two
-     * words behind it ("ELF Handling For Thread-Local Storage", variants II and I). */
+    /* x86-64: the program's own variables end where the thread's pointer leads; arm64: they begin
+     * two words behind it ("ELF Handling For Thread-Local Storage", variants II and I). */
     bool is_arm64 = elf_file_machine(flag.file) == ELF_MACHINE_AARCH64;
     if (flag.is_thread_local)
         flag.address += is_arm64 ? (uint64_t)-16 : elf_file_thread_block(flag.file);
@@ -251,7 +251,8 @@ static bool find_link(struct reading *reading, const struct code_function *calle
     return *ret_jump != CODE_NONE;
 }
 
-/* The functions of the frames from `frame` on, each called by the next one. Returns how many there are; scopes[0] is innermost. */
+/* The functions of the frames from `frame` on, each called by the next one. Returns how many there
+ * are; scopes[0] is innermost. */
 static uint32_t take_callers(struct reading *reading, uint32_t frame, struct code_scope *scopes,
                              uint32_t room)
 {

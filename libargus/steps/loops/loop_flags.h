@@ -1,9 +1,10 @@
 /* Which variables end the loop in which a thread waits, by the program's code alone.
  *
- * Given is the stack of the wait. In its frames, from the innermost on, the loop around the call is looked for. Of each branch that
- * leads out of it the condition is sliced backward to the memory from which it was loaded (code_slice.h). The first loop that anything
- * but the waiting itself decides is the one: if the code does not tell what that is, there is no answer, since any other would be
- * of another loop. Nothing is guessed.
+ * Given is the stack of the wait. In its frames, from the innermost on, the loop around the call is
+ * looked for. Of each branch that leads out of it the condition is sliced backward to the memory
+ * from which it was loaded (code_slice.h). The first loop that anything but the waiting itself
+ * decides is the one: if the code does not tell what that is, there is no answer, since any other
+ * would be of another loop. Nothing is guessed.
  */
 #ifndef ARGUS_STEPS_LOOP_FLAGS_H
 #define ARGUS_STEPS_LOOP_FLAGS_H
@@ -15,14 +16,15 @@
 #define LOOP_FLAGS_MAX 3 /* with more of them the answer says nothing */
 
 struct loop_frame {
-    struct elf_file *
-        file; /* borrowed; NULL: not known, or a function whose loops say nothing (the C library's) */
-    uint64_t address;  /* of an instruction of the file: of a call, a byte of it */
+    struct elf_file *file; /* borrowed; NULL: not known, or a function whose loops say nothing (the
+                              C library's) */
+    uint64_t address;      /* of an instruction of the file: of a call, a byte of it */
     bool is_spin_lock; /* without a file: a function that polls what its first argument points to */
 };
 
 /* The root of a flag that no variable of the file leads to (CODE_STACK and CODE_OBJECT of
- * code_paths.h): a local variable, or an object that one points to. All addresses are of the file. */
+ * code_paths.h): a local variable, or an object that one points to. All addresses are of the file.
+ */
 struct loop_local {
     bool is_local;
     bool is_object;        /* else the word of the stack, which without links is the flag itself */
@@ -71,8 +73,9 @@ bool loop_flags_find(const struct loop_frame *frames, uint32_t count, bool is_ar
 bool loop_flags_find_spin(const struct loop_frame *frames, uint32_t count, bool is_arm64,
                           const struct code_files *files, struct loop_flags *ret);
 
-/* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as argus watchflag takes it. False: it is an
- * address of the file, or "shared memory+0x8", which argus watchflag does not take. */
+/* "did_reconfigure", "settings+0x8", "window->0x18", and of a file without symbols "0x4060": as
+ * argus watchflag takes it. False: it is an address of the file, or "shared memory+0x8", which
+ * argus watchflag does not take. */
 bool loop_flag_text(const struct loop_flag *flag, char *buffer, size_t bytes);
 
 /* "window->document->state", by debug information; `code` is an address of the loop, in the file

@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How the names of functions begin that wait for their caller, also where they are linked into the program. To add one: a row. */
+/* How the names of functions begin that wait for their caller, also where they are linked into the
+ * program. To add one: a row. */
 bool loop_is_waiting_function(const char *function)
 {
     static const char *const beginnings[] = {"std::",

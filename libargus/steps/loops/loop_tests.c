@@ -52,7 +52,8 @@ static uint32_t loaded_by(struct code_budget *budget, const struct code_scope *s
 }
 
 /* Unoptimized code tests a bit by three instructions: `movzx eax, [x]; and eax, 2; test al,
- * al`. Some shift the bit to the right first. Returns the load; `*ret_bits`: of it. CODE_NONE: it is no such test. */
+ * al`. Some shift the bit to the right first. Returns the load; `*ret_bits`: of it. CODE_NONE: it
+ * is no such test. */
 static uint32_t masked_load(struct code_budget *budget, const struct code_scope *scope,
                             uint32_t node, uint64_t *ret_bits)
 {

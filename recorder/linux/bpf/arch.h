@@ -1,5 +1,5 @@
-/* What differs between processors: where a system call's number and arguments are, and whether a set of saved registers
- * belongs to a system call at all.
+/* What differs between processors: where a system call's number and arguments are, and whether a
+ * set of saved registers belongs to a system call at all.
  */
 #ifndef ARGUS_BPF_ARCH_H
 #define ARGUS_BPF_ARCH_H
@@ -44,8 +44,9 @@
 #define arch_pc(regs)            ((regs)->ip)
 #define arch_frame_pointer(regs) ((regs)->bp)
 
-/* A page fault leaves its error code in orig_ax, where it looks like a system call's number. But the SYSCALL instruction
- * leaves the return address in rcx and the flags in r11, which no fault does. */
+/* A page fault leaves its error code in orig_ax, where it looks like a system call's number. But
+ * the SYSCALL instruction leaves the return address in rcx and the flags in r11, which no fault
+ * does. */
 #define arch_in_syscall(regs) ((regs)->cx == (regs)->ip && (regs)->r11 == (regs)->flags)
 
 /* In a system call: whether it is one of the native table. False only means that the task must be
@@ -54,7 +55,8 @@
 
 #define arch_is_compat(task) ((task)->thread_info.status & ARCH_TS_COMPAT)
 
-/* A 32-bit program's calls, by either of its ways into the kernel (arch/x86/include/asm/syscall.h). */
+/* A 32-bit program's calls, by either of its ways into the kernel (arch/x86/include/asm/syscall.h).
+ */
 #define arch_compat_argument0(regs) ((uint32_t)(regs)->bx)
 #define arch_compat_argument1(regs) ((uint32_t)(regs)->cx)
 #define arch_compat_argument2(regs) ((uint32_t)(regs)->dx)
@@ -62,11 +64,12 @@
 #define arch_compat_argument4(regs) ((uint32_t)(regs)->di)
 #define arch_compat_argument5(regs) ((uint32_t)(regs)->bp)
 
-/* Whether the code that was left runs with registers and stack words of 32 bits, in a system call or not: the code segment
- * of such programs (__USER32_CS, arch/x86/include/asm/segment.h). */
+/* Whether the code that was left runs with registers and stack words of 32 bits, in a system call
+ * or not: the code segment of such programs (__USER32_CS, arch/x86/include/asm/segment.h). */
 #define arch_is_32_bit(regs) ((regs)->cs == 0x23)
 
-/* A 32-bit program has it in the first segment for threads: the base of struct desc_struct, which is in two parts. */
+/* A 32-bit program has it in the first segment for threads: the base of struct desc_struct, which
+ * is in two parts. */
 #define arch_segment_base(word) (((word) >> 16 & 0xffffff) | ((word) >> 56) << 24)
 #define arch_thread_pointer(task, is_32_bit)                                                       \
     ((is_32_bit)                                                                                   \
@@ -165,8 +168,8 @@
 
 #define arch_thread_pointer(task, is_32_bit) ((void)(is_32_bit), (task)->thread.uw.tp_value)
 
-/* With pointer authentication a return address on the stack has a signature in the bits above those of user space
- * (Documentation/arch/arm64/pointer-authentication.rst; ptrauth_user_pac_mask()). */
+/* With pointer authentication a return address on the stack has a signature in the bits above those
+ * of user space (Documentation/arch/arm64/pointer-authentication.rst; ptrauth_user_pac_mask()). */
 #define arch_code_mask(mm)                   ((mm)->task_size - 1)
 
 #define arch_copy_registers(to, from)                                                              \

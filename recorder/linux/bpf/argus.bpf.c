@@ -1,5 +1,5 @@
-/* The programs that run inside the kernel, all in one object. linux/programs.c lists them and says what is lost when the
- * running kernel lacks the tracepoint of one.
+/* The programs that run inside the kernel, all in one object. linux/programs.c lists them and says
+ * what is lost when the running kernel lacks the tracepoint of one.
  */
 #include "block.h"
 #include "flag.h"

@@ -32,8 +32,9 @@ static __always_inline uint64_t device_of(struct request *request)
 #define PAGE_IS_TAIL   1
 #define PAGE_MASK_FROM (-(1ull << 30)) /* no struct page lies that high */
 
-/* The first page of the block that `page` belongs to. A page behind the first one has the address of the first; or, since Linux
- * 7.2 where the size of struct page is a power of two, the mask that makes it (include/linux/page-flags.h). */
+/* The first page of the block that `page` belongs to. A page behind the first one has the address
+ * of the first; or, since Linux 7.2 where the size of struct page is a power of two, the mask that
+ * makes it (include/linux/page-flags.h). */
 static __always_inline const void *head_of(const void *page)
 {
     uint64_t compound;
@@ -47,7 +48,8 @@ static __always_inline const void *head_of(const void *page)
                                                     : compound - PAGE_IS_TAIL);
 }
 
-/* The number of a page in its file, whose pages are one block in memory with `head` as the first. */
+/* The number of a page in its file, whose pages are one block in memory with `head` as the first.
+ */
 static __always_inline uint64_t index_of(const void *page, const void *head)
 {
     uint64_t behind = ((uint64_t)page - (uint64_t)head) / bpf_core_type_size(struct page);

@@ -107,7 +107,8 @@ static __always_inline struct flag_change flag_change(struct bpf_flag *flag, uin
     return change;
 }
 
-/* Whether the thread is in a sequence that never succeeds while it is watched. The recorder then ends the watch. */
+/* Whether the thread is in a sequence that never succeeds while it is watched. The recorder then
+ * ends the watch. */
 static __always_inline bool flag_is_stuck(struct bpf_flag *flag, struct flag_hit *last,
                                           const struct moment *now, uint64_t pc)
 {

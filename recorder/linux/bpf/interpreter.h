@@ -221,7 +221,8 @@ static __always_inline bool interpreter_take_next(uint32_t kind, uint32_t pid)
     return interpreter_step(pid);
 }
 
-/* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are none. */
+/* Reads the frames of the current thread into the scratch. Returns a hash of them; 0: there are
+ * none. */
 __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
 {
     if (!settings.interpreters)

@@ -1,4 +1,5 @@
-/* Interrupts, softirqs and high-resolution timers. They belong to the machine, not to the thread that they interrupt. */
+/* Interrupts, softirqs and high-resolution timers. They belong to the machine, not to the thread
+ * that they interrupt. */
 #ifndef ARGUS_BPF_INTERRUPT_H
 #define ARGUS_BPF_INTERRUPT_H
 
@@ -75,7 +76,8 @@ static __always_inline void remember_timer_base(struct hrtimer *timer)
         state->timer_base = (uint64_t)base;
 }
 
-/* The second argument points to the time (include/trace/events/timer.h); Linux 7.3 passes the time itself, which is no kernel address. */
+/* The second argument points to the time (include/trace/events/timer.h); Linux 7.3 passes the time
+ * itself, which is no kernel address. */
 static __always_inline int64_t expiry_ns(uint64_t argument)
 {
     int64_t now_ns = (int64_t)argument;

@@ -24,7 +24,8 @@ extern void *bpf_rdonly_cast(const void *place, uint32_t type) __ksym;
 #define kernel_place(type, pointer, field)                                                         \
     ((const void *)(pointer) + bpf_core_field_offset(struct type, field))
 
-/* The 8 bytes at `place`, as a number (a pointer that is read as a field cannot be calculated with). */
+/* The 8 bytes at `place`, as a number (a pointer that is read as a field cannot be calculated
+ * with). */
 static __always_inline uint64_t kernel_word(const void *place)
 {
     return (uint64_t)kernel_read(timespec64, place, tv_sec);

@@ -35,7 +35,8 @@ struct {
 #define KERNEL_STACK_HAS_NAME 0
 #endif
 
-/* Where x86-64 has the kernel and its modules, below the fixed mappings (Documentation/arch/x86/x86_64/mm.rst). */
+/* Where x86-64 has the kernel and its modules, below the fixed mappings
+ * (Documentation/arch/x86/x86_64/mm.rst). */
 #define KERNEL_TEXT       0xffffffff80000000ull
 #define KERNEL_TEXT_BYTES 0x7f000000ull
 
@@ -111,7 +112,8 @@ static __always_inline bool kernel_stack_agrees(const struct bpf_stack *stack,
     return false;
 }
 
-/* Learns from `stack`, which was unwound in a system call: the last frame but one is in the entry. */
+/* Learns from `stack`, which was unwound in a system call: the last frame but one is in the entry.
+ */
 static __always_inline void entry_learn(struct entry *entry, const struct bpf_stack *stack)
 {
     if (stack->count < 3 || stack->count >= BPF_STACK_FRAMES)

@@ -1,6 +1,7 @@
-/* The few kernel types that the programs look into. Only the fields that are used are declared: CO-RE finds their
- * offsets in the running kernel's BTF when the programs are loaded, so the layout here means nothing.
- * A name behind three underscores is a flavour: the same kernel type as another version has it.
+/* The few kernel types that the programs look into. Only the fields that are used are declared:
+ * CO-RE finds their offsets in the running kernel's BTF when the programs are loaded, so the layout
+ * here means nothing. A name behind three underscores is a flavour: the same kernel type as another
+ * version has it.
  */
 #ifndef ARGUS_BPF_KERNEL_TYPES_H
 #define ARGUS_BPF_KERNEL_TYPES_H

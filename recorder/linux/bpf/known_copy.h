@@ -1,22 +1,29 @@
-/* Whether the current thread's stack is one that was copied before, without looking at all of its words.
+/* Whether the current thread's stack is one that was copied before, without looking at all of its
+ * words.
  *
- * A name (snapshot.h) is made of all words that may matter to the unwinder: hundreds, most of them left behind by earlier calls.
- * But unwinding goes from word to word: the place of each is determined by the registers and by the words before it. So if the
- * registers are those of an earlier copy, and so are all words of that copy that the unwinder may have read, then the
- * stack has the same frames, whatever its other words are. Of a copy, the positions of these words are kept:
+ * A name (snapshot.h) is made of all words that may matter to the unwinder: hundreds, most of them
+ * left behind by earlier calls. But unwinding goes from word to word: the place of each is
+ * determined by the registers and by the words before it. So if the registers are those of an
+ * earlier copy, and so are all words of that copy that the unwinder may have read, then the stack
+ * has the same frames, whatever its other words are. Of a copy, the positions of these words are
+ * kept:
  *
  *   an address of the stack                     a saved frame pointer
- *   an address of code with a call before it    a return address; read from the program's code, once for each copy
+ *   an address of code with a call before it    a return address; the program's code is read for
+ *                                               it, once for each copy
  *
- * Then only the pieces of the stack that have such a word are copied, and only these words are looked at.
+ * Then only the pieces of the stack that have such a word are copied, and only these words are
+ * looked at.
  *
- * Behind the return address of a signal handler is an address of interrupted code, which no call precedes; so all addresses
- * there are kept (`known_kind` recognizes the code that returns from a handler). Other addresses without a call are the
- * beginnings of coroutines, behind which there is nothing to unwind. Stacks with a missing page and those of 32-bit programs
- * are not kept here. On arm64 all addresses of code are kept.
+ * Behind the return address of a signal handler is an address of interrupted code, which no call
+ * precedes; so all addresses there are kept (`known_kind` recognizes the code that returns from a
+ * handler). Other addresses without a call are the beginnings of coroutines, behind which there is
+ * nothing to unwind. Stacks with a missing page and those of 32-bit programs are not kept here. On
+ * arm64 all addresses of code are kept.
  *
- * Only with stacks at every call, or at all waits of chosen processes (settings.known_sets): other copies are too few for it to
- * matter, and the kernel takes a quarter more time to verify the programs with it.
+ * Only with stacks at every call, or at all waits of chosen processes (settings.known_sets): other
+ * copies are too few for it to matter, and the kernel takes a quarter more time to verify the
+ * programs with it.
  */
 #ifndef ARGUS_BPF_KNOWN_COPY_H
 #define ARGUS_BPF_KNOWN_COPY_H
@@ -41,7 +48,8 @@ struct known_copy {
     uint16_t at[KNOWN_WORDS + 2]; /* ascending; the last two are for the verifier */
 };
 
-/* By the registers: settings.known_sets sets of KNOWN_WAYS. Written without a lock: an entry that two cpus write at a time does not agree with its `check`. */
+/* By the registers: settings.known_sets sets of KNOWN_WAYS. Written without a lock: an entry that
+ * two cpus write at a time does not agree with its `check`. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -49,8 +57,9 @@ struct {
     __type(value, struct known_copy);
 } known_copies SEC(".maps");
 
-/* The key of a stack's registers, by its lower bits; KNOWN_SEEN entries if there are known_copies. Most stacks of a short-lived program never come again: it does not pay to
- * read the code of each of their words. */
+/* The key of a stack's registers, by its lower bits; KNOWN_SEEN entries if there are known_copies.
+ * Most stacks of a short-lived program never come again: it does not pay to read the code of each
+ * of their words. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -68,8 +77,8 @@ static __always_inline uint64_t is_opcode(uint64_t byte, uint64_t opcode)
     return (byte == opcode) | (byte == 0xcc);
 }
 
-/* Whether the bytes before an address may end in a call: E8 and 4 bytes, or FF /2 (Intel's manual, volume 2, CALL). The byte
- * nearest to the address is the upper one. */
+/* Whether the bytes before an address may end in a call: E8 and 4 bytes, or FF /2 (Intel's manual,
+ * volume 2, CALL). The byte nearest to the address is the upper one. */
 static __always_inline bool ends_in_call(uint64_t before)
 {
     uint64_t is_ff = 0;
@@ -152,8 +161,8 @@ static __always_inline bool copy_pieces(struct bpf_snapshot *snapshot, uint64_t 
     return true;
 }
 
-/* The name of the copy in `way`, if the stack of the snapshot in slot `index`, of which only registers are there, is the
- * same; otherwise 0. */
+/* The name of the copy in `way`, if the stack of the snapshot in slot `index`, of which only
+ * registers are there, is the same; otherwise 0. */
 __attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uint32_t way)
 {
     struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
@@ -179,7 +188,8 @@ __attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uin
     return name;
 }
 
-/* Adds KNOWN_PART words of the snapshot in slot `index` from word `first` on, and goes on with `hash`. */
+/* Adds KNOWN_PART words of the snapshot in slot `index` from word `first` on, and goes on with
+ * `hash`. */
 __attribute__((noinline)) uint64_t known_add(uint32_t index, uint32_t first, uint64_t hash,
                                              uint64_t key, uint32_t way)
 {
@@ -224,7 +234,8 @@ static __always_inline bool known_was_seen(uint64_t key)
     return was_seen;
 }
 
-/* The way for a new copy: one that was not used lately. A program that never has the same stack again replaces only such. */
+/* The way for a new copy: one that was not used lately. A program that never has the same stack
+ * again replaces only such. */
 static __always_inline uint32_t known_way(uint64_t key, uint64_t number)
 {
     uint32_t first = number & (KNOWN_WAYS - 1);
@@ -240,7 +251,8 @@ static __always_inline uint32_t known_way(uint64_t key, uint64_t number)
     return first;
 }
 
-/* Keeps the whole copy in slot `index`, the cpu's `number`, and returns its name; 0: such a stack is not kept. */
+/* Keeps the whole copy in slot `index`, the cpu's `number`, and returns its name; 0: such a stack
+ * is not kept. */
 static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, uint32_t index,
                                            uint64_t key, uint64_t number)
 {

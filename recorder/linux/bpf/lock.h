@@ -23,7 +23,8 @@ static __always_inline bool waits_for_lock(uint32_t operation)
            operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI2;
 }
 
-/* Writes the lock record for the current thread, if `call`, which it is in, is a futex() that is about to wait. */
+/* Writes the lock record for the current thread, if `call`, which it is in, is a futex() that is
+ * about to wait. */
 static __always_inline void emit_lock(const struct moment *now, const struct call *call)
 {
     uint32_t words[MUTEX_OWNER_WORD + 1];

@@ -1,9 +1,9 @@
 /* Memory: threads that must free some before they get any, and the sizes of programs.
  *
- * A thread that allocates when none is free reclaims pages itself: of the machine, or of its control
- * group, which has reached its limit. It does so on the CPU and in waits. A group at its limit may
- * reclaim ten thousand times a second, 32 pages each. So a thread's time is added up, and one record
- * is written for each millisecond of it.
+ * A thread that allocates when none is free reclaims pages itself: of the machine, or of its
+ * control group, which has reached its limit. It does so on the CPU and in waits. A group at its
+ * limit may reclaim ten thousand times a second, 32 pages each. So a thread's time is added up, and
+ * one record is written for each millisecond of it.
  *
  * The size of a program is read at its CPU samples and when it has reclaimed: a program that grows
  * does either. It is recorded when it has changed by much.
@@ -37,7 +37,8 @@ struct memory_size {
     uint64_t tgid;
 };
 
-/* By the lower bits of thread and process ID. If another one takes over an entry, its sum is lost. */
+/* By the lower bits of thread and process ID. If another one takes over an entry, its sum is lost.
+ */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, MEMORY_ENTRIES);

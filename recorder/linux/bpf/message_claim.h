@@ -9,9 +9,9 @@
  *
  * Each buffer therefore has one 64-bit word, which is changed by atomic operations only:
  *
- *   bits 63..24  name: a hash of the buffer's address, of the socket that sent it, and of its length
- *   bits 23..2   turn: grows with each change, so that a change fails when another one came first
- *   bit 1        consumed: its last bytes are being received, and it may be in the queue or not
+ *   bits 63..24  name: a hash of the buffer's address, of the socket that sent it, and of its
+ * length bits 23..2   turn: grows with each change, so that a change fails when another one came
+ * first bit 1        consumed: its last bytes are being received, and it may be in the queue or not
  *   bit 0        received: some of it was received, or looked at, before its sender claimed it
  *
  * A word without a mark is a claim. The mark "consumed" is removed when the receiving thread is
@@ -80,7 +80,8 @@ static __always_inline uint64_t claim_word(uint64_t buffer, uint64_t name)
     return claim_is(first, name) ? first : claim_is(second, name) ? second : 0;
 }
 
-/* Makes `before` to a word of `name` with `marks`; false: it was not `before` any more. `name` 0 empties the place. */
+/* Makes `before` to a word of `name` with `marks`; false: it was not `before` any more. `name` 0
+ * empties the place. */
 static __always_inline bool claim_change(uint64_t *way, uint64_t before, uint64_t name,
                                          uint64_t marks)
 {

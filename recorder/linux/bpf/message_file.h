@@ -105,7 +105,8 @@ static __always_inline void message_anonymous(struct moment *now, const void *fi
         message_inotify(now, object, bytes);
 }
 
-/* mq_timedsend() has the priority as its fourth argument, mq_timedreceive() a pointer to where it goes, or NULL. */
+/* mq_timedsend() has the priority as its fourth argument, mq_timedreceive() a pointer to where it
+ * goes, or NULL. */
 static __always_inline void message_queue(struct moment *now, const struct inode *inode,
                                           uint64_t bytes, uint64_t priority, uint32_t flags)
 {

@@ -1,5 +1,5 @@
-/* What TCP and UDP have in common: a channel is one direction between two addresses and ports, by a hash of them that comes out
- * the same at both ends.
+/* What TCP and UDP have in common: a channel is one direction between two addresses and ports, by a
+ * hash of them that comes out the same at both ends.
  */
 #ifndef ARGUS_BPF_MESSAGE_INET_H
 #define ARGUS_BPF_MESSAGE_INET_H
@@ -15,7 +15,8 @@ static __always_inline uint64_t mixed(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* One direction of a connection. IPv6 addresses are folded into 8 bytes; an IPv4 address in IPv6 form is the IPv4 one. */
+/* One direction of a connection. IPv6 addresses are folded into 8 bytes; an IPv4 address in IPv6
+ * form is the IPv4 one. */
 struct flow {
     uint64_t from, to;
     uint16_t from_port, to_port; /* network order */
@@ -36,7 +37,8 @@ static __always_inline bool is_loopback(uint64_t address)
                                 : address == (mixed(0, 1ull << 56) | 1ull << 63); /* ::1 */
 }
 
-/* Every network namespace has a loopback of its own; other addresses can be reached from another one. */
+/* Every network namespace has a loopback of its own; other addresses can be reached from another
+ * one. */
 static __always_inline uint64_t flow_channel(const struct flow *flow, uint64_t net)
 {
     uint64_t hash = mixed(flow->protocol, flow->from);

@@ -39,7 +39,8 @@ static __always_inline bool is_unix_send(uint32_t operation)
            operation == MESSAGE_WRITE || operation == MESSAGE_WRITEV;
 }
 
-/* The bytes of the first `count` messages of sendmmsg() or recvmmsg(), from what the kernel has written behind each. */
+/* The bytes of the first `count` messages of sendmmsg() or recvmmsg(), from what the kernel has
+ * written behind each. */
 static __always_inline uint64_t batch_bytes(const struct call *call, uint64_t count)
 {
     uint64_t sum = 0, entry = call->is_compat ? BATCH_ENTRY32 : BATCH_ENTRY;
@@ -55,7 +56,8 @@ static __always_inline uint64_t batch_bytes(const struct call *call, uint64_t co
     return sum;
 }
 
-/* Whether a buffer was already found to be another send's, or is being received for the last time. */
+/* Whether a buffer was already found to be another send's, or is being received for the last time.
+ */
 static __always_inline bool old_is_claimed(uint64_t buffer)
 {
     uint64_t word = claim_word(buffer, claim_name(buffer));
@@ -85,9 +87,9 @@ static __always_inline bool old_unix_step(struct old_walk *walk, struct message_
     return walk->sum < rest;
 }
 
-/* Finds the buffers that `sender` put last into the queue of its peer and that no send has claimed: at most as many bytes as
- * `rest`, the newest first, in the slot of the current thread. Returns how many. What is called here is not inlined, so that the
- * verifier looks at it once. */
+/* Finds the buffers that `sender` put last into the queue of its peer and that no send has claimed:
+ * at most as many bytes as `rest`, the newest first, in the slot of the current thread. Returns how
+ * many. What is called here is not inlined, so that the verifier looks at it once. */
 __attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
 {
     struct message_slot *slot = message_slot((uint32_t)bpf_get_current_task_btf()->pid);
@@ -106,8 +108,8 @@ __attribute__((noinline)) int old_unix_collect(uint64_t sender, uint64_t rest)
     return (int)slot->found_count;
 }
 
-/* Records that the current thread has sent `position`, a buffer that old_unix_collect() found. Returns its bytes; 0: it has been
- * received meanwhile. */
+/* Records that the current thread has sent `position`, a buffer that old_unix_collect() found.
+ * Returns its bytes; 0: it has been received meanwhile. */
 __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, uint64_t flags)
 {
     struct moment now = moment_now(bpf_get_current_task_btf()); /* before the look at the queue */
@@ -131,8 +133,9 @@ __attribute__((noinline)) int old_unix_emit(uint64_t sender, uint64_t position, 
     return (int)message.bytes;
 }
 
-/* Whether `bytes` are all that `call`, which is in progress, sends. Otherwise a wake-up does not tell which piece of a long send it was for. The
- * third argument of sendto() is the length, that of sendmsg() has flags, of which MSG_DONTWAIT and MSG_NOSIGNAL are usual. */
+/* Whether `bytes` are all that `call`, which is in progress, sends. Otherwise a wake-up does not
+ * tell which piece of a long send it was for. The third argument of sendto() is the length, that of
+ * sendmsg() has flags, of which MSG_DONTWAIT and MSG_NOSIGNAL are usual. */
 static __always_inline bool old_is_whole(const struct call *call, uint64_t bytes)
 {
     uint32_t operation = operation_of_call(call->number);
@@ -142,8 +145,8 @@ static __always_inline bool old_is_whole(const struct call *call, uint64_t bytes
     return is_length && call->arguments[2] == bytes;
 }
 
-/* In sched_waking: the current thread is in `call`, whose first argument is the unix socket of `object`. What it wakes first waits for
- * the buffer that has just come into the queue. */
+/* In sched_waking: the current thread is in `call`, whose first argument is the unix socket of
+ * `object`. What it wakes first waits for the buffer that has just come into the queue. */
 static __always_inline void message_old_woke(const struct moment *now, const struct call *call,
                                              const struct object *object)
 {

@@ -18,8 +18,9 @@
 #define PIPE_PLACE_MASK  ((1ull << PIPE_INDEX_SHIFT) - 1)
 #define PIPE_LASTS       4096 /* a power of two */
 
-/* Where the buffer's data begin and end, in the lower and the upper half. A reader moves both, one after the other;
- * between the two the end is wrong, so they are read until they are the same twice. */
+/* Where the buffer's data begin and end, in the lower and the upper half. A reader moves both, one
+ * after the other; between the two the end is wrong, so they are read until they are the same
+ * twice. */
 static __always_inline uint64_t pipe_buffer_range(const void *pipe, uint32_t index)
 {
     uint64_t buffers = kernel_word(kernel_place(pipe_inode_info, pipe, bufs));
@@ -44,9 +45,10 @@ static __always_inline uint64_t pipe_written(const void *pipe)
     return (uint64_t)index << PIPE_INDEX_SHIFT | pipe_buffer_range(pipe, index) >> 32;
 }
 
-/* A writer shows the number of a new buffer before it has filled in offset and length (fs/pipe.c, pipe_write()): then they are those
- * of the buffer's last use, which has no bytes left, and nothing of the new one was read. With several readers it may also be the buffer
- * that another one has just emptied, so the record is doubtful. */
+/* A writer shows the number of a new buffer before it has filled in offset and length (fs/pipe.c,
+ * pipe_write()): then they are those of the buffer's last use, which has no bytes left, and nothing
+ * of the new one was read. With several readers it may also be the buffer that another one has just
+ * emptied, so the record is doubtful. */
 static __always_inline uint64_t pipe_taken(const void *pipe, uint32_t *ret_flags)
 {
     uint32_t tail = kernel_read(pipe_inode_info, pipe, tail);
@@ -93,8 +95,9 @@ static __always_inline uint64_t pipe_exchange_last(const void *pipe, uint64_t in
     return position;
 }
 
-/* Whether a write of `bytes` that began at `from` ends at `to`: what is left over from whole pages goes into the last
- * buffer if it fits, or into a new one at the end; whole pages go into new ones (fs/pipe.c, pipe_write()). */
+/* Whether a write of `bytes` that began at `from` ends at `to`: what is left over from whole pages
+ * goes into the last buffer if it fits, or into a new one at the end; whole pages go into new ones
+ * (fs/pipe.c, pipe_write()). */
 static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t bytes)
 {
     uint64_t page = settings.page_bytes, part = bytes & (page - 1), pages = bytes / page;
@@ -105,8 +108,8 @@ static __always_inline bool pipe_write_fits(uint64_t from, uint64_t to, uint64_t
     return joined || fresh;
 }
 
-/* The current thread has written, in `call`, has let go of the pipe and wakes a reader, who may run before the call returns: so where the
- * write ended is noted now. */
+/* The current thread has written, in `call`, has let go of the pipe and wakes a reader, who may run
+ * before the call returns: so where the write ended is noted now. */
 static __always_inline void message_pipe_note(const struct moment *now, const struct call *call,
                                               const void *pipe, uint64_t inode)
 {

@@ -82,8 +82,8 @@ static __always_inline void message_emit(const struct moment *now, const struct 
          message->other);
 }
 
-/* The same for what was read when the call returned, when others may already have moved the position: stamped after that, so that
- * whatever the position has seen began before the record. */
+/* The same for what was read when the call returned, when others may already have moved the
+ * position: stamped after that, so that whatever the position has seen began before the record. */
 static __always_inline void message_emit_read(struct moment *now, const struct message *message)
 {
     now->time_ns = bpf_ktime_get_ns();
@@ -113,8 +113,9 @@ static __always_inline bool file_is_shared(const void *file)
     return kernel_read(file___before_6_13, file, f_count.counter) > 1;
 }
 
-/* Whether another thread or process may send through the same socket (`file`) as the current thread at this moment, so that what is
- * read of it when the call ends may be the other's: ARGUS_MESSAGE_DOUBTFUL, or 0. Not inlined, so that the verifier looks at it once. */
+/* Whether another thread or process may send through the same socket (`file`) as the current thread
+ * at this moment, so that what is read of it when the call ends may be the other's:
+ * ARGUS_MESSAGE_DOUBTFUL, or 0. Not inlined, so that the verifier looks at it once. */
 __attribute__((noinline)) int message_doubt(uint64_t file)
 {
     const struct task_struct *task = bpf_get_current_task_btf();

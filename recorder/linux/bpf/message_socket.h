@@ -1,4 +1,5 @@
-/* The tracepoints of sockets, which run for all network traffic: each looks at family and protocol first. */
+/* The tracepoints of sockets, which run for all network traffic: each looks at family and protocol
+ * first. */
 #ifndef ARGUS_BPF_MESSAGE_SOCKET_H
 #define ARGUS_BPF_MESSAGE_SOCKET_H
 
@@ -12,7 +13,8 @@ static __always_inline bool is_inet(uint32_t family)
     return family == AF_INET || family == AF_INET6;
 }
 
-/* Whether the current thread's messages are left out: the recorder's own, and those of the kernel to itself. */
+/* Whether the current thread's messages are left out: the recorder's own, and those of the kernel
+ * to itself. */
 static __always_inline bool message_is_ignored(const struct task_struct *task)
 {
     return is_own(task) || task->flags & PF_KTHREAD;

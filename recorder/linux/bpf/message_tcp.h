@@ -63,8 +63,8 @@ static __always_inline void message_tcp_received(struct task_struct *task, const
     tcp_emit(task, sock, bytes, position, flags);
 }
 
-/* In tcp_sendmsg_locked: the next byte gets the number write_seq, and `left` are still to be sent. When more than our own
- * were written since the last step, our last piece has ended. */
+/* In tcp_sendmsg_locked: the next byte gets the number write_seq, and `left` are still to be sent.
+ * When more than our own were written since the last step, our last piece has ended. */
 static __always_inline void message_tcp_step(struct task_struct *task, const struct sock *sock,
                                              uint64_t left)
 {

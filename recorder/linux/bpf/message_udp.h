@@ -1,11 +1,13 @@
-/* UDP: on loopback (and between containers of one machine) the datagram stays in the sender's sk_buff, whose address is the
- * position.
+/* UDP: on loopback (and between containers of one machine) the datagram stays in the sender's
+ * sk_buff, whose address is the position.
  *
- * net_dev_queue shows it on the way out, on the sending thread. No tracepoint shows it on the way to the receiver, but the
- * receiver's queue is first in, first out: the buffer at its head after a receive is that of the next receive; and when
- * the queue was empty, sk_data_ready tells that it no longer is. So the head of each queue is kept in a table
- * (`udp_heads`), with the addresses in its header, which is gone when the datagram has been received. A receiver on another cpu
- * can be faster than sk_data_ready; but that runs on the sending cpu, which knows what it sent last (`udp_last`).
+ * net_dev_queue shows it on the way out, on the sending thread. No tracepoint shows it on the way
+ * to the receiver, but the receiver's queue is first in, first out: the buffer at its head after a
+ * receive is that of the next receive; and when the queue was empty, sk_data_ready tells that it no
+ * longer is. So the head of each queue is kept in a table
+ * (`udp_heads`), with the addresses in its header, which is gone when the datagram has been
+ * received. A receiver on another cpu can be faster than sk_data_ready; but that runs on the
+ * sending cpu, which knows what it sent last (`udp_last`).
  */
 #ifndef ARGUS_BPF_MESSAGE_UDP_H
 #define ARGUS_BPF_MESSAGE_UDP_H
@@ -136,7 +138,8 @@ static __always_inline uint64_t queue_first(const void *queue)
     return first == (uint64_t)queue ? 0 : first;
 }
 
-/* Receivers take from reader_queue, into which they move all of sk_receive_queue when it is empty. */
+/* Receivers take from reader_queue, into which they move all of sk_receive_queue when it is empty.
+ */
 static __always_inline uint64_t udp_first(const struct sock *sock)
 {
     uint64_t first = queue_first(kernel_place(udp_sock, sock, reader_queue));
@@ -154,8 +157,8 @@ static __always_inline void udp_note_head(struct udp_head *head, const struct so
     head->buffer = first;
 }
 
-/* In sk_data_ready, mostly inside an interrupt: a datagram is in the queue, or was. While a receive is on its way back, the one
- * that it took must stay noted. */
+/* In sk_data_ready, mostly inside an interrupt: a datagram is in the queue, or was. While a receive
+ * is on its way back, the one that it took must stay noted. */
 static __always_inline void message_udp_queued(const struct sock *sock)
 {
     uint64_t inode = socket_inode(sock);

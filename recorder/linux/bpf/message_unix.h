@@ -22,7 +22,8 @@
 enum unix_fit {
     UNIX_FIT_NOT,
     UNIX_FIT_ELSEWHERE, /* allocated on another cpu */
-    UNIX_FIT_MARKED, /* received in part already; or it has the mark of an earlier one at the same address */
+    UNIX_FIT_MARKED, /* received in part already; or it has the mark of an earlier one at the same
+                        address */
     UNIX_FIT_HERE,
 };
 
@@ -53,8 +54,8 @@ static __always_inline enum unix_fit unix_fit(const struct unix_found *found)
     return is_marked ? UNIX_FIT_MARKED : UNIX_FIT_HERE;
 }
 
-/* The buffer that the current thread has just put into the queue of `receiver`; 0: not known. `last` is the one that it sent before
- * that in the same call: ours comes behind it. */
+/* The buffer that the current thread has just put into the queue of `receiver`; 0: not known.
+ * `last` is the one that it sent before that in the same call: ours comes behind it. */
 static __always_inline struct unix_found unix_own_buffer(const struct sock *receiver, uint64_t last,
                                                          uint32_t *ret_flags)
 {
@@ -85,8 +86,8 @@ static __always_inline struct unix_found unix_own_buffer(const struct sock *rece
     return best;
 }
 
-/* Whether the buffer is still in its queue, so that what has been read of it before was true: a receiver that takes it out
- * clears its links, and frees it. */
+/* Whether the buffer is still in its queue, so that what has been read of it before was true: a
+ * receiver that takes it out clears its links, and frees it. */
 static __always_inline bool unix_is_queued(uint64_t buffer)
 {
     const void *next = (const void *)kernel_word(kernel_place(sk_buff, (const void *)buffer, next));
@@ -125,7 +126,8 @@ static __always_inline void unix_check_claim(const struct unix_found *found)
         claim_end(found->buffer, word);
 }
 
-/* The buffer whose last bytes the thread of `slot` has received is out of its queue by now. If the copy has failed, it is not. */
+/* The buffer whose last bytes the thread of `slot` has received is out of its queue by now. If the
+ * copy has failed, it is not. */
 static __always_inline void unix_end_consumed(struct message_slot *slot)
 {
     uint64_t buffer = slot->consumed, name = slot->consumed_name;
@@ -139,8 +141,8 @@ static __always_inline void unix_end_consumed(struct message_slot *slot)
         claim_end(buffer, word);
 }
 
-/* The thread `tid` is at the end of a call that may have received from a unix socket. Not inlined, so that the verifier looks at it
- * once, and not on each way through the end of a system call. */
+/* The thread `tid` is at the end of a call that may have received from a unix socket. Not inlined,
+ * so that the verifier looks at it once, and not on each way through the end of a system call. */
 __attribute__((noinline)) int message_unix_call_ends(uint32_t tid)
 {
     struct message_slot *slot = message_slot(tid);
@@ -149,8 +151,8 @@ __attribute__((noinline)) int message_unix_call_ends(uint32_t tid)
     return 0;
 }
 
-/* Adds `mark` to the word of a buffer; one that has none yet was received before its sender could claim it. False: the sender has
- * changed the word meanwhile. */
+/* Adds `mark` to the word of a buffer; one that has none yet was received before its sender could
+ * claim it. False: the sender has changed the word meanwhile. */
 static __always_inline bool unix_try_mark(uint64_t buffer, uint64_t name, uint64_t mark)
 {
     uint64_t word = claim_word(buffer, name);
@@ -169,9 +171,10 @@ static __always_inline void unix_mark(uint64_t buffer, uint64_t name, uint64_t m
 #define UNIX_IN_QUEUE 1u /* a datagram is taken out of the queue before it is copied */
 #define UNIX_CONSUMED 2u /* nothing is left of it after this */
 
-/* `buffer` is received; its sender may still be about to look for it. The sender takes its record's time before it looks, and
- * the receiver after it has marked: so a receive with an earlier time than its send has been seen by it. Not inlined: in one
- * piece with its caller clang makes a loop of both, which 6.1 does not take. */
+/* `buffer` is received; its sender may still be about to look for it. The sender takes its record's
+ * time before it looks, and the receiver after it has marked: so a receive with an earlier time
+ * than its send has been seen by it. Not inlined: in one piece with its caller clang makes a loop
+ * of both, which 6.1 does not take. */
 __attribute__((noinline)) int unix_note_receive(uint32_t tid, uint64_t buffer, uint32_t how)
 {
     uint64_t name = claim_name(buffer);
@@ -243,7 +246,8 @@ static __always_inline void message_unix_rest(struct task_struct *task, const st
     slot->tid = 0;
 }
 
-/* What the arguments of the system call in progress tell of a receive: 0 inside a call that has none, as of io_uring. */
+/* What the arguments of the system call in progress tell of a receive: 0 inside a call that has
+ * none, as of io_uring. */
 struct unix_receive {
     uint64_t inode; /* of the socket */
     uint32_t flags; /* ARGUS_MESSAGE_PEEK, or 0 */
@@ -267,7 +271,8 @@ static __always_inline struct unix_receive unix_receive_of_call(struct task_stru
     return receive;
 }
 
-/* In skb_copy_datagram_iovec: `bytes` of `buffer`, which `sender` sent, are about to be copied to the current thread. */
+/* In skb_copy_datagram_iovec: `bytes` of `buffer`, which `sender` sent, are about to be copied to
+ * the current thread. */
 static __always_inline void message_unix_received(struct task_struct *task, uint64_t buffer,
                                                   const struct sock *sender, uint64_t bytes)
 {

@@ -1,7 +1,9 @@
-/* What the system call in progress works on: descriptor → file → inode, and for a socket its kind and peer.
+/* What the system call in progress works on: descriptor → file → inode, and for a socket its kind
+ * and peer.
  *
- * Files without an inode of their own (eventfd, epoll, timerfd …) all share one inode; there the address of the file's
- * private data is the identity instead, which is the same for every descriptor of the object.
+ * Files without an inode of their own (eventfd, epoll, timerfd …) all share one inode; there the
+ * address of the file's private data is the identity instead, which is the same for every
+ * descriptor of the object.
  */
 #ifndef ARGUS_BPF_OBJECT_H
 #define ARGUS_BPF_OBJECT_H
@@ -58,7 +60,8 @@ static __always_inline void object_add_socket(struct object *object)
         object->peer = socket_inode(peer);
 }
 
-/* The first 8 bytes of the kernel's name for what an anonymous file is, such as "[eventfd]", as a number. */
+/* The first 8 bytes of the kernel's name for what an anonymous file is, such as "[eventfd]", as a
+ * number. */
 static __always_inline uint64_t anonymous_name(const void *file)
 {
     const void *entry = (void *)kernel_word(kernel_place(file, file, f_path.dentry));
@@ -93,8 +96,8 @@ static __always_inline bool object_of_descriptor(struct task_struct *task, uint3
     return true;
 }
 
-/* Writes the object record for the current thread, which is in `call`, if that one's first argument is a descriptor. `ret` is set
- * when it is. */
+/* Writes the object record for the current thread, which is in `call`, if that one's first argument
+ * is a descriptor. `ret` is set when it is. */
 static __always_inline bool emit_object(const struct moment *now, const struct call *call,
                                         struct object *ret)
 {

@@ -26,18 +26,20 @@
  * and when the thread last came back from there. The other place may be nearer to main(): the usual
  * one may be in a deep function, too.
  *
- * Some programs also look for input without waiting (a time-out of zero), often nearer to main() than
- * where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait. A
- * program is responsive while it looks, so a look is a return, but it is not the loop's own poll unless
- * the thread does nothing else.
+ * Some programs also look for input without waiting (a time-out of zero), often nearer to main()
+ * than where they wait: emacs, vim and mc do, and would seem to be in a handler whenever they wait.
+ * A program is responsive while it looks, so a look is a return, but it is not the loop's own poll
+ * unless the thread does nothing else.
  *
- * A library waits until it can send a request, often nearer to main() than where the loop waits: XCB
- * does, in each flush, and programs of Motif and FLTK would seem to be in a handler whenever they
- * wait. A poll of one descriptor that asks for writing is no poll of a loop and no nested loop's.
+ * A library waits until it can send a request, often nearer to main() than where the loop waits:
+ * XCB does, in each flush, and programs of Motif and FLTK would seem to be in a handler whenever
+ * they wait. A poll of one descriptor that asks for writing is no poll of a loop and no nested
+ * loop's.
  *
  * The loop of a game or an emulator only looks. Once a thread has looked often without a wait of
  * its loop in between, a wait that shares no descriptor with those looks is in a handler, however
- * deep it is: it cannot take the loop's input. Replies to such waits count only until the next look.
+ * deep it is: it cannot take the loop's input. Replies to such waits count only until the next
+ * look.
  */
 #ifndef ARGUS_BPF_POLLER_H
 #define ARGUS_BPF_POLLER_H

@@ -163,8 +163,8 @@ static __always_inline void on_probe_turn(const struct hit *hit)
         emit(&hit->now, ARGUS_ID_CALLBACK | ARGUS_FUNC_END, 0, 0, hit->number, hit->sp);
 }
 
-/* The kind of UI event for a number of the toolkit's; false: one that nobody wants to know of. Without kinds, all are
- * wanted. */
+/* The kind of UI event for a number of the toolkit's; false: one that nobody wants to know of.
+ * Without kinds, all are wanted. */
 static __always_inline bool probe_kind(const struct probe_spec *spec, uint64_t number,
                                        uint64_t *ret)
 {

@@ -108,9 +108,10 @@ __attribute__((noinline)) int emit_ready_polls(uint64_t address, uint64_t count,
     return 0;
 }
 
-/* The number of the lowest bit of `bits`, which is not 0: how many bits lie below it. Without branches, because in a loop the
- * verifier of Linux 5.15 follows every combination of them. clang cannot translate __builtin_ctzll() for BPF (14), nor
- * the instruction that counts bits (15 to 19): it knows this way to count, unless something is hidden from it. */
+/* The number of the lowest bit of `bits`, which is not 0: how many bits lie below it. Without
+ * branches, because in a loop the verifier of Linux 5.15 follows every combination of them. clang
+ * cannot translate __builtin_ctzll() for BPF (14), nor the instruction that counts bits (15 to 19):
+ * it knows this way to count, unless something is hidden from it. */
 static __always_inline uint32_t lowest_bit(uint64_t bits)
 {
     uint64_t below = ~bits & (bits - 1);
@@ -154,7 +155,8 @@ static __always_inline bool read_set(uint64_t *set, uint64_t words, uint64_t add
     return !address || bpf_probe_read_user(set, words * 8, (void *)address) == 0;
 }
 
-/* The sets of a 32-bit program are made of words of 32 bits: half of our last word may be other memory. */
+/* The sets of a 32-bit program are made of words of 32 bits: half of our last word may be other
+ * memory. */
 static __always_inline void cut_sets(struct ready_scratch *scratch, uint64_t descriptors)
 {
     uint64_t last = bounded(descriptors / 64, SELECT_WORDS);

@@ -90,9 +90,10 @@ __attribute__((noinline)) uint64_t snapshot_hash_32_bit(uint32_t index, uint32_t
     return hash;
 }
 
-/* Goes on with `hash` over SNAPSHOT_PART words of the snapshot of the current thread in slot `index`, from word `first`
- * on. The functions here that are neither inlined nor static are looked at by the verifier once, and not once for each way
- * that leads to them; and a part is as much as it follows without finding it too complex. */
+/* Goes on with `hash` over SNAPSHOT_PART words of the snapshot of the current thread in slot
+ * `index`, from word `first` on. The functions here that are neither inlined nor static are looked
+ * at by the verifier once, and not once for each way that leads to them; and a part is as much as
+ * it follows without finding it too complex. */
 __attribute__((noinline)) uint64_t snapshot_hash(uint32_t index, uint32_t first, uint64_t hash)
 {
     const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
@@ -142,8 +143,8 @@ static __always_inline uint64_t stack_end(struct task_struct *task, uint64_t sp,
 static const uint64_t snapshot_gap[SNAPSHOT_STEP / 8] SEC(".rodata.gap") = {
     [0 ... SNAPSHOT_STEP / 8 - 1] = ARGUS_SNAPSHOT_GAP};
 
-/* Page by page, where not all pages are there: a function may never have touched a part of its frame. `to_end`: there is more
- * behind such a gap. Returns how many bytes were copied. */
+/* Page by page, where not all pages are there: a function may never have touched a part of its
+ * frame. `to_end`: there is more behind such a gap. Returns how many bytes were copied. */
 static __always_inline uint32_t copy_steps(struct bpf_snapshot *snapshot, uint64_t sp,
                                            uint32_t wanted, bool to_end)
 {
@@ -185,7 +186,8 @@ static __always_inline void copy_stack(struct bpf_snapshot *snapshot, bool has_e
         snapshot->end = BPF_SNAPSHOT_MISSING;
 }
 
-/* The place of a snapshot that has this name; false when there is none, or when it will be overwritten soon. */
+/* The place of a snapshot that has this name; false when there is none, or when it will be
+ * overwritten soon. */
 static __always_inline bool is_kept(uint64_t name)
 {
     const uint64_t *place = bpf_map_lookup_elem(&snapshot_places, &name);
@@ -290,8 +292,9 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
 /* The processes whose stacks to copy. */
 enum snapshot_of { SNAPSHOT_CHOSEN, SNAPSHOT_ANY };
 
-/* The id of a snapshot of the current thread; 0: it was not to be copied, or could not be, and frame pointers have to do.
- * SNAPSHOT_CHOSEN: only of a thread that --unwind names; SNAPSHOT_ANY: of any. */
+/* The id of a snapshot of the current thread; 0: it was not to be copied, or could not be, and
+ * frame pointers have to do. SNAPSHOT_CHOSEN: only of a thread that --unwind names; SNAPSHOT_ANY:
+ * of any. */
 __attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
 {
     uint32_t cpu;

@@ -1,4 +1,5 @@
-/* The words of a copied stack: which of them may matter to the unwinder (snapshot.h has the rules), and the slots that hold them.
+/* The words of a copied stack: which of them may matter to the unwinder (snapshot.h has the rules),
+ * and the slots that hold them.
  */
 #ifndef ARGUS_BPF_SNAPSHOT_WORDS_H
 #define ARGUS_BPF_SNAPSHOT_WORDS_H
@@ -22,8 +23,8 @@ struct {
     __uint(value_size, sizeof(struct bpf_snapshot));
 } snapshots SEC(".maps");
 
-/* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without a branch, because the
- * verifier follows each in every round of a loop of thousands. */
+/* The top bit says whether `distance` is below `bytes`, both being below 2^63 where it is. Without
+ * a branch, because the verifier follows each in every round of a loop of thousands. */
 static __always_inline uint64_t below(uint64_t distance, uint64_t bytes)
 {
     return (distance - bytes) & ~distance;
@@ -51,7 +52,8 @@ static __always_inline uint64_t hash_add(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* The mappings of a 32-bit program lie in the upper half of its space, and text of ASCII is no address there. */
+/* The mappings of a 32-bit program lie in the upper half of its space, and text of ASCII is no
+ * address there. */
 static __always_inline struct bpf_ranges ranges_of(const struct mm_struct *mm, uint64_t sp,
                                                    bool is_32_bit)
 {

@@ -131,7 +131,8 @@ static __always_inline uint64_t stack_take_user(void *context, enum stack_user u
     return stack_take_user_if(context, user, false);
 }
 
-/* The id of the kernel stack, without its `skipped` innermost frames; 0: none. `context`: the program's own. */
+/* The id of the kernel stack, without its `skipped` innermost frames; 0: none. `context`: the
+ * program's own. */
 static __always_inline uint64_t stack_take_kernel(void *context, enum stack_user user,
                                                   uint64_t skipped)
 {

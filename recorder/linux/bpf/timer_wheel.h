@@ -73,7 +73,8 @@ int on_wheel_expired(struct bpf_raw_tracepoint_args *ctx)
     return emit_plain(ARGUS_ID_TIMER_FIRED | ARGUS_FUNC_END, ctx->args[0], 0, 0, ARGUS_TIMER_WHEEL);
 }
 
-/* setitimer(): ITIMER_REAL is a high-resolution timer as well; the other two count cpu time and have only these. */
+/* setitimer(): ITIMER_REAL is a high-resolution timer as well; the other two count cpu time and
+ * have only these. */
 static __always_inline uint64_t timespec_ns(struct timespec64 *time)
 {
     return (uint64_t)BPF_CORE_READ(time, tv_sec) * 1000000000 + BPF_CORE_READ(time, tv_nsec);

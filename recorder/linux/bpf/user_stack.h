@@ -11,7 +11,8 @@
 
 #include "ring.h"
 
-/* Frame and return address; with both, the verifier sees that an index below the count stays inside. */
+/* Frame and return address; with both, the verifier sees that an index below the count stays
+ * inside. */
 #define WINDOW_WORDS (BPF_WINDOW_BYTES / 8)
 
 /* Following frame pointers through code without them ends at invalid addresses. */
@@ -30,7 +31,8 @@ static __always_inline bool window_move(struct bpf_window *window, uint64_t addr
     return bpf_probe_read_user(window->words, 16, (const void *)address) == 0;
 }
 
-/* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. `code_mask`: arch_code_mask(). */
+/* Fills `frames` from `address`, a frame pointer, on; returns how many there are then. `code_mask`:
+ * arch_code_mask(). */
 static __always_inline uint32_t follow_frames(uint64_t *frames, uint64_t address,
                                               uint64_t code_mask, struct bpf_window *window)
 {

@@ -1,4 +1,5 @@
-/* Work queues: work that one context queues and a kernel worker thread does. The address of the work links both ends. */
+/* Work queues: work that one context queues and a kernel worker thread does. The address of the
+ * work links both ends. */
 #ifndef ARGUS_BPF_WORK_H
 #define ARGUS_BPF_WORK_H
 

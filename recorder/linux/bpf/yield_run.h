@@ -1,5 +1,5 @@
-/* Runs of sched_yield(). A loop that waits for a variable calls it some 500,000 times a second, which
- * would push everything else out of the ring. So of a thread's calls, one is recorded in each
+/* Runs of sched_yield(). A loop that waits for a variable calls it some 500,000 times a second,
+ * which would push everything else out of the ring. So of a thread's calls, one is recorded in each
  * interval; the end of the next recorded call tells how many were left out before it. */
 #ifndef ARGUS_BPF_YIELD_RUN_H
 #define ARGUS_BPF_YIELD_RUN_H

@@ -1,5 +1,5 @@
-/* ARGUS_BPF_CASTS and ARGUS_BPF_PLAIN are the paths of the compiled programs, from CMake; 8-aligned because libbpf reads ELF
- * structures in place. */
+/* ARGUS_BPF_CASTS and ARGUS_BPF_PLAIN are the paths of the compiled programs, from CMake; 8-aligned
+ * because libbpf reads ELF structures in place. */
 #include "linux/load/bpf_object.h"
 
 #include <stddef.h>

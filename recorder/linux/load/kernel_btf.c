@@ -91,7 +91,8 @@ static int64_t member_offset(const struct btf *btf, const char *structure, const
     return -1;
 }
 
-/* The preemption count is a variable of its own, except in 6.2 to 6.14, where it is part of pcpu_hot. */
+/* The preemption count is a variable of its own, except in 6.2 to 6.14, where it is part of
+ * pcpu_hot. */
 static int64_t preempt_count_offset(const struct btf *btf)
 {
     int64_t hot = per_cpu_offset(btf, "pcpu_hot");

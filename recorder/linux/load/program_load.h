@@ -36,9 +36,10 @@ struct program_set {
     VEC(char *) notes; /* owned sentences about missing programs */
 };
 
-/* Loads the programs of the categories in request->options that this kernel has tracepoints for and whose programs it accepts.
- * UNSUPPORTED: a required one is missing or refused, or too many are. PERMISSION: BPF is not allowed at all. `btf`: of the
- * running kernel. One thread; `ret` is for program_set_deinit() also after an error. */
+/* Loads the programs of the categories in request->options that this kernel has tracepoints for and
+ * whose programs it accepts. UNSUPPORTED: a required one is missing or refused, or too many are.
+ * PERMISSION: BPF is not allowed at all. `btf`: of the running kernel. One thread; `ret` is for
+ * program_set_deinit() also after an error. */
 struct argus_error *program_set_load(const struct program_request *request, const struct btf *btf,
                                      struct program_set *ret);
 void program_set_deinit(struct program_set *set);

@@ -10,14 +10,16 @@
 struct programs;
 struct bpf_object;
 
-/* Loads and attaches for `slot_count` slots on each of `cpu_count` cpus; detach or destroy ends the recording. */
+/* Loads and attaches for `slot_count` slots on each of `cpu_count` cpus; detach or destroy ends the
+ * recording. */
 struct argus_error *programs_create(const struct backend_options *options, uint32_t cpu_count,
                                     uint32_t slot_count, struct programs **ret);
 /* A CPU has come online: attaches per-CPU programs there as well. */
 struct argus_error *programs_cpu_came(struct programs *programs, uint32_t cpu);
 /* Call it regularly: removes probes that are hit too often, with a note for each. */
 struct argus_error *programs_spare(struct programs *programs, uint64_t now_ns);
-/* What is done every few milliseconds while programs are being detached, which may take a second. */
+/* What is done every few milliseconds while programs are being detached, which may take a second.
+ */
 struct programs_meanwhile {
     void (*work)(void *context);
     void *context;

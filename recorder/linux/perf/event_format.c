@@ -11,7 +11,8 @@ uint32_t event_format_id(const char *text)
     return id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-/* Whether the declaration of `length` bytes ("char comm[16]", "__data_loc char[] filename") declares `name`. */
+/* Whether the declaration of `length` bytes ("char comm[16]", "__data_loc char[] filename")
+ * declares `name`. */
 static bool declares(const char *declaration, size_t length, const char *name)
 {
     size_t name_length = strlen(name);

@@ -26,7 +26,8 @@ struct argus_error *step_note_new(struct stepper *stepper, pid_t tid);
 void step_forget(struct stepper *stepper, pid_t tid);
 void step_release_others(struct stepper *stepper, pid_t kept);
 
-/* step_inside.c: the address of the place; in a program that has just begun, when its file is mapped. */
+/* step_inside.c: the address of the place; in a program that has just begun, when its file is
+ * mapped. */
 struct argus_error *step_resolve(struct stepper *stepper);
 struct argus_error *step_wait_for_program(struct stepper *stepper);
 /* Sets a breakpoint at the return address in each thread that is inside the function (or anywhere

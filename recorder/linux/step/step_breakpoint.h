@@ -1,4 +1,5 @@
-/* A breakpoint for one thread, in a debug register of the processor: the code stays as it is, and other threads do not see it. */
+/* A breakpoint for one thread, in a debug register of the processor: the code stays as it is, and
+ * other threads do not see it. */
 #ifndef ARGUS_RECORDER_LINUX_STEP_BREAKPOINT_H
 #define ARGUS_RECORDER_LINUX_STEP_BREAKPOINT_H
 

@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The program of a process that has just begun: the place may be in a library, which its dynamic linker still has to map. */
+/* The program of a process that has just begun: the place may be in a library, which its dynamic
+ * linker still has to map. */
 static struct argus_error *run_until_mapped(struct stepper *stepper)
 {
     pid_t tid = (pid_t)stepper->request->pid, got;

@@ -17,8 +17,8 @@ enum step_instruction_kind {
     STEP_IS_RETURN,
     STEP_IS_REPEATED, /* traps after each repetition: x86's rep … */
     STEP_IS_PUSHF,    /* stores the trap flag that the kernel has set for stepping */
-    /* Load the flags, and with them the trap flag. A kernel that steps one of them takes the trap flag
-     * for the thread's own from then on, and leaves it set (arch/x86/kernel/step.c,
+    /* Load the flags, and with them the trap flag. A kernel that steps one of them takes the trap
+     * flag for the thread's own from then on, and leaves it set (arch/x86/kernel/step.c,
      * is_setting_trap_flag()). */
     STEP_IS_POPF,
     STEP_IS_IRET,           /* … and continues at the address on the stack */

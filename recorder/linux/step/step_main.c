@@ -46,8 +46,8 @@ static void prepare_process(char **argv)
 }
 
 /* For whom it steps. Who may run this program by sudo may not thereby look into the processes of
- * root: the front end made the pipe of the request, and the kernel keeps its maker. Of anything else
- * than an anonymous pipe, sudo knows the user. */
+ * root: the front end made the pipe of the request, and the kernel keeps its maker. Of anything
+ * else than an anonymous pipe, sudo knows the user. */
 static uid_t asked_by(uid_t starter)
 {
     struct stat status;

@@ -67,9 +67,9 @@ struct stepper {
     /* Return of the first function: reached also when an exception leaves a library call. */
     struct step_breakpoint way_out;
     VEC(struct step_call) calls; /* of application code that have not returned */
-    /* x86-64: where on the stack the call that is stepped over has its return address; 0: not known. Another
-     * word there means that the call was left by an exception or longjmp(), if it is not the kernel's for a
-     * return probe. */
+    /* x86-64: where on the stack the call that is stepped over has its return address; 0: not
+     * known. Another word there means that the call was left by an exception or longjmp(), if it is
+     * not the kernel's for a return probe. */
     struct step_call over;
     bool is_over_left;
     VEC(struct step_page) pages;
