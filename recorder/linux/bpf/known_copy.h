@@ -71,10 +71,18 @@ enum known_kind { KNOWN_NOTHING, KNOWN_RETURN, KNOWN_SIGNAL };
 
 #if defined(__TARGET_ARCH_x86)
 
+/* 1 if `byte` is 0, otherwise 0: without a branch. The verifier follows both ways of each branch, and there
+ * would be two for each byte. */
+static __always_inline uint64_t is_zero(uint64_t byte)
+{
+    asm volatile("" : "+r"(byte)); /* so that the compiler does not make a comparison of it */
+    return (byte - 1) >> 63;
+}
+
 /* Whether `byte` is `opcode`, or a breakpoint or probe has replaced it. */
 static __always_inline uint64_t is_opcode(uint64_t byte, uint64_t opcode)
 {
-    return (byte == opcode) | (byte == 0xcc);
+    return is_zero(byte ^ opcode) | is_zero(byte ^ 0xcc);
 }
 
 /* Whether the bytes before an address may end in a call: E8 and 4 bytes, or FF /2 (Intel's manual,
@@ -84,7 +92,8 @@ static __always_inline bool ends_in_call(uint64_t before)
     uint64_t is_ff = 0;
 #pragma unroll
     for (int i = 1; i <= 6; i++) /* FF is byte i, what it calls is told by the next one */
-        is_ff |= is_opcode(before >> 8 * i & 0xff, 0xff) & ((before >> (8 * i + 8) & 0x38) == 0x10);
+        is_ff |= is_opcode(before >> 8 * i & 0xff, 0xff) &
+                 is_zero((before >> (8 * i + 8) & 0x38) ^ 0x10);
     return is_opcode(before >> 24 & 0xff, 0xe8) | is_ff;
 }
 
