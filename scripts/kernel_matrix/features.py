@@ -253,31 +253,6 @@ def judge_fallback(context):
     return "dict-server"
 
 
-def causes_of(context, name, pid_file):
-    """The root causes of the process whose ID the guest left in a file."""
-    context.check_backend(name)
-    pid = context.text(pid_file).strip()
-    assert pid, context.said(name)
-    return json.loads(context.ask("diagnose", context.trace(name), "--pid", pid, "--auto", "--json"))["root_causes"]
-
-
-def judge_quota(context):
-    """A control group of version 2 whose quota is used up."""
-    causes = causes_of(context, "quota.argus", "quota.pid")
-    whys = [cause["why"] for cause in causes]
-    expected = "its control group quota (20.0 ms of cpu in each 1.00 s) had used up its cpu quota"
-    assert any(expected in why for why in whys), f"it says: {whys}"
-    return "named"
-
-
-def judge_memory(context):
-    """A control group of version 2 at its limit: what two programs need in turn has been swapped out."""
-    causes = causes_of(context, "memory.argus", "memory.pid")
-    whys = [cause["why"] for cause in causes]
-    assert any("memory" in why and "control group memory" in why for why in whys), f"it says: {whys}"
-    return "named"
-
-
 def judge_lockdown(context):
     context.check_backend("integrity.argus")
     if not context.text("integrity.txt").strip():
@@ -373,16 +348,6 @@ FEATURES = [
     Feature("fallback", judge_fallback,
             "$ARGUS record --backend perf -o $RESULTS/perf.argus -- $BUILD/examples/frozen-editor/frozen-editor "
             "2> $RESULTS/perf.argus.err", FREEZE_PROGRAMS, ("bpf", "perf")),
-    Feature("quota", judge_quota,
-            "cd /sys/fs/cgroup; echo +cpu > cgroup.subtree_control; mkdir quota; echo '20000 1000000' > quota/cpu.max\n"
-            "$ARGUS record -o $RESULTS/quota.argus -- sh -c 'echo $$ > quota/cgroup.procs; echo $$ > $RESULTS/quota.pid\n"
-            "end=$(($(date +%s) + 5)); while [ $(date +%s) -lt $end ]; do :; done' 2> $RESULTS/quota.argus.err", when_named=True),
-    Feature("memory", judge_memory,
-            "dd if=/dev/zero of=$DISK/swap bs=1M count=32 2> /dev/null; mkswap $DISK/swap > /dev/null; swapon $DISK/swap\n"
-            "cd /sys/fs/cgroup; echo +memory > cgroup.subtree_control; mkdir memory; echo 8M > memory/memory.max\n"
-            "$ARGUS record -o $RESULTS/memory.argus -- sh -c 'echo $$ > memory/cgroup.procs\n"
-            "dd if=/dev/zero of=/dev/null bs=6M & other=$!; dd if=/dev/zero of=/dev/null bs=6M count=20 & echo $! > $RESULTS/memory.pid\n"
-            "wait $!; kill $other' 2> $RESULTS/memory.argus.err; swapoff $DISK/swap", when_named=True),
     # Last: a lockdown cannot be taken back.
     Feature("lockdown", judge_lockdown,
             "echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown > $RESULTS/integrity.txt\n"
