@@ -118,6 +118,26 @@ struct argus_error *analysis_vertex(const struct analysis *analysis, const char 
     return NULL;
 }
 
+bool analysis_has_process(const struct analysis *analysis, uint64_t pid)
+{
+    const struct argus_process *processes;
+    size_t count = argus_graph_processes(analysis->graph, &processes);
+    for (size_t i = 0; i < count; i++)
+        if (processes[i].pid == pid)
+            return true;
+    return false;
+}
+
+bool analysis_has_thread(const struct analysis *analysis, uint64_t tid)
+{
+    const struct argus_thread *threads;
+    size_t count = argus_graph_threads(analysis->graph, &threads);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid == tid)
+            return true;
+    return false;
+}
+
 struct argus_error *analysis_check_process(const struct analysis *analysis, const char *name)
 {
     const struct argus_process *processes;

@@ -41,6 +41,10 @@ const char *analysis_word(const struct analysis *analysis, size_t index);
 struct argus_error *analysis_vertex(const struct analysis *analysis, const char *word,
                                     uint32_t *ret);
 
+/* Whether the trace has one with this ID. */
+bool analysis_has_process(const struct analysis *analysis, uint64_t pid);
+bool analysis_has_thread(const struct analysis *analysis, uint64_t tid);
+
 /* Checks that a process with this name (comm) exists; the error has a hint. NULL: it exists. */
 struct argus_error *analysis_check_process(const struct analysis *analysis, const char *name);
 /* Same for a thread, by its id or its name. */

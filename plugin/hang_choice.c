@@ -51,8 +51,7 @@ static struct argus_error *ask_which(const struct argus_hangs *hangs, struct arg
 static struct argus_error *none_found(const struct argus_hang_options *options)
 {
     char threshold[64];
-    argus_duration_text(options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS,
-                        threshold, sizeof(threshold));
+    argus_duration_text(argus_hang_threshold_ns(options), threshold, sizeof(threshold));
     return argus_error_create(
         ARGUS_ERROR_NOT_FOUND,
         "no event loop was away from its wait for %s or longer; name the process "
@@ -102,15 +101,9 @@ static const char *wanted_word(const struct analysis *analysis)
 static bool is_pid(const struct analysis *analysis, const char *word, size_t hang_count,
                    uint64_t *ret)
 {
-    const struct argus_process *processes;
-    size_t count = argus_graph_processes(analysis->graph, &processes);
-    if (!word || arguments_has(analysis->arguments, "hang") ||
-        !units_parse(word, units_none, ret) || *ret <= hang_count)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (processes[i].pid == *ret)
-            return true;
-    return false;
+    return word && !arguments_has(analysis->arguments, "hang") &&
+           units_parse(word, units_none, ret) && *ret > hang_count &&
+           analysis_has_process(analysis, *ret);
 }
 
 /* If no event loop hung, the recorded command is meant, unless its process is an event loop itself:
@@ -136,10 +129,7 @@ static struct argus_error *find_of_command(const struct analysis *analysis,
     error = argus_hangs_find(analysis->graph, &wanted, ret);
     if (error)
         return error;
-    uint64_t least_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
-    while (ret->count &&
-           ret->items[ret->count - 1].end_ns - ret->items[ret->count - 1].start_ns < least_ns)
-        ret->count--;
+    hang_options_drop_short(options, ret);
     if (ret->count)
         session_note(analysis->session,
                      "no event loop hung: the recorded command is explained (pid %" PRIu64 ")",

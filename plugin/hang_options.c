@@ -8,19 +8,10 @@
 static struct argus_error *check_ids(const struct analysis *analysis,
                                      const struct argus_hang_options *options)
 {
-    const struct argus_process *processes;
-    const struct argus_thread *threads;
-    size_t process_count = argus_graph_processes(analysis->graph, &processes);
-    size_t thread_count = argus_graph_threads(analysis->graph, &threads);
-    bool pid_found = !options->pid, tid_found = !options->tid;
-    for (size_t i = 0; i < process_count && !pid_found; i++)
-        pid_found = processes[i].pid == options->pid;
-    for (size_t i = 0; i < thread_count && !tid_found; i++)
-        tid_found = threads[i].tid == options->tid;
-    if (!pid_found)
+    if (options->pid && !analysis_has_process(analysis, options->pid))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no process with pid %llu in the trace",
                                   (unsigned long long)options->pid);
-    if (!tid_found)
+    if (options->tid && !analysis_has_thread(analysis, options->tid))
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "no thread with tid %llu in the trace",
                                   (unsigned long long)options->tid);
     return NULL;
@@ -30,15 +21,10 @@ static struct argus_error *check_ids(const struct analysis *analysis,
 static struct argus_error *get_thread(const struct analysis *analysis, const char *text,
                                       struct argus_hang_options *ret)
 {
-    const struct argus_thread *threads;
-    size_t count = argus_graph_threads(analysis->graph, &threads);
-    uint64_t number = 0;
-    bool is_number = units_parse(text, units_none, &number);
-    for (size_t i = 0; i < count; i++) {
-        if (is_number && threads[i].tid == number) {
-            ret->tid = number;
-            return NULL;
-        }
+    uint64_t number;
+    if (units_parse(text, units_none, &number) && analysis_has_thread(analysis, number)) {
+        ret->tid = number;
+        return NULL;
     }
     ret->thread_name = text;
     return analysis_check_thread(analysis, text);
@@ -49,18 +35,14 @@ struct argus_error *hang_options_process(const struct analysis *analysis,
                                          struct argus_hang_options *ret)
 {
     const char *text = arguments_option(analysis->arguments, "process");
-    const struct argus_process *processes;
-    size_t count = argus_graph_processes(analysis->graph, &processes);
-    uint64_t number = 0;
-    bool is_number = text && units_parse(text, units_none, &number);
-    for (size_t i = 0; is_number && !ret->pid && i < count; i++) {
-        if (processes[i].pid == number) {
-            ret->pid = number;
-            return NULL;
-        }
-    }
+    uint64_t number;
     if (!text)
         return NULL;
+    if (!ret->pid && units_parse(text, units_none, &number) &&
+        analysis_has_process(analysis, number)) {
+        ret->pid = number;
+        return NULL;
+    }
     ret->process_name = text;
     return analysis_check_process(analysis, text);
 }
@@ -101,6 +83,14 @@ struct argus_error *hang_options_get(const struct analysis *analysis,
     if (!error)
         error = hang_options_process(analysis, ret);
     return error ? error : check_ids(analysis, ret);
+}
+
+void hang_options_drop_short(const struct argus_hang_options *options, struct argus_hangs *hangs)
+{
+    const struct argus_hang *hang = hangs->items;
+    if (hangs->count == 1 && hang->indicator == ARGUS_INDICATOR_LONGEST && !options->has_time &&
+        hang->end_ns - hang->start_ns < argus_hang_threshold_ns(options))
+        hangs->count = 0;
 }
 
 bool hang_options_name(const struct argus_hang_options *options)

@@ -22,6 +22,9 @@ struct argus_error *hang_options_get(const struct analysis *analysis,
 struct argus_error *hang_options_process(const struct analysis *analysis,
                                          struct argus_hang_options *ret);
 
+/* Of `at_least_one`, the longest stretch of a thread stays only if it is a long one. */
+void hang_options_drop_short(const struct argus_hang_options *options, struct argus_hangs *hangs);
+
 /* Whether an option other than --threshold was given. */
 bool hang_options_name(const struct argus_hang_options *options);
 

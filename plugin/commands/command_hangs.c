@@ -9,16 +9,6 @@ static const struct command_option options[] = {
 
 #define NOTICED_NS 20000000u /* shorter absences are normal */
 
-/* The longest stretch of a thread that the user named is listed only if it is a long one. */
-static void drop_short(const struct argus_hang_options *wanted, struct argus_hangs *hangs)
-{
-    uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
-    const struct argus_hang *hang = hangs->items;
-    if (hangs->count == 1 && hang->indicator == ARGUS_INDICATOR_LONGEST && !wanted->has_time &&
-        hang->end_ns - hang->start_ns < threshold_ns)
-        hangs->count = 0;
-}
-
 /* Reports what was searched, and the longest stretches down to the shortest that a person can
  * notice. */
 static struct argus_error *report_none(struct analysis *analysis,
@@ -27,7 +17,7 @@ static struct argus_error *report_none(struct analysis *analysis,
     struct argus_hang_options shorter = *wanted;
     struct argus_hangs hangs;
     struct argus_loops loops;
-    uint64_t threshold_ns = wanted->threshold_ns ? wanted->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    uint64_t threshold_ns = argus_hang_threshold_ns(wanted);
     shorter.threshold_ns = NOTICED_NS < threshold_ns ? NOTICED_NS : threshold_ns;
     shorter.at_least_one = false;
     struct argus_error *error = argus_hangs_find(analysis->graph, &shorter, &hangs);
@@ -67,7 +57,7 @@ static struct argus_error *run(struct session *session, const struct arguments *
         error = argus_hangs_find(analysis.graph, &hang_options, &hangs);
     if (error)
         return error;
-    drop_short(&hang_options, &hangs);
+    hang_options_drop_short(&hang_options, &hangs);
     if (hangs.count || analysis.json)
         error = argus_report_hangs(&analysis.report, &hangs, analysis.json);
     else

@@ -86,7 +86,7 @@ bool hang_is_at_time(const struct argus_hang_options *options, uint64_t start_ns
 uint64_t finder_threshold(const struct finder *finder, struct argus_hang *hang)
 {
     const struct argus_hang_options *options = finder->options;
-    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    uint64_t threshold_ns = argus_hang_threshold_ns(options);
     if (options->has_time && threshold_ns > SHORTEST_NAMED_NS)
         threshold_ns = SHORTEST_NAMED_NS;
     hang->suspended_ns = 0;

@@ -354,7 +354,7 @@ bool indicator_longest(struct finder *finder)
 {
     const struct view *view = finder->view;
     const struct argus_hang_options *options = finder->options;
-    uint64_t threshold = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    uint64_t threshold = argus_hang_threshold_ns(options);
     struct best of_main = {.options = options, .steps = LOCK_STEPS}, of_others = of_main;
     struct best of_idle = of_main; /* those that never ran */
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {

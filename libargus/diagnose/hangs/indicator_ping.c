@@ -87,7 +87,7 @@ static void add_ping_sign(struct search *search, uint32_t process, uint64_t sinc
                           uint64_t until_ns)
 {
     const struct argus_hang_options *options = search->finder->options;
-    uint64_t threshold_ns = options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+    uint64_t threshold_ns = argus_hang_threshold_ns(options);
     struct sign sign = {since_ns + threshold_ns, process, ARGUS_INDICATOR_PING};
     if (process != ARGUS_NONE && until_ns > since_ns && until_ns - since_ns >= threshold_ns)
         search->no_memory |= !finder_add_sign(search->finder, &sign);

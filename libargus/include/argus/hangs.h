@@ -113,6 +113,12 @@ struct argus_hang_options {
     struct argus_symbols *symbols;
 };
 
+/* The threshold that applies, without regard to `has_time`. */
+static inline uint64_t argus_hang_threshold_ns(const struct argus_hang_options *options)
+{
+    return options->threshold_ns ? options->threshold_ns : ARGUS_HANG_THRESHOLD_NS;
+}
+
 struct argus_error *argus_hangs_find(const struct argus_graph *graph,
                                      const struct argus_hang_options *options,
                                      struct argus_hangs *ret);
