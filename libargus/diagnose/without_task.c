@@ -151,7 +151,7 @@ struct argus_error *without_task_review(struct diagnoser *d)
     take_back(d);
     if (!diagnoser_add_step(d, d->hang.vertex, ARGUS_NONE, false))
         return argus_error_memory();
-    enum argus_reason_kind why = !waits_without_task(d, d->hang.vertex) ? ARGUS_REASON_NOT_SHOWN
+    enum argus_reason_kind why = !waits_without_task(d, d->hang.vertex) ? ARGUS_REASON_ONLY_TASK
                                  : has_process_no_task(d)               ? ARGUS_REASON_NO_TASKS
                                                                         : ARGUS_REASON_NO_TASK;
     return diagnoser_blame_waiting(d, d->hang.vertex, whole, why, ARGUS_NONE);

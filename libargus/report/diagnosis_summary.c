@@ -136,6 +136,22 @@ static void sentence_add_loop(struct sentence *sentence, const struct view *view
     sentence_add_lock_holder(sentence, view, tries.holder, thread);
 }
 
+/* The wait of a runtime's thread that had no task to run, or NULL. */
+static const char *wait_without_task(enum argus_reason_kind because)
+{
+    switch (because) {
+    case ARGUS_REASON_NO_TASK:
+    case ARGUS_REASON_NO_TASKS:
+        return "had no task to run, and the records do not show for what tasks of the program "
+               "waited";
+    case ARGUS_REASON_ONLY_TASK:
+        return "waited for the one task that may run on it, and the records do not show for what "
+               "that task waited";
+    default:
+        return NULL;
+    }
+}
+
 /* `own`: the waiter is the frozen thread itself, whose wait is to be explained. */
 static void sentence_add_wait(struct sentence *sentence, const struct view *view,
                               const struct argus_culprit *root, bool own)
@@ -152,9 +168,9 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, root->answered ? ", which answered late" : ", which did not answer");
         return;
     }
-    if (root->why.because == ARGUS_REASON_NO_TASK || root->why.because == ARGUS_REASON_NO_TASKS) {
-        sentence_add(sentence, "had no task to run, and the records do not show for what tasks of "
-                               "the program waited");
+    const char *of_task = wait_without_task(root->why.because);
+    if (of_task) {
+        sentence_add(sentence, of_task);
         return;
     }
     uint32_t holder = file_lock_find_holder(view, root->vertex);

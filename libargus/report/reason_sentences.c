@@ -66,6 +66,10 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_NO_TASKS] =
         "no task could run, and the records do not show what the tasks waited for: Go's goroutines "
         "sleep without a thread. While the program hangs, 'argus why' lists them",
+    [ARGUS_REASON_ONLY_TASK] =
+        "only one task may run on this thread, and the records do not show what that task waited "
+        "for: Go's goroutines sleep without a thread. While the program hangs, 'argus why' lists "
+        "them",
     [ARGUS_REASON_REMOTE_LATE] = "{remote} answered only then",
     [ARGUS_REASON_REMOTE_SILENT] = "{remote} did not answer",
 

@@ -68,7 +68,7 @@ def a_task_reads_elsewhere():
 def a_task_of_one_thread_only():
     """The hung thread waits for the task that only it may run. The others tell nothing of that, but it has a task."""
     s, _, polls, locked = scheduler()
-    return hand_over(s, locked, polls), "server", {**EXPECTED, "why": "the records do not show for which thread"}
+    return hand_over(s, locked, polls), "server", {**EXPECTED, "why": "only one task may run on this thread, and the records do not show"}
 
 
 @scene

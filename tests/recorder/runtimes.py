@@ -111,6 +111,15 @@ class Runtimes(live.Live):
         if thread:
             self.assertEqual(cause["thread"], thread)
 
+    def assert_task_unseen(self, found):
+        """The main thread waited for its goroutine, of whose sleep no thread tells. No circular wait is reported."""
+        self.assertIsNone(found["cycle"], found["summary"])
+        self.assertEqual(len(found["root_causes"]), 1)
+        cause = found["root_causes"][0]
+        self.assertIn("only one task may run on this thread, and the records do not show", cause["why"])
+        self.assertEqual(cause["tid"], found["hang"]["tid"])
+        self.assertGreater(found["hang"]["duration_ns"], 2_000_000_000)
+
     def test_node(self):
         """Names of its generated code are in the trace if the runtime was asked to list it; otherwise the answer says that they are
         missing."""
@@ -138,7 +147,7 @@ class Runtimes(live.Live):
             subprocess.run([go, "build", "-p", "1", *flags, "-o", program, self.file("freeze.go", GO)], check=True, env=environment,
                            cwd=self.folder)
             found = self.diagnose("freeze-go", str(program))
-            self.assert_slept(found)
+            self.assert_task_unseen(found)
             for cause in found["root_causes"]:
                 self.assertNotIn("the stack goes on", cause["stack"][-1])
                 self.assertTrue(all(re.search(r" \(\w+\.(go|s):[1-9]", frame) for frame in cause["stack"]), cause["stack"])

@@ -59,6 +59,7 @@ enum argus_reason_kind {
     ARGUS_REASON_NO_SUSPECT,
     ARGUS_REASON_NO_TASK,       /* the thread of a runtime whose tasks wait without threads */
     ARGUS_REASON_NO_TASKS,      /* … and none of its process's threads had one */
+    ARGUS_REASON_ONLY_TASK,     /* … and only one task may run on it, which waited */
     ARGUS_REASON_REMOTE_LATE,   /* remote */
     ARGUS_REASON_REMOTE_SILENT, /* remote */
 
