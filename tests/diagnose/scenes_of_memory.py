@@ -116,3 +116,31 @@ def memory_that_is_swapped_out():
     s.sleep(EDITOR, 20)
     return s, *found("hog", "took 629 MB of memory (100 % of what all took), while editor's main thread waited for memory for 3.00 s",
                      {"hog", "editor"}, "LongWait")
+
+
+@scene
+def memory_and_cpus_that_others_have():
+    """The editor lacks memory, and for nearly half of the time a CPU, which the hog has. Its waits for pages are told once."""
+    s = start()
+
+    def home():
+        s.wait(EDITOR, "poll", timeout=True)
+        s.for_ms(20)
+        s.timer(EDITOR)
+    for _ in range(20):
+        home()
+    for turn in range(3):
+        s._record(s.cpus[EDITOR], EDITOR, f"block_issued request={turn + 256} sector=8 bytes=4096 device=0x800000 op=0")
+        s._record(s.cpus[EDITOR], EDITOR, "switch state=D next=0")
+        s.for_ms(400)
+        stalled(s, HOG, 200, RECLAIM, freed=200)
+        s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
+        s._record(s.cpus[BYSTANDER], BYSTANDER, f"block_completed request={turn + 256} bytes=4096")
+        s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=hardirq")
+        s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_end irq=30")
+        s.for_ms(380)
+        s._record(s.cpus[EDITOR], 0, f"switch state=R next={EDITOR}")
+        s.for_ms(220)
+    home()
+    return s, *found("hog", "took 629 MB of memory (100 % of what all took), while editor's main thread waited for memory for 1.20 s",
+                     {"hog", "editor"})

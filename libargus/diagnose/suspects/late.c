@@ -234,6 +234,17 @@ static bool is_pause_of_loop(const struct diagnoser *d, uint32_t vertex)
            tries.is_name;
 }
 
+/* Whether the hung thread's waits for swapped pages are in its lack of memory, which is blamed. */
+static bool is_lack_of_memory(const struct diagnoser *d, const struct argus_vertex *v)
+{
+    if (v->thread != d->hang.thread || v->wait.kind != ARGUS_WAIT_FAULT)
+        return false;
+    for (size_t i = 0; i < d->culprits.length; i++)
+        if (d->culprits.data[i].memory.swap_ns)
+            return true;
+    return false;
+}
+
 static struct argus_error *blame_share(struct diagnoser *d, const struct late *late)
 {
     const struct argus_vertex *v = &d->view.vertices[late->vertex];
@@ -246,7 +257,7 @@ static struct argus_error *blame_share(struct diagnoser *d, const struct late *l
         return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
                                        late->runnable_ns);
     if (!ended_by_itself(v) || was_idle(d, late) || is_pause_of_loop(d, late->vertex) ||
-        (d->waits_explained && v->thread == d->hang.thread))
+        is_lack_of_memory(d, v) || (d->waits_explained && v->thread == d->hang.thread))
         return NULL;
     struct argus_reason why = {.kind = ARGUS_REASON_WAITED_ALONE,
                                .vertex = late->vertex,

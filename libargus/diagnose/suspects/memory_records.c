@@ -111,16 +111,21 @@ static bool is_swap_wait(const struct argus_wait *wait, const struct argus_wait_
     return false;
 }
 
-static void note_swap(struct reader *reader, const struct diagnoser *d, uint32_t thread)
+static void note_vertices(struct reader *reader, const struct diagnoser *d, uint32_t thread)
 {
+    struct memory_want *want = reader->want;
     const struct argus_wait_detail *details;
     argus_graph_details(d->view.graph, &details);
     for (uint32_t v = timeline_before(&d->view, thread, reader->window.start_ns + 1);
          v != ARGUS_NONE && d->view.vertices[v].start_ns < reader->window.end_ns;
-         v = timeline_next(&d->view, v))
-        if (is_swap_wait(&d->view.vertices[v].wait, details))
-            reader->want->swap_ns += overlap_ns(reader->window, d->view.vertices[v].end_ns,
-                                                timeline_wait_end(&d->view, v));
+         v = timeline_next(&d->view, v)) {
+        const struct argus_vertex *vertex = &d->view.vertices[v];
+        uint64_t most_ns = overlap_ns(reader->window, vertex->start_ns, vertex->end_ns);
+        want->runnable_ns += vertex->runnable_ns < most_ns ? vertex->runnable_ns : most_ns;
+        if (is_swap_wait(&vertex->wait, details))
+            want->swap_ns +=
+                overlap_ns(reader->window, vertex->end_ns, timeline_wait_end(&d->view, v));
+    }
 }
 
 /* --- the takers --- */
@@ -225,6 +230,13 @@ uint64_t memory_want_stalled_ns(const struct memory_want *want)
     return sum_ns;
 }
 
+bool memory_want_explains(const struct memory_want *want, struct window window)
+{
+    uint64_t stalled_ns = memory_want_stalled_ns(want), all_ns = window_ns(window);
+    uint64_t rest_ns = all_ns > want->runnable_ns ? all_ns - want->runnable_ns : 0;
+    return stalled_ns > 0 && stalled_ns >= want->runnable_ns && stalled_ns >= rest_ns / 2;
+}
+
 /* Most threads never lack memory: then the time before the window is not read. */
 static struct argus_error *read_all(struct reader *reader, const struct diagnoser *d,
                                     uint32_t thread)
@@ -236,8 +248,8 @@ static struct argus_error *read_all(struct reader *reader, const struct diagnose
     if (error || !reader->records.length)
         return error;
     note_own(reader);
-    note_swap(reader, d, thread);
-    if (memory_want_stalled_ns(reader->want) < window_ns(reader->window) / 2)
+    note_vertices(reader, d, thread);
+    if (!memory_want_explains(reader->want, reader->window))
         return NULL;
     error = read_records(reader, before);
     return error || note_takers(reader) ? error : argus_error_memory();

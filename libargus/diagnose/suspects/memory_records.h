@@ -17,6 +17,7 @@ struct memory_taker {
 struct memory_want {
     /* How long the thread freed or moved memory; waited for pages that had been swapped out. */
     uint64_t kind_ns[ARGUS_MEMORY_COMPACTION + 1], swap_ns;
+    uint64_t runnable_ns;        /* how long it wanted a CPU, perhaps in the midst of freeing */
     uint64_t group, limit_bytes; /* of its control group at its limit; 0: none */
     char group_name[33];         /* "": not known */
     VEC(struct memory_taker) takers;
@@ -25,8 +26,12 @@ struct memory_want {
 /* The sum of all kinds. */
 uint64_t memory_want_stalled_ns(const struct memory_want *want);
 
-/* Reads the records of `window` about `thread`; `takers` only if it had no memory for at least half
- * of it. If its group was at its limit, only processes that
+/* Whether the lack of memory explains most of the window: of the time in which the thread had a CPU
+ * or waited, and more of it than its lack of a CPU. Programs that are short of memory keep the CPUs
+ * busy, too. */
+bool memory_want_explains(const struct memory_want *want, struct window window);
+
+/* Reads the records of `window` about `thread`; `takers` only if the lack of memory explains it. If its group was at its limit, only processes that
  * were seen at the limit of the same group take part. `*ret` must be freed also after an error. */
 struct argus_error *memory_want_read(const struct diagnoser *d, uint32_t thread,
                                      struct window window, struct memory_want *ret);

@@ -111,8 +111,7 @@ struct argus_error *diagnoser_blame_memory(struct diagnoser *d, uint32_t vertex,
     struct memory_want want;
     uint32_t thread = d->view.vertices[vertex].thread;
     struct argus_error *error = memory_want_read(d, thread, part, &want);
-    uint64_t stalled_ns = error ? 0 : memory_want_stalled_ns(&want);
-    *ret_done = stalled_ns > 0 && stalled_ns >= window_ns(part) / 2;
+    *ret_done = !error && memory_want_explains(&want, part);
     if (*ret_done) {
         struct argus_memory_lack lack = lack_of(&want);
         uint64_t most_ns = window_ns(part); /* a wait may be in a stall */
