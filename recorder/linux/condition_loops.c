@@ -8,26 +8,31 @@
 #include <sys/syscall.h>
 
 #include "base/vec.h"
+#include "server/hang_watch.h"
 #include "server/windows.h"
 
 #define LIST_EVERY_NS 5000000000ull /* a loop that is younger is hardly awaited */
 #define SURE_SAMPLES  3             /* found so often in its wait, a thread counts as a loop */
 #define MOST_LOOPS    512
+#define MOST_THREADS  256
 #define LONG_REST_NS  1000000000ull /* its waits are not measured; they may be this long */
 #define ASKED_TIMES   3             /* a program that has just been started has no window yet */
 
 struct loop {
-    uint32_t pid;
+    uint32_t pid, tid;
     uint32_t samples;  /* in its wait */
     uint64_t home_sp;  /* of its wait; 0: not found yet */
     uint64_t since_ns; /* since when it is away; 0: it is not */
+    long number;       /* the system call in which it is … */
+    uint64_t sp;       /* … and its stack pointer there; 0: it runs */
     uint32_t asked;    /* how often it was found out whether it is awaited */
-    bool listed;       /* in the current list of processes */
-    bool is_awaited;   /* works for a process with windows */
+    bool listed;       /* in the current list of processes, or of threads that poll */
+    bool is_awaited;   /* works for a process with windows, or its process has some */
 };
 
 struct condition_loops {
-    VEC(struct loop) loops; /* all processes, sorted by ID after each list */
+    VEC(struct loop) loops;   /* all processes, sorted by ID after each list */
+    VEC(struct loop) threads; /* besides main threads */
     uint64_t listed_ns;
 };
 
@@ -41,6 +46,7 @@ void condition_loops_destroy(struct condition_loops *loops)
     if (!loops)
         return;
     vec_deinit(&loops->loops);
+    vec_deinit(&loops->threads);
     free(loops);
 }
 
@@ -81,7 +87,7 @@ static void list(struct condition_loops *loops)
     while ((entry = readdir(folder))) {
         uint32_t pid = isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)atoi(entry->d_name) : 0;
         struct loop *known = pid ? find(loops, sorted, pid) : NULL;
-        const struct loop new = {.pid = pid, .listed = true};
+        const struct loop new = {.pid = pid, .tid = pid, .listed = true};
         if (known)
             known->listed = true;
         else if (pid && vec_reserve(&loops->loops, 1))
@@ -100,67 +106,148 @@ static void list(struct condition_loops *loops)
 
 /* --- samples --- */
 
-/* What /proc/PID/task/PID/syscall says: "NUMBER ARGUMENT… SP PC", or "running". */
-static bool read_place(uint32_t pid, long *ret_number, uint64_t *ret_sp)
+/* What /proc/PID/task/TID/syscall says: "NUMBER ARGUMENT… SP PC", or "running". */
+static bool read_place(struct loop *loop)
 {
     char path[64], text[256] = "";
     unsigned long long sp;
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", pid, pid);
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", loop->pid, loop->tid);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
     bool read = fgets(text, sizeof(text), file) != NULL;
     fclose(file);
-    *ret_number = -1;
-    *ret_sp = 0;
-    if (sscanf(text, "%ld %*s %*s %*s %*s %*s %*s %llx", ret_number, &sp) == 2)
-        *ret_sp = sp;
+    loop->sp = 0;
+    if (sscanf(text, "%ld %*s %*s %*s %*s %*s %*s %llx", &loop->number, &sp) == 2)
+        loop->sp = sp;
+    else
+        loop->number = -1;
     return read;
 }
 
 static void sample(struct loop *loop, uint64_t now_ns)
 {
-    long number;
-    uint64_t sp;
-    if (!read_place(loop->pid, &number, &sp))
+    if (!read_place(loop))
         loop->is_awaited = false;
-    else if (number == SYS_futex && sp >= loop->home_sp) {
-        loop->samples = sp > loop->home_sp ? 1 : loop->samples + 1;
-        loop->home_sp = sp;
+    else if (loop->number == SYS_futex && loop->sp >= loop->home_sp) {
+        loop->samples = loop->sp > loop->home_sp ? 1 : loop->samples + 1;
+        loop->home_sp = loop->sp;
         loop->since_ns = 0;
     } else if (!loop->since_ns)
         loop->since_ns = now_ns;
 }
 
-static bool polls(uint32_t pid, const struct backend_poller *pollers, size_t count)
+static bool is_away(const struct loop *loop)
 {
-    for (size_t i = 0; i < count; i++)
-        if (pollers[i].tid == pid)
-            return true;
-    return false;
+    return loop->is_awaited && loop->since_ns && loop->samples >= SURE_SAMPLES;
 }
 
-void condition_loops_add(struct condition_loops *loops, uint64_t now_ns, struct backend_poller *ret,
-                         size_t room, size_t *count)
+/* For a thread besides the main thread, the set of the handler is where it is now: by this the watch
+ * tells doubts apart, and a dialog is not taken for a hang twice. */
+static struct backend_poller poller_of(const struct loop *loop)
+{
+    return (struct backend_poller){
+        .tid = loop->tid,
+        .pid = loop->pid,
+        .returned_ns = loop->since_ns,
+        .returns = loop->samples,
+        .rested_ns = LONG_REST_NS,
+        .waits_for_condition = true,
+        .handler_set = {.words = {(uint64_t)loop->number, loop->sp ? loop->home_sp - loop->sp : 0},
+                        .count = loop->tid == loop->pid ? 0 : 2},
+    };
+}
+
+static const struct backend_poller *find_poller(uint32_t tid, const struct backend_poller *pollers,
+                                                size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pollers[i].tid == tid)
+            return &pollers[i];
+    return NULL;
+}
+
+static void add_processes(struct condition_loops *loops, uint64_t now_ns,
+                          struct backend_poller *ret, size_t room, size_t *count)
 {
     size_t polling = *count, looked_at = 0;
-    if (now_ns - loops->listed_ns > LIST_EVERY_NS) {
-        list(loops);
-        loops->listed_ns = now_ns;
-    }
     for (size_t i = 0; i < loops->loops.length && looked_at < MOST_LOOPS; i++) {
         struct loop *loop = &loops->loops.data[i];
         if (!loop->is_awaited)
             continue;
         looked_at++;
-        loop->is_awaited = !polls(loop->pid, ret, polling);
+        loop->is_awaited = !find_poller(loop->pid, ret, polling);
         sample(loop, now_ns);
-        if (loop->is_awaited && loop->since_ns && loop->samples >= SURE_SAMPLES && *count < room)
-            ret[(*count)++] = (struct backend_poller){.tid = loop->pid,
-                                                      .pid = loop->pid,
-                                                      .returned_ns = loop->since_ns,
-                                                      .returns = loop->samples,
-                                                      .rested_ns = LONG_REST_NS,
-                                                      .waits_for_condition = true};
+        if (is_away(loop) && *count < room)
+            ret[(*count)++] = poller_of(loop);
     }
+}
+
+/* --- threads besides the main thread --- */
+
+/* Whether the thread is not the main thread, which never rests in a poll. */
+static bool may_be_loop(const struct backend_poller *poller, const struct backend_poller *pollers,
+                        size_t count)
+{
+    const struct backend_poller *main = find_poller(poller->pid, pollers, count);
+    return poller->tid != poller->pid && (!main || main->rested_ns < HANG_RESTING_NS);
+}
+
+/* NULL: there are too many, or no memory. */
+static struct loop *thread_of(struct condition_loops *loops, const struct backend_poller *poller)
+{
+    for (size_t i = 0; i < loops->threads.length; i++)
+        if (loops->threads.data[i].tid == poller->tid)
+            return &loops->threads.data[i];
+    const struct loop new = {.pid = poller->pid, .tid = poller->tid};
+    if (loops->threads.length == MOST_THREADS || !vec_push(&loops->threads, new))
+        return NULL;
+    return &loops->threads.data[loops->threads.length - 1];
+}
+
+static void drop_threads(struct condition_loops *loops)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < loops->threads.length; i++)
+        if (loops->threads.data[i].listed)
+            loops->threads.data[kept++] = loops->threads.data[i];
+    loops->threads.length = kept;
+    for (size_t i = 0; i < kept; i++)
+        loops->threads.data[i].listed = false;
+}
+
+/* Replaces what is known of the polls of such threads. */
+static void replace_threads(struct condition_loops *loops, uint64_t now_ns,
+                            struct backend_poller *pollers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!may_be_loop(&pollers[i], pollers, count))
+            continue;
+        struct loop *loop = thread_of(loops, &pollers[i]);
+        if (!loop)
+            continue;
+        loop->listed = true;
+        if (!loop->is_awaited && loop->asked < ASKED_TIMES) {
+            loop->asked++;
+            loop->is_awaited = process_has_window(loop->pid);
+        }
+        if (pollers[i].polling)
+            loop->since_ns = 0;
+        else if (loop->is_awaited)
+            sample(loop, now_ns);
+        if (is_away(loop))
+            pollers[i] = poller_of(loop);
+    }
+    drop_threads(loops);
+}
+
+void condition_loops_add(struct condition_loops *loops, uint64_t now_ns, struct backend_poller *ret,
+                         size_t room, size_t *count)
+{
+    if (now_ns - loops->listed_ns > LIST_EVERY_NS) {
+        list(loops);
+        loops->listed_ns = now_ns;
+    }
+    replace_threads(loops, now_ns, ret, *count);
+    add_processes(loops, now_ns, ret, room, count);
 }

@@ -1,7 +1,11 @@
-/* Main threads whose event loop waits for a condition, while another thread of the process receives
- * what the loop works for: the processes in which a browser runs the scripts of its pages. Such a
- * process has no window itself; it is a descendant of one that has, in the same session. (The
- * commands in a terminal's window have a session of their own.)
+/* Threads whose event loop waits for a condition, while another thread of the process receives what
+ * the loop works for. These are:
+ *   - main threads of the processes in which a browser runs the scripts of its pages. Such a
+ *     process has no window itself; it is a descendant of one that has, in the same session. (The
+ *     commands in a terminal's window have a session of their own.)
+ *   - in a process with windows whose main thread never rests in a poll: other threads that have
+ *     polled, which sending to the display server needs. A toolkit of Java handles events in such a
+ *     thread. A poll is a rest for them, too.
  *
  * No record tells such waits from others cheaply, so /proc is sampled. The loop's own wait is the
  * one with the highest stack pointer, as in bpf/poller.h. A thread that no sample finds there is
@@ -20,8 +24,9 @@ struct condition_loops;
 struct condition_loops *condition_loops_create(void); /* NULL without memory */
 void condition_loops_destroy(struct condition_loops *loops);
 
-/* Appends the loops that are away to the `*count` pollers, of which there may be `room`. Call it a
- * few times a second. Does not list processes whose main thread polls. */
+/* Appends the loops that are away to the `*count` pollers, of which there may be `room`, or replaces
+ * what is there of the same thread. Call it a few times a second. Does not list processes whose main
+ * thread polls, unless it never rests there. */
 void condition_loops_add(struct condition_loops *loops, uint64_t now_ns, struct backend_poller *ret,
                          size_t room, size_t *count);
 

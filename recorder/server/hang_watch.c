@@ -298,7 +298,8 @@ static void decide(struct hang_watch *watch, struct away *away, const struct bac
     if (!away->elsewhere && away_ns - away->excuse.ns >= watch->threshold_ns) {
         away->is_hang = true;
         watch->seen++;
-    } else if ((away->has_window || away->helps) && away->tid == away->pid &&
+    } else if ((away->has_window || away->helps) &&
+               (away->tid == away->pid || poller->waits_for_condition) &&
                away_ns - away->unawaited.ns >= watch->threshold_ns) {
         away->may_hang = true;
         away->doubt = doubt_of(away, poller);

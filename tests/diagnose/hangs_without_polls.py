@@ -67,12 +67,28 @@ def rests(s, frames=INPUT):
     s.wait(30, "futex", fd=0x7000, condition=True, frames=frames)
 
 
-def asks_display(s, position):
-    """The queue's thread asks the display server something."""
+def draws(s, position):
+    """The queue's thread sends something to the display server."""
     s.raw(30, "syscall_start nr=write arg1=4")
     s.raw(30, f"message channel=77 bytes=8 kind=unix_stream flags=sent position={position}")
     s.raw(30, f"make_runnable thread={DISPLAY} context=task")
     s.raw(30, "syscall_end nr=write result=8")
+
+
+def draws_only(s, position):
+    """The reader takes the answer, if there is one."""
+    draws(s, position)
+    rests(s)
+    s._comes_back(DISPLAY, 1)
+    s.wait(DISPLAY, "poll")
+    s.for_ms(1)
+    s.wake(READER, 30, call="futex", result=0)
+    s.wait(READER, "poll")
+
+
+def asks_display(s, position):
+    """The queue's thread asks the display server something."""
+    draws(s, position)
     s.wait(30, "poll", fd=0x7100, frames=HANDLER + START)
     s._comes_back(DISPLAY, 1)
     s.wake(DISPLAY, 30)
@@ -96,10 +112,10 @@ def gets_event(s, position):
 
 @scene
 def queue_of_a_window():
-    """A thread, not the main thread, that gets the events of a window from their reader, computes. A worker of the reader, which does not use
-    the display itself, keeps no user waiting."""
+    """A thread, not the main thread, that gets the events of a window from their reader, computes. It asks the display server, or only draws.
+    A worker of the reader, which does not use the display itself, keeps no user waiting."""
     scenes = []
-    for uses_display in True, False:
+    for use_display in asks_display, draws_only, None:
         s = Loop(begun=False)
         s.thread(29, "swing")
         s.thread(30, "queue", pid=29)
@@ -114,13 +130,13 @@ def queue_of_a_window():
             gets_event(s, position)
             s.wake(READER, 30, call="futex", result=0)
             s.wait(READER, "poll")
-            if uses_display:
-                asks_display(s, position)
+            if use_display:
+                use_display(s, position)
         s.for_ms(3000)
         rests(s)
         s.goes_on(100)
         scenes.append(s)
-    return scenes, [([], [hang("swing")]), ([], [])]
+    return scenes, [([], [hang("swing")]), ([], [hang("swing")]), ([], [])]
 
 
 def read_by_viewer(s, ms):

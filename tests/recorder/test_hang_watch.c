@@ -506,6 +506,29 @@ static void a_loop_at_a_condition_is_doubtful(void **state)
     assert_int_equal(hang.ended, 1);
 }
 
+/* It need not be the main thread. Where it waits tells one doubt from another. */
+static void a_queue_at_a_condition_is_doubtful(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct reply_hang hangs[2];
+    struct backend_poller queue = away_since(10, 1000 * MS);
+    queue.tid = queue.pid + 1;
+    queue.waits_for_condition = true;
+    queue.rested_ns = 1000 * MS;
+    queue.handler_set.count = 2;
+    for (int i = 0; i < 2; i++) {
+        queue.handler_set.words[1] = (uint64_t)i;
+        queue.returned_ns = (uint64_t)(1 + 10 * i) * 1000 * MS;
+        look_between(watch, &queue, 1, queue.returned_ns, queue.returned_ns + 3000 * MS);
+        look_between(watch, &queue, 0, queue.returned_ns + 3200 * MS,
+                     queue.returned_ns + 5000 * MS);
+        assert_true(hang_watch_next(watch, &hangs[i]));
+        assert_int_equal(hangs[i].tid, queue.tid);
+    }
+    assert_int_not_equal(hangs[0].doubt, 0);
+    assert_int_not_equal(hangs[0].doubt, hangs[1].doubt);
+}
+
 static void who_is_left_out_is_none(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
@@ -548,6 +571,7 @@ int main(void)
         WATCH_TEST(a_hang_is_over_after_a_rest),
         WATCH_TEST(a_nested_loop_is_doubtful),
         WATCH_TEST(a_loop_at_a_condition_is_doubtful),
+        WATCH_TEST(a_queue_at_a_condition_is_doubtful),
         WATCH_TEST(who_is_left_out_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

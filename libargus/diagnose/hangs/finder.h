@@ -87,7 +87,7 @@ bool indicator_stack(struct finder *finder);
 bool finder_has_windows(const struct finder *finder, uint32_t thread);
 /* Whether probes saw it hand UI events to the program: then its callbacks are known, too. */
 bool thread_hands_events(const struct view *view, uint32_t thread);
-/* Whether it takes events or answers from a display server. */
+/* Whether it takes events or answers from a display server, or sends it requests. */
 bool thread_uses_display(const struct view *view, uint32_t thread);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
  * reached its event loop. */

@@ -60,16 +60,27 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
     return any_vertex(view, thread, hands_event);
 }
 
+static bool is_display(const struct view *view, uint32_t vertex, uint32_t own)
+{
+    uint32_t process = view->threads[view->vertices[vertex].thread].process;
+    return view->processes[process].serves_display && process != own;
+}
+
+/* Whether it receives from a display server, or sends to one: a toolkit of Java draws in a thread
+ * whose answers another one may take. */
 static bool uses_display(const struct view *view, uint32_t vertex)
 {
     const struct argus_edge *edges;
     uint32_t own = view->threads[view->vertices[vertex].thread].process;
     size_t count = argus_graph_in_edges(view->graph, vertex, &edges);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t sender = view->threads[view->vertices[edges[i].from].thread].process;
-        if (view->processes[sender].serves_display && sender != own)
+    for (size_t i = 0; i < count; i++)
+        if (is_display(view, edges[i].from, own))
             return true;
-    }
+    const uint32_t *out;
+    count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = 0; i < count; i++)
+        if (is_display(view, view->edges[out[i]].to, own))
+            return true;
     return false;
 }
 

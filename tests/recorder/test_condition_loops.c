@@ -1,0 +1,130 @@
+/* Threads that wait for a condition while another thread reads for them: in this process, which has
+ * a connection to a display. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "recorder/linux/condition_loops.h"
+
+#define MS   1000000ull
+#define ROOM 8
+
+static int display_server, display_client, wakes[2];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool reads;
+static _Atomic uint32_t queue_tid;
+
+static int connect_to_display(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int bytes = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+                         "argus-%d/.X11-unix/X9", (int)getpid());
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes);
+    display_server = socket(AF_UNIX, SOCK_STREAM, 0);
+    display_client = socket(AF_UNIX, SOCK_STREAM, 0);
+    return bind(display_server, (struct sockaddr *)&address, length) || listen(display_server, 1) ||
+           connect(display_client, (struct sockaddr *)&address, length) || pipe(wakes);
+}
+
+/* Waits at the condition until `reads`, then reads from the pipe until that is closed. */
+static void *handle_events(void *context)
+{
+    char byte;
+    (void)context;
+    queue_tid = (uint32_t)syscall(SYS_gettid);
+    pthread_mutex_lock(&mutex);
+    while (!reads)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+    while (read(wakes[0], &byte, 1) > 0)
+        ;
+    return NULL;
+}
+
+static struct backend_poller poller_of(uint32_t tid, uint64_t rested_ns)
+{
+    return (struct backend_poller){.tid = tid,
+                                   .pid = (uint32_t)getpid(),
+                                   .returned_ns = 1,
+                                   .returns = 1,
+                                   .rested_ns = rested_ns};
+}
+
+/* The time at which it found the queue away, which has polled once; 0: it has not. */
+static uint64_t look(struct condition_loops *loops, uint64_t now_ns, uint64_t main_rests_ns)
+{
+    struct backend_poller pollers[ROOM] = {poller_of(queue_tid, 0),
+                                           poller_of((uint32_t)getpid(), main_rests_ns)};
+    size_t count = 2;
+    condition_loops_add(loops, now_ns, pollers, ROOM, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(pollers[0].tid, queue_tid);
+    assert_false(pollers[1].waits_for_condition);
+    return pollers[0].waits_for_condition ? pollers[0].returned_ns : 0;
+}
+
+/* Looks until the queue is found away, then once more; returns since when it is away. */
+static uint64_t look_until_away(struct condition_loops *loops, uint64_t now_ns)
+{
+    uint64_t since_ns = 0;
+    for (; !since_ns; now_ns += MS) {
+        poll(NULL, 0, 1);
+        since_ns = look(loops, now_ns, 0);
+    }
+    assert_int_equal(look(loops, now_ns, 0), since_ns);
+    return since_ns;
+}
+
+static bool waits_at_condition(void)
+{
+    char path[64], text[32] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", queue_tid);
+    FILE *file = fopen(path, "re");
+    bool read = file && fgets(text, sizeof(text), file);
+    if (file)
+        fclose(file);
+    long number = -1;
+    return read && sscanf(text, "%ld", &number) == 1 && number == SYS_futex;
+}
+
+static void a_thread_away_from_its_condition(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct condition_loops *loops = condition_loops_create();
+    assert_int_equal(pthread_create(&thread, NULL, handle_events, NULL), 0);
+    while (!queue_tid || !waits_at_condition())
+        poll(NULL, 0, 1);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(look(loops, (uint64_t)(i + 1) * MS, 0), 0);
+    pthread_mutex_lock(&mutex);
+    reads = true;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&mutex);
+    assert_true(look_until_away(loops, 100 * MS) >= 100 * MS);
+    assert_int_equal(look(loops, 10000 * MS, 1000 * MS), 0); /* its main thread is the loop */
+    close(wakes[1]);
+    pthread_join(thread, NULL);
+    condition_loops_destroy(loops);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_away_from_its_condition),
+    };
+    return cmocka_run_group_tests(tests, connect_to_display, NULL);
+}
