@@ -15,8 +15,8 @@ ARGUS, STUCK, SCHEMA = sys.argv[1:4]
 class Stuck:
     """A running case: the IDs that it printed by name."""
 
-    def __init__(self, case, *wrapper):
-        self.process = subprocess.Popen([*wrapper, STUCK, case], stdout=subprocess.PIPE, text=True)
+    def __init__(self, case, *wrapper, program=STUCK):
+        self.process = subprocess.Popen([*wrapper, program, case], stdout=subprocess.PIPE, text=True)
         self.ids, self.file = {}, None
         for line in self.process.stdout:
             name, *value = line.split()

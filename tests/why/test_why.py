@@ -213,6 +213,16 @@ class Why(unittest.TestCase):
             self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
             self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
 
+    def test_lock_in_a_checked_program(self):
+        """The compiler's checks (-fsanitize) add ways out of a loop, all of which end the program."""
+        checked = pathlib.Path(STUCK).with_name("stuck_checked")
+        if not checked.exists():
+            self.skipTest("the compiler adds no such checks")
+        with Stuck("polls_member", program=checked) as stuck:
+            answer = settled_case(stuck, "polls_member")
+        self.assertEqual([step["tid"] for step in answer["path"]], [stuck.ids["main"], stuck.ids["holder"]],
+                         answer["summary"])
+
     def test_who_can_end_the_wait_for_a_pipe(self):
         """Of the waiter's own process, its other threads; the waiter cannot."""
         with Stuck("pipe_of_workers") as stuck:

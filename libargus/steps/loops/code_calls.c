@@ -201,6 +201,26 @@ static bool throws(const char *name)
     return false;
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), bytes = strlen(ending);
+    return length >= bytes && strcmp(name + length - bytes, ending) == 0;
+}
+
+/* Functions with which compiled checks (-fsanitize) report an error and end the program. Those that
+ * report and go on have other names: __asan_report_load8_noabort(), and __ubsan_handle_…() without
+ * an ending. */
+static bool ends_by_check(const char *name)
+{
+    static const char *const names[] = {"__ubsan_handle_builtin_unreachable",
+                                        "__ubsan_handle_missing_return", "__msan_warning_noreturn"};
+    if (strncmp(name, "__asan_report_", strlen("__asan_report_")) == 0)
+        return !ends_with(name, "_noabort");
+    return (strncmp(name, "__ubsan_handle_", strlen("__ubsan_handle_")) == 0 &&
+            ends_with(name, "_abort")) ||
+           is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to
  * leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
@@ -228,7 +248,8 @@ bool code_fails(const struct code_function *function, const struct instruction *
         return call->flow == FLOW_TRAP;
     if (!find_target(function, call, &target) || !target.name)
         return false;
-    return is_among(target.name, names, sizeof(names) / sizeof(names[0])) || throws(target.name);
+    return is_among(target.name, names, sizeof(names) / sizeof(names[0])) || throws(target.name) ||
+           ends_by_check(target.name);
 }
 
 bool code_gives_up(const struct code_function *function, uint64_t address)
