@@ -3,8 +3,9 @@
  * entry. The culprit is the bottleneck, and if that is the kernel, the function that called it or
  * its C library function. But a path with at least half of the cost of all of them stays alone,
  * because then its callers matter: many functions sleep by the same one. It does not if only the
- * sum of all is beyond chance. The cost of an entry is the sum over all functions of its paths, in
- * which callers that the paths share count once.
+ * sum of all is beyond chance, or if a wait became longer by nearly as much a call in the other
+ * paths: then the culprit waits longer wherever it is called from. The cost of an entry is the sum
+ * over all functions of its paths, in which callers that the paths share count once.
  *
  * How many CPU samples hit a function depends on chance: the standard deviation of that number is
  * its square root. A cost within twice the standard deviation of both traces may be nothing but
@@ -23,6 +24,7 @@
 
 #define CHANCE     2.0  /* in standard deviations */
 #define MINOR_PART 1000 /* of the run's time */
+#define ALIKE      0.5  /* of two costs of a call, the part that the lower one is at least */
 
 struct folds {
     const struct argus_contexts *contexts, *base;
@@ -238,6 +240,29 @@ static double bottleneck_costs(const struct folds *folds, uint32_t first)
     return sum;
 }
 
+/* The cost of the bottlenecks of the paths that begin with `first`, a call. Only of waits: a
+ * function that computes is seldom seen in each of its calls. 0: unknown. */
+static double cost_of_call(const struct folds *folds, uint32_t first)
+{
+    const struct argus_context_function *functions;
+    double calls = 0;
+    argus_contexts_functions(folds->contexts, &functions);
+    for (uint32_t i = first; i; i = folds->next[i - 1]) {
+        uint32_t node = folds->ranking->paths[i - 1].bottleneck;
+        if (functions[folds->nodes[node].function].layer != ARGUS_LAYER_KERNEL)
+            return 0;
+        calls += bottleneck_cost(folds, i - 1) > 0 ? (double)folds->nodes[node].count : 0;
+    }
+    return calls > 0 ? bottleneck_costs(folds, first) / calls : 0;
+}
+
+/* Whether the culprit waits longer in the paths of both lists, by nearly as much a call. */
+static bool is_slow_in_both(const struct folds *folds, uint32_t first, uint32_t others)
+{
+    double here = cost_of_call(folds, first), there = cost_of_call(folds, others);
+    return here > 0 && there >= ALIKE * here && here >= ALIKE * there;
+}
+
 /* Appends the paths that begin with `others` to those that begin with `at`, in the order of their
  * costs. */
 static void join(struct folds *folds, uint32_t at, uint32_t others)
@@ -271,7 +296,8 @@ static size_t split(struct folds *folds, uint32_t at, struct argus_ranked_path *
     size_t count = 0;
     for (uint32_t others; (others = part_others(folds, at)) != 0; at = others - 1) {
         double here = bottleneck_costs(folds, at + 1), there = bottleneck_costs(folds, others);
-        bool is_apart = here > 0 && here >= there && !entry_of(folds, at).by_chance;
+        bool is_apart = here > 0 && here >= there && !entry_of(folds, at).by_chance &&
+                        !is_slow_in_both(folds, at + 1, others);
         if (!is_apart)
             join(folds, at, others);
         if (here + there <= 0)

@@ -212,3 +212,26 @@ def test_another_build_is_said_and_compared_by_names(setup):
     equal("the same build", setup.json(f"--base={base}", base)["base"]["other_builds"], [])
     equal("paths", setup.json(f"--base={base}", now)["base"]["equal_paths"], 4)
     assert "other builds than in the base, compared by names: libodd.so\n" in setup.run(f"--base={base}", now).stdout
+
+
+def sleeps(scene, length_ms, count, *stack):
+    for _ in range(count):
+        start, wait = scene.time, scene.stack(*stack)
+        scene.at(start, "syscall_start nr=clock_nanosleep")
+        scene.at(start, f"stack user={wait} why=block")
+        scene.at(start, "switch state=S next=0")
+        scene.at(start + length_ms, f"switch state=R next={scene.tid}", tid=0)
+        scene.at(start + length_ms, "syscall_end nr=clock_nanosleep result=0")
+        scene.time = start + length_ms
+        scene.calls(1, MAIN, PARSE)
+    return scene
+
+
+def test_a_wait_that_is_longer_wherever_it_is_called_from_is_one_entry(setup):
+    def trace(here_ms, there_ms):
+        return setup.make(sleeps(sleeps(Scene(), here_ms, 10, MAIN, 0x5510, LOAD), there_ms, 4, MAIN, 0x5520, LOAD))
+    base = trace(5, 5)
+    first = setup.json(f"--base={base}", trace(30, 30))["contexts"][0]
+    equal("both", (first["ways"], first["cost_ns"], first["charged_function"]), (2, 14 * 25_000_000, hex(LOAD)))
+    found = setup.json(f"--base={base}", trace(30, 8))["contexts"]
+    equal("one of them", [(path["ways"], path["cost_ns"]) for path in found[:2]], [(1, 250_000_000), (1, 12_000_000)])
