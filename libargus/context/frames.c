@@ -3,12 +3,17 @@
  * address in the file. Code made at run time without a name is one function, and one frame however
  * many of its addresses follow each other: an address tells neither which function it is in nor
  * which one it is in another run. If nothing is mapped, the address itself identifies it.
+ *
+ * Copies and parts that a compiler makes of a function (load.isra.0, load.cold) are that function:
+ * they are one in the source, and another build has others.
  */
 #include "context/frames.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/plain_names.h"
 
 struct argus_error *frames_init(struct frames *frames, const struct argus_graph *graph,
                                 struct argus_symbols *symbols)
@@ -100,6 +105,21 @@ static const char *function_at(struct frames *frames, struct frame_space space, 
     return symbol.function;
 }
 
+/* The function in a file whose symbol is `name`. */
+static uint32_t of_symbol(struct frames *frames, struct frame_space space, const char *name,
+                          const char *image)
+{
+    char whole[4096];
+    enum argus_layer layer = layers_of(&frames->layers, space.process, image);
+    bool in_file = image[0] == '/' && image[1] != '/';
+    size_t length = in_file ? plain_function_bytes(name) : strlen(name);
+    if (!name[length] || length >= sizeof(whole))
+        return frames_named(frames, name, image, layer);
+    memcpy(whole, name, length);
+    whole[length] = '\0';
+    return frames_named(frames, whole, image, layer);
+}
+
 static uint32_t find_function(struct frames *frames, struct frame_space space, uint64_t address,
                               bool is_return, bool *ret_has_name)
 {
@@ -118,7 +138,7 @@ static uint32_t find_function(struct frames *frames, struct frame_space space, u
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
-    return frames_named(frames, function, image, layers_of(&frames->layers, space.process, image));
+    return of_symbol(frames, space, function, image);
 }
 
 static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
@@ -133,6 +153,14 @@ static uint32_t find(struct frames *frames, struct frame_space space, uint64_t a
         argus_symbols_find(frames->symbols, space.process, space.time_ns, address, is_return);
     frames->functions.data[function].is_script = argus_symbol_is_script(&symbol);
     return function;
+}
+
+bool frames_is_part(struct frames *frames, struct frame_space space, uint64_t address,
+                    bool is_return)
+{
+    const char *name =
+        argus_symbols_function(frames->symbols, space.process, space.time_ns, address, is_return);
+    return name && plain_is_called_part(name);
 }
 
 bool frames_is_made(const struct frames *frames, uint32_t function)
@@ -153,7 +181,10 @@ void frames_show(struct frames *frames, uint32_t function)
     argus_symbols_note(frames->symbols, space.process, origin->address, origin->is_return, &symbol);
     if (origin->has_name || !symbol.function || frames_is_made(frames, function))
         return;
-    uint32_t name = intern(frames, frames->texts, symbol.function);
+    char text[4096];
+    snprintf(text, sizeof(text), "%.*s", (int)plain_function_bytes(symbol.function),
+             symbol.function);
+    uint32_t name = intern(frames, frames->texts, text);
     origin->has_name = !frames->no_memory;
     if (origin->has_name)
         frames->functions.data[function].name = strtab_get(frames->texts, name);

@@ -54,6 +54,10 @@ uint32_t frames_at(struct frames *frames, struct frame_space space, uint64_t add
  * nothing is missing, or it is unknown. */
 uint32_t frames_left_out(struct frames *frames, struct frame_space space, uint64_t innermost,
                          uint64_t caller);
+/* Whether the code at `address` is a part of its function that this function calls ("load.part.0").
+ */
+bool frames_is_part(struct frames *frames, struct frame_space space, uint64_t address,
+                    bool is_return);
 bool frames_is_made(const struct frames *frames, uint32_t function);
 /* The function is printed: if it has no name yet, servers are asked for it. */
 void frames_show(struct frames *frames, uint32_t function);

@@ -55,11 +55,16 @@ static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
     return child;
 }
 
-/* Code without names that calls itself or its like stays one frame. */
-static uint32_t below_frame(struct paths *paths, uint32_t node, uint32_t function)
+/* Code without names that calls itself or its like stays one frame, and so does a function with a
+ * part of it. */
+static uint32_t below_frame(struct paths *paths, uint32_t node, struct frame_space space,
+                            uint64_t address, bool is_return)
 {
-    bool repeats = frames_is_made(&paths->frames, function) && node != ARGUS_NONE &&
-                   paths->tree.nodes.data[node].function == function;
+    uint32_t function = frames_at(&paths->frames, space, address, is_return);
+    bool repeats = function != ARGUS_NONE && node != ARGUS_NONE &&
+                   paths->tree.nodes.data[node].function == function &&
+                   (frames_is_made(&paths->frames, function) ||
+                    frames_is_part(&paths->frames, space, address, is_return));
     return repeats ? node : below(paths, node, function);
 }
 
@@ -121,7 +126,7 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
 {
     uint32_t count = stack.count;
     for (uint32_t i = count; i-- > 0 && node != ARGUS_NONE;) {
-        node = below_frame(paths, node, frames_at(&paths->frames, space, stack.frames[i], i > 0));
+        node = below_frame(paths, node, space, stack.frames[i], i > 0);
         node = walk_inlined(paths, node, space, stack.frames[i], i > 0);
         if (i == 1 && count > 1 && !(stack.frames[0] >> 63)) {
             uint32_t function =

@@ -4,20 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Suffixes of copies that gcc and clang make of a function; a number follows. The demangler writes
- * them as " [clone .isra.0]". */
-static const char *const clones[] = {" [clone ",   ".isra.",      ".constprop.", ".part.", ".cold",
-                                     ".lto_priv.", ".localalias", ".llvm.",      ".clone."};
-
-/* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */
-static size_t without_rust_hash(const char *name, size_t length)
-{
-    const size_t hash_bytes = 19;
-    if (length <= hash_bytes || strncmp(name + length - hash_bytes, "::h", 3) != 0)
-        return length;
-    bool is_hash = strspn(name + length - 16, "0123456789abcdef") == 16;
-    return is_hash ? length - hash_bytes : length;
-}
+#include "base/plain_names.h"
 
 const char *fleet_function_name(const char *name, char *buffer, size_t bytes)
 {
@@ -25,14 +12,7 @@ const char *fleet_function_name(const char *name, char *buffer, size_t bytes)
     buffer[0] = '\0';
     if (!name || strncmp(name, "0x", 2) == 0 || (plus && plus[3]))
         return buffer;
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
-        const char *found = strstr(name, clones[i]);
-        if (found && found > name && (size_t)(found - name) < length)
-            length = (size_t)(found - name);
-    }
-    snprintf(buffer, bytes, "%.*s", (int)without_rust_hash(name, length), name);
-    return buffer;
+    return plain_function_name(name, buffer, bytes);
 }
 
 const char *fleet_thread_name(const char *name, size_t digits, char *buffer, size_t bytes)

@@ -12,6 +12,7 @@
 #include "argus/error.h"
 #include "base/foreign_format.h"
 #include "base/idmap.h"
+#include "base/plain_names.h"
 #include "base/shown.h"
 #include "base/strtab.h"
 #include "base/utf8.h"
@@ -145,6 +146,42 @@ static void vectors_grow(void **state)
     vec_deinit(&vector);
 }
 
+static void plain_names_lack_versions_and_clones(void **state)
+{
+    static const struct {
+        const char *path, *plain;
+    } files[] = {
+        {"/usr/lib/libLLVM-15.so.1", "libLLVM.so"},
+        {"libfoo.so.1.2.3", "libfoo.so"},
+        {"/opt/a1/python3.11", "python"},
+        {"clang-15, before its exec", "clang, before its exec"},
+        {"a-b_c.d", "a-b_c.d"},
+        {"/usr/lib/42", ""},
+    };
+    static const struct {
+        const char *name, *plain;
+        bool is_part;
+    } functions[] = {
+        {"load.part.0", "load", true},
+        {"load.constprop.0.cold", "load", false},
+        {"load(int) [clone .part.0] [clone .cold]", "load(int)", true},
+        {"core::drop::h0123456789abcdef", "core::drop", false},
+        {"core::drop::h0123456789abcdef.llvm.7", "core::drop", false},
+        {".part.x", ".part.x", false},
+        {"app.load", "app.load", false},
+    };
+    char text[64], small[5];
+    (void)state;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        assert_string_equal(plain_file_name(files[i].path, text, sizeof(text)), files[i].plain);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        assert_string_equal(plain_function_name(functions[i].name, text, sizeof(text)),
+                            functions[i].plain);
+        assert_int_equal(plain_is_called_part(functions[i].name), functions[i].is_part);
+    }
+    assert_string_equal(plain_file_name("/lib/library.so", small, sizeof(small)), "libr");
+}
+
 static void errors_say_what_and_why(void **state)
 {
     (void)state;
@@ -247,6 +284,7 @@ int main(void)
         cmocka_unit_test(what_terminals_obey_is_escaped),
         cmocka_unit_test(strings_are_kept_once),
         cmocka_unit_test(vectors_grow),
+        cmocka_unit_test(plain_names_lack_versions_and_clones),
         cmocka_unit_test(errors_say_what_and_why),
         cmocka_unit_test(foreign_files_are_named),
     };

@@ -214,6 +214,20 @@ def test_another_build_is_said_and_compared_by_names(setup):
     assert "other builds than in the base, compared by names: libodd.so\n" in setup.run(f"--base={base}", now).stdout
 
 
+def test_clones_and_parts_of_a_function_are_the_function(setup):
+    scene = Scene()
+    parts = {0x7100: "load.constprop.0", 0x7200: "load.part.0", 0x7300: "load.cold", 0x7400: "save(int) [clone .isra.0]", 0x7500: "app.load"}
+    scene.lines.append("image pid 100 start 0x7000 end 0x8000 offset 0x7000 path /opt/libodd.so")
+    for place, name in parts.items():
+        for distance in (0, 1):  # as the innermost function, and as a caller
+            scene.lines.append(f'name path /opt/libodd.so place {place - distance:#x} function "{name}"')
+    for stack in ((0x7100,), (0x7100, 0x7200), (0x7300,), (0x7400,), (0x7500,)):
+        scene.calls(10, MAIN, *stack).calls(1, MAIN, PARSE)
+    functions = {f["function"]: f for f in setup.json(setup.make(scene))["functions"]}
+    equal("names", sorted(name for name in functions if not name.startswith("0x")), ["app.load", "load", "save(int)"])
+    equal("one function", (functions["load"]["own_ns"], functions["load"]["contexts"]), (30_000_000, 1))
+
+
 def sleeps(scene, length_ms, count, *stack):
     for _ in range(count):
         start, wait = scene.time, scene.stack(*stack)

@@ -1,0 +1,67 @@
+#include "base/plain_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_DIGITS 16
+
+/* Suffixes of copies that gcc and clang make of a function; a number follows. The demangler writes
+ * them as " [clone .isra.0]". */
+static const char *const clones[] = {" [clone ",   ".isra.",      ".constprop.", ".part.", ".cold",
+                                     ".lto_priv.", ".localalias", ".llvm.",      ".clone."};
+
+size_t plain_function_bytes(const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
+        const char *found = strstr(name, clones[i]);
+        if (found && found > name && (size_t)(found - name) < length)
+            length = (size_t)(found - name);
+    }
+    return length;
+}
+
+bool plain_is_called_part(const char *name)
+{
+    const char *suffixes = name + plain_function_bytes(name);
+    return strstr(suffixes, ".part.") != NULL;
+}
+
+/* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */
+static size_t without_rust_hash(const char *name, size_t length)
+{
+    const size_t hash_bytes = 3 + HASH_DIGITS;
+    if (length <= hash_bytes || strncmp(name + length - hash_bytes, "::h", 3) != 0)
+        return length;
+    bool is_hash = strspn(name + length - HASH_DIGITS, "0123456789abcdef") >= HASH_DIGITS;
+    return is_hash ? length - hash_bytes : length;
+}
+
+const char *plain_function_name(const char *name, char *buffer, size_t bytes)
+{
+    size_t length = plain_function_bytes(name);
+    snprintf(buffer, bytes, "%.*s", (int)without_rust_hash(name, length), name);
+    return buffer;
+}
+
+/* A number, with the character that joins it to the name: "-15", ".so.1.0" without its end. */
+static size_t number_bytes(const char *at)
+{
+    size_t separators = strspn(at, ".-_"), digits = strspn(at + separators, "0123456789");
+    return digits ? separators + digits : 0;
+}
+
+const char *plain_file_name(const char *path, char *buffer, size_t bytes)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = 0;
+    for (const char *at = slash ? slash + 1 : path; *at && length + 1 < bytes;) {
+        size_t number = number_bytes(at);
+        at += number;
+        if (!number)
+            buffer[length++] = *at++;
+    }
+    if (bytes)
+        buffer[length] = '\0';
+    return buffer;
+}
