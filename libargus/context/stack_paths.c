@@ -94,15 +94,18 @@ static uint32_t program_node(struct paths *paths, struct frame_space space)
     return node;
 }
 
-uint32_t paths_program(const struct paths *paths, uint32_t process, bool is_later)
+uint32_t paths_program(struct paths *paths, uint32_t process, bool is_later)
 {
-    for (int i = 0; i < 2; i++) {
-        struct frame_space space = {.process = process, .is_later = is_later == (i == 0)};
-        uint32_t node = idmap_get(&paths->by_space, space_key(space));
-        if (node != IDMAP_NONE)
-            return node;
-    }
-    return 0;
+    struct frame_space space = {.process = process, .is_later = is_later}, other = space;
+    other.is_later = !is_later;
+    uint32_t node = idmap_get(&paths->by_space, space_key(space));
+    uint32_t other_node = idmap_get(&paths->by_space, space_key(other));
+    if (node != IDMAP_NONE)
+        return node;
+    if (other_node == IDMAP_NONE)
+        return 0;
+    node = is_later ? program_node(paths, space) : other_node;
+    return node == ARGUS_NONE ? 0 : node; /* without memory */
 }
 
 /* Adds the functions that were inlined at an address below the one that covers it. */

@@ -46,9 +46,10 @@ void paths_deinit(struct paths *paths);
 /* Index of the user path of stack `id`. ARGUS_NONE: the stack is not in the trace, or memory ran
  * out. */
 uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t id);
-/* The node of a process's program before or after its last exec, and if there is none, of the other
- * one; 0: no stack of it was used. */
-uint32_t paths_program(const struct paths *paths, uint32_t process, bool is_later);
+/* The node of a process's program before or after its last exec; 0: no stack of the process was
+ * used. A program of which all stacks are from before the exec gets a node. If all are from after
+ * it, what was before belongs to the same node. */
+uint32_t paths_program(struct paths *paths, uint32_t process, bool is_later);
 /* The node below user path `user` for a system call. */
 uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number);
 /* The node below `node` for a wait outside system calls, by its name; for the kernel functions of

@@ -289,3 +289,6 @@ def test_what_a_call_to_exec_took_is_the_old_programs(setup):
         root = found[root["parent"]]
     equal("program", root["function"], "gamma, before its exec")
     equal("time", exec_node["total_ns"], {"conservative": 4_000_000, "aggressive": 4_000_000})
+    # without a stack after the exec, that time is still the new program's
+    programs = setup.json(setup.make("\n".join(lines[:-1]) + "\n9ms cpu0 t100 thread_exit\n"))["programs"]
+    equal("lives", {program["process"]: program["thread_ns"] for program in programs}, {"gamma": 4_000_000, "gamma, before its exec": 4_000_000})
