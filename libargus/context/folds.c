@@ -94,6 +94,10 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
     uint32_t other = folds->ranking->base_node[at];
     variance->samples += node->variance;
     variance->cpu_ns += (double)node_cpu_ns(node, folds->estimate);
+    if (folds->ranking->moved) {
+        variance->samples += folds->ranking->moved[at].variance;
+        variance->cpu_ns -= folds->ranking->moved[at].cpu_ns;
+    }
     if (!folds->base || other == ARGUS_NONE)
         return;
     argus_contexts_nodes(folds->base, &base_nodes);

@@ -12,12 +12,13 @@
  *     the path is compared.
  *   - Sleeps and waits that timed out count only as far as they are significantly longer than the
  *     base's mean (sleeps.c).
+ *   - Where two builds have other paths, functions are compared (moved.c).
  *   - Paths that differ only above the culprit are one entry (folds.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/moved.h"
 #include "context/rank.h"
 
 /* The base's side of the comparison. */
@@ -67,6 +68,8 @@ struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32
     if (other != ARGUS_NONE) {
         argus_contexts_nodes(report->base, &base_nodes);
         pair.base_ns = rank_value(&base_nodes[other], &report->options);
+    } else if (report->ranking->moved) {
+        pair.base_ns = report->ranking->moved[node].ns;
     }
     if (nodes[node].depth < INFERENCE_FIRST_DEPTH || report->options.rank != ARGUS_RANK_BLAME)
         return pair;
@@ -87,6 +90,37 @@ double rank_total(const struct argus_contexts_report *report)
     return total;
 }
 
+bool *rank_find_gone(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    const struct argus_ranking *ranking = report->ranking;
+    size_t here = argus_contexts_nodes(report->contexts, &nodes);
+    size_t count = argus_contexts_nodes(report->base, &nodes);
+    bool *is_gone = calloc(count + 1, sizeof(*is_gone));
+    for (size_t i = 1; is_gone && i < count; i++)
+        is_gone[i] = !ranking->is_moved || !ranking->is_moved[i];
+    for (size_t i = 0; is_gone && i < here; i++)
+        if (ranking->base_node[i] != ARGUS_NONE)
+            is_gone[ranking->base_node[i]] = false;
+    return is_gone;
+}
+
+struct argus_error *rank_gone_ns(const struct argus_contexts_report *report, double *ret)
+{
+    const struct argus_context_node *nodes;
+    *ret = 0;
+    if (!report->base)
+        return NULL;
+    size_t count = argus_contexts_nodes(report->base, &nodes);
+    bool *is_gone = rank_find_gone(report);
+    for (size_t i = 1; is_gone && i < count; i++)
+        if (is_gone[i] && nodes[i].depth >= INFERENCE_FIRST_DEPTH)
+            *ret += rank_value(&nodes[i], &report->options);
+    bool good = is_gone != NULL;
+    free(is_gone);
+    return good ? NULL : argus_error_memory();
+}
+
 const char *rank_chance_reason(const struct argus_ranked_path *path)
 {
     return path->is_minor          ? "less than a thousandth of the run's time"
@@ -100,84 +134,19 @@ static double blame(struct sleeper now, struct sleeper base)
     return node_work_ns(now.node, now.estimate) - there + sleeps_excess(now, base);
 }
 
-/* --- equivalent nodes of the base --- */
+/* --- costs --- */
 
-/* What a function has in common with itself in another trace. */
-static void key_of(const struct argus_context_function *function, char *buffer, size_t bytes)
-{
-    snprintf(buffer, bytes, "%s\n%s", contexts_base_name(function->image), function->name);
-}
-
-/* Function of `contexts` → the one of `base` with the same name in a file with the same name;
- * ARGUS_NONE. */
-static uint32_t *match_functions(const struct argus_contexts *contexts,
-                                 const struct argus_contexts *base)
-{
-    const struct argus_context_function *functions, *others;
-    size_t count = argus_contexts_functions(contexts, &functions);
-    size_t other_count = argus_contexts_functions(base, &others);
-    uint32_t *match = malloc((count + 1) * sizeof(*match));
-    struct strtab *keys = strtab_create();
-    uint32_t *by_key = calloc(other_count + count + 2, sizeof(*by_key)); /* 1 + function */
-    bool good = match && keys && by_key;
-    for (size_t i = 0; good && i < other_count + count; i++) {
-        const struct argus_context_function *function =
-            i < other_count ? &others[i] : &functions[i - other_count];
-        char key[4096];
-        uint32_t id;
-        key_of(function, key, sizeof(key));
-        struct argus_error *error = strtab_intern(keys, key, strlen(key), &id);
-        good = error == NULL;
-        argus_error_destroy(error);
-        if (good && i < other_count && !by_key[id])
-            by_key[id] = (uint32_t)i + 1;
-        if (good && i >= other_count)
-            match[i - other_count] = by_key[id] ? by_key[id] - 1 : ARGUS_NONE;
-    }
-    strtab_destroy(keys);
-    free(by_key);
-    if (!good)
-        free(match);
-    return good ? match : NULL;
-}
-
-static void match_nodes(const struct argus_contexts *contexts, const struct argus_contexts *base,
-                        const uint32_t *functions, struct argus_ranking *ret)
+double rank_alone(const struct argus_contexts *contexts, uint32_t node,
+                  const struct argus_ranking_options *options)
 {
     const struct argus_context_node *nodes;
-    size_t count = argus_contexts_nodes(contexts, &nodes);
-    ret->base_node[0] = 0;
-    for (size_t i = 1; i < count; i++) {
-        uint32_t parent = ret->base_node[nodes[i].parent], function = functions[nodes[i].function];
-        uint32_t found =
-            parent == ARGUS_NONE || function == ARGUS_NONE
-                ? IDMAP_NONE
-                : idmap_get(&base->paths.tree.by_edge, (uint64_t)parent << 32 | function);
-        ret->base_node[i] = found == IDMAP_NONE ? ARGUS_NONE : found;
-        if (nodes[i].depth == 1)
-            ret->programs_missing += found == IDMAP_NONE;
-        if (nodes[i].path != ARGUS_NONE && found != IDMAP_NONE)
-            ret->paths_equal += base->paths.tree.nodes.data[found].path != ARGUS_NONE;
-    }
-    ret->paths_of_base = (uint32_t)base->paths.tree.paths.length;
+    const struct sleeps *sleeps = &contexts->moments.waits.sleeps[options->estimate];
+    argus_contexts_nodes(contexts, &nodes);
+    if (options->rank == ARGUS_RANK_TOTAL)
+        return (double)nodes[node].own_ns[options->estimate];
+    return blame((struct sleeper){&nodes[node], sleeps, node, options->estimate},
+                 (struct sleeper){NULL, sleeps, ARGUS_NONE, options->estimate});
 }
-
-static bool match_base(const struct argus_contexts *contexts, const struct argus_contexts *base,
-                       struct argus_ranking *ret)
-{
-    size_t count = contexts->paths.tree.nodes.length;
-    ret->base_node = malloc((count + 1) * sizeof(*ret->base_node));
-    if (!ret->base_node)
-        return false;
-    memset(ret->base_node, 0xff, (count + 1) * sizeof(*ret->base_node)); /* ARGUS_NONE */
-    uint32_t *functions = base ? match_functions(contexts, base) : NULL;
-    if (functions)
-        match_nodes(contexts, base, functions, ret);
-    free(functions);
-    return !base || functions;
-}
-
-/* --- costs --- */
 
 static double cost_of(const struct side *now, const struct side *base, uint32_t node,
                       uint32_t other, const struct argus_ranking_options *options)
@@ -212,6 +181,7 @@ static struct argus_ranked_path add_up(const struct argus_ranking *ranking, cons
             path.bottleneck = at;
         }
     }
+    path.by_function = path.is_new && ranking->moved && ranking->moved[path.bottleneck].ns > 0;
     return path;
 }
 
@@ -282,7 +252,10 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     now.sleeps = &contexts->moments.waits.sleeps[options->estimate];
     then.sleeps = base ? &base->moments.waits.sleeps[options->estimate] : NULL;
     then.count = base ? argus_contexts_nodes(base, &then.nodes) : 0;
-    bool good = match_base(contexts, base, ret);
+    struct match match;
+    bool good = match_init(&match, contexts, base) && match_nodes(&match, contexts, base, ret) &&
+                moved_find(&match, contexts, base, options, ret);
+    match_deinit(&match);
     ret->costs = calloc(now.count + 1, sizeof(*ret->costs));
     if (options->rank == ARGUS_RANK_MEAN) {
         now.means = own_means(&now, options->estimate);
@@ -291,7 +264,8 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     }
     struct argus_error *error = good && ret->costs ? NULL : argus_error_memory();
     for (size_t i = 0; !error && i < now.count; i++)
-        ret->costs[i] = cost_of(&now, &then, (uint32_t)i, ret->base_node[i], options);
+        ret->costs[i] = cost_of(&now, &then, (uint32_t)i, ret->base_node[i], options) -
+                        (ret->moved ? ret->moved[i].ns : 0);
     if (!error)
         error = rank_paths(ret, &now, options);
     if (!error && options->rank != ARGUS_RANK_MEAN) {
@@ -311,5 +285,8 @@ void argus_ranking_deinit(struct argus_ranking *ranking)
     free(ranking->paths);
     free(ranking->costs);
     free(ranking->base_node);
+    free(ranking->moved);
+    free(ranking->is_moved);
+    free(ranking->like);
     *ranking = (struct argus_ranking){0};
 }

@@ -8,6 +8,10 @@
 double rank_value(const struct argus_context_node *node,
                   const struct argus_ranking_options *options);
 
+/* The same against a base that lacks the node: all waits that timed out count. */
+double rank_alone(const struct argus_contexts *contexts, uint32_t node,
+                  const struct argus_ranking_options *options);
+
 /* A node in both traces. The difference of the values is its cost. */
 struct rank_pair {
     double now_ns, base_ns;
@@ -16,6 +20,14 @@ struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32
 
 /* The costs of all nodes: what the list and everything that it leaves out add up to. */
 double rank_total(const struct argus_contexts_report *report);
+
+/* By node of the base: whether its time is not compared with any node's. The caller frees the array;
+ * NULL: no memory. */
+bool *rank_find_gone(const struct argus_contexts_report *report);
+
+/* The values of these: what the list leaves out of the difference of both traces. 0 without a base.
+ */
+struct argus_error *rank_gone_ns(const struct argus_contexts_report *report, double *ret);
 
 /* Why a cost that is `by_chance` may be that. */
 const char *rank_chance_reason(const struct argus_ranked_path *path);

@@ -33,6 +33,14 @@ struct spread {
 
 /* --- sums --- */
 
+/* What the same function took in other contexts of the base. */
+static void subtract_moved(struct sum *sum, const struct argus_moved *moved)
+{
+    sum->cost_ns -= moved->cpu_ns;
+    sum->base_ns += moved->cpu_ns;
+    sum->variance += moved->variance;
+}
+
 static void add_here(struct spread *spread)
 {
     const struct argus_context_node *nodes = spread->nodes;
@@ -43,11 +51,20 @@ static void add_here(struct spread *spread)
         spread->sums[i].cost_ns += cpu_ns;
         spread->sums[i].variance += nodes[i].variance;
         spread->sums[i].functions += cpu_ns > 0;
+        if (spread->ranking->moved)
+            subtract_moved(&spread->sums[i], &spread->ranking->moved[i]);
     }
 }
 
+/* The node that a node of the base counts for, if it has no equivalent. */
+static uint32_t place_of(const struct spread *spread, uint32_t base_node, uint32_t of_caller)
+{
+    const uint32_t *like = spread->ranking->like;
+    return like && like[base_node] != ARGUS_NONE ? like[base_node] : of_caller;
+}
+
 /* Each node of the base counts for its equivalent, or for that of its nearest caller that has one.
- */
+ * Of another build, a node of the same function counts as such. */
 static bool subtract_base(struct spread *spread)
 {
     const struct argus_context_node *nodes;
@@ -58,9 +75,10 @@ static bool subtract_base(struct spread *spread)
             here[spread->ranking->base_node[i]] = (uint32_t)i;
     for (size_t i = 1; here && i < count; i++) {
         bool is_own = here[i] != 0;
-        here[i] = is_own ? here[i] : here[nodes[i].parent];
+        here[i] = is_own ? here[i] : place_of(spread, (uint32_t)i, here[nodes[i].parent]);
         if (nodes[i].depth < INFERENCE_FIRST_DEPTH || !here[i] ||
-            (is_own && spread->options->is_counted[here[i]]))
+            (is_own && spread->options->is_counted[here[i]]) ||
+            (spread->ranking->is_moved && spread->ranking->is_moved[i]))
             continue;
         struct sum *sum = &spread->sums[here[i]];
         double cpu_ns = (double)node_cpu_ns(&nodes[i], spread->options->estimate);
@@ -161,6 +179,8 @@ static struct argus_ranked_path entry_of(const struct spread *spread, uint32_t n
         .chance_ns = SPREAD_CHANCE * sqrt(sum->variance),
         .is_new = spread->ranking->base_node[node] == ARGUS_NONE,
     };
+    entry.by_function =
+        entry.is_new && spread->ranking->moved && spread->ranking->moved[node].ns > 0;
     while (dearest[entry.node])
         entry.node = dearest[entry.node];
     return entry;

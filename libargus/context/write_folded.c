@@ -47,22 +47,18 @@ static struct argus_error *write_gone(const struct argus_sink *sink,
                                       const struct argus_contexts_report *report)
 {
     const struct argus_context_node *nodes;
-    size_t here = argus_contexts_nodes(report->contexts, &nodes);
     size_t count = argus_contexts_nodes(report->base, &nodes);
-    bool *is_here = calloc(count + 1, sizeof(*is_here));
-    if (!is_here)
+    bool *is_gone = rank_find_gone(report);
+    if (!is_gone)
         return argus_error_memory();
-    for (size_t i = 0; i < here; i++)
-        if (report->ranking->base_node[i] != ARGUS_NONE)
-            is_here[report->ranking->base_node[i]] = true;
     for (uint32_t i = 1; i < count; i++) {
-        double ns = is_here[i] ? 0 : rank_value(&nodes[i], &report->options);
+        double ns = is_gone[i] ? rank_value(&nodes[i], &report->options) : 0;
         if (ns < 1000)
             continue;
         write_path(sink, report->base, i);
         argus_sink_printf(sink, " %llu 0\n", (unsigned long long)(ns / 1000));
     }
-    free(is_here);
+    free(is_gone);
     return NULL;
 }
 

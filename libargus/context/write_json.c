@@ -130,6 +130,7 @@ static json_t *path_json(const struct argus_contexts_report *report,
     json_put(json, "cost_ns", cost(path->cost_ns));
     json_put(json, "process", json_text(functions[nodes[route.program].function].name));
     json_put(json, "new", json_boolean(report->base && path->is_new));
+    json_put(json, "by_function", json_boolean(report->base && path->by_function));
     json_put(json, "bottleneck", number(path->bottleneck));
     json_put(json, "charged", number(charged));
     json_put(json, "charged_function", json_text(functions[nodes[charged].function].name));
@@ -182,14 +183,36 @@ static json_t *counts_json(const struct argus_contexts_report *report)
 
 #define MOST_BUILDS 256
 
-static json_t *builds_json(const struct argus_contexts_report *report)
+/* The files of which the base has another build, or under another name. */
+static void put_builds(const struct argus_contexts_report *report, json_t *json)
 {
-    const char *paths[MOST_BUILDS];
-    json_t *array = json_array();
-    size_t count = builds_that_differ(report->contexts, report->base, paths, MOST_BUILDS);
-    for (size_t i = 0; i < count && i < MOST_BUILDS; i++)
-        json_add(array, json_text(paths[i]));
-    return array;
+    build_pair_vec pairs = {0};
+    json_t *builds = json_array(), *renamed = json_array();
+    builds_pair(report->contexts, report->base, &pairs); /* without memory: those found */
+    for (size_t i = 0; i < pairs.length && json_array_size(builds) < MOST_BUILDS; i++) {
+        const struct build_pair *pair = &pairs.data[i];
+        if (pair->is_other && !pair->is_program)
+            json_add(builds, json_text(pair->here));
+        if (!pair->is_renamed)
+            continue;
+        json_t *names = json_object();
+        json_put(names, "name", json_text(pair->here));
+        json_put(names, "base_name", json_text(pair->there));
+        json_add(renamed, names);
+    }
+    vec_deinit(&pairs);
+    json_put(json, "other_builds", builds);
+    json_put(json, "renamed", renamed);
+}
+
+static double moved_ns(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    double ns = 0;
+    for (size_t i = 0; report->ranking->moved && i < count; i++)
+        ns += report->ranking->moved[i].ns;
+    return ns;
 }
 
 static json_t *base_json(const struct argus_contexts_report *report)
@@ -201,8 +224,18 @@ static json_t *base_json(const struct argus_contexts_report *report)
     json_put(json, "paths", number(report->ranking->paths_of_base));
     json_put(json, "equal_paths", number(report->ranking->paths_equal));
     json_put(json, "programs_missing", number(report->ranking->programs_missing));
-    json_put(json, "other_builds", builds_json(report));
+    put_builds(report, json);
+    json_put(json, "by_function_ns", cost(moved_ns(report)));
     return json;
+}
+
+/* What the total leaves out of the difference of both traces. */
+static struct argus_error *put_gone(const struct argus_contexts_report *report, json_t *json)
+{
+    double gone_ns;
+    struct argus_error *error = rank_gone_ns(report, &gone_ns);
+    json_put(json, "only_in_base_ns", cost(gone_ns));
+    return error;
 }
 
 static struct argus_error *put_charges(const struct argus_contexts_report *report, json_t *json)
@@ -370,7 +403,9 @@ struct argus_error *contexts_write_json(const struct argus_sink *sink,
         json_add(paths, path_json(report, &report->ranking->paths[i]));
     json_put(json, "contexts", paths);
     json_put(json, "total_cost_ns", cost(rank_total(report)));
-    struct argus_error *error = put_charges(report, json);
+    struct argus_error *error = put_gone(report, json);
+    if (!error)
+        error = put_charges(report, json);
     if (!error)
         error = put_budgets(report, json);
     if (!error)

@@ -126,21 +126,52 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
     made_code_write(sink, report->contexts);
 }
 
+static void write_build(const struct argus_sink *sink, const struct build_pair *pair)
+{
+    argus_sink_printf(sink, " %s", contexts_base_name(pair->here));
+    if (pair->is_program)
+        argus_sink_printf(sink, " (program; there %s)", pair->there);
+    else if (pair->is_renamed)
+        argus_sink_printf(sink, " (there %s)", contexts_base_name(pair->there));
+}
+
 static void write_builds(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
-    const char *paths[BUILDS_SHOWN];
-    size_t count = builds_that_differ(report->contexts, report->base, paths, BUILDS_SHOWN);
-    if (!count)
-        return;
-    argus_sink_printf(sink, "other builds than in the base, compared by names:");
-    for (size_t i = 0; i < count && i < BUILDS_SHOWN; i++)
-        argus_sink_printf(sink, "%s %s", i ? "," : "", contexts_base_name(paths[i]));
-    argus_sink_printf(sink, count > BUILDS_SHOWN ? " and %zu more\n" : "\n", count - BUILDS_SHOWN);
+    build_pair_vec pairs = {0};
+    size_t count = 0;
+    builds_pair(report->contexts, report->base, &pairs); /* without memory: those found */
+    for (size_t i = 0; i < pairs.length; i++) {
+        if (!pairs.data[i].is_other || count++ >= BUILDS_SHOWN)
+            continue;
+        argus_sink_printf(sink,
+                          count == 1 ? "other builds than in the base, compared by names:" : ",");
+        write_build(sink, &pairs.data[i]);
+    }
+    if (count)
+        argus_sink_printf(sink, count > BUILDS_SHOWN ? " and %zu more\n" : "\n",
+                          count - BUILDS_SHOWN);
+    vec_deinit(&pairs);
+}
+
+/* What was compared by function (moved.c). */
+static void write_moved(const struct argus_sink *sink, const struct argus_ranking *ranking,
+                        size_t count)
+{
+    char text[40];
+    double moved_ns = 0;
+    for (size_t i = 0; ranking->moved && i < count; i++)
+        moved_ns += ranking->moved[i].ns;
+    if (moved_ns > 0)
+        argus_sink_printf(sink,
+                          "%s of the base are in paths that are not here, and are compared by "
+                          "function; functions without names are compared as one for each file\n",
+                          argus_duration_text(whole_number(moved_ns), text, sizeof(text)));
 }
 
 static void write_base(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_ranking *ranking = report->ranking;
+    const struct argus_context_node *nodes;
     static const char *const estimates[] = {"conservative", "aggressive"};
     argus_sink_printf(sink, "%s estimate", estimates[report->options.estimate]);
     if (!report->base) {
@@ -150,6 +181,7 @@ static void write_base(const struct argus_sink *sink, const struct argus_context
     argus_sink_printf(sink, "; compared with %s: %u of its %u paths are here too\n",
                       report->base_path, ranking->paths_equal, ranking->paths_of_base);
     write_builds(sink, report);
+    write_moved(sink, ranking, argus_contexts_nodes(report->contexts, &nodes));
     if (ranking->programs_missing)
         argus_sink_printf(sink, "%u programs are not in the base\n", ranking->programs_missing);
 }
@@ -242,7 +274,9 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
         argus_sink_printf(sink, ", called by %s (%s)", functions[nodes[script].function].name,
                           contexts_base_name(functions[nodes[script].function].image));
     argus_sink_printf(sink, "; %s%s", functions[nodes[route.program].function].name,
-                      report->base && path->is_new ? "; not in the base" : "");
+                      !report->base || !path->is_new ? ""
+                      : path->by_function            ? "; another path than in the base"
+                                                     : "; not in the base");
     if (path->others)
         argus_sink_printf(sink, "; %u more paths through it", path->others);
     if (path->ways > 1)
@@ -265,23 +299,32 @@ static void write_path(const struct argus_sink *sink, const struct argus_context
 }
 
 /* What the list leaves out. Means do not add up. */
-static void write_rest(const struct argus_sink *sink, const struct argus_contexts_report *report)
+static struct argus_error *write_rest(const struct argus_sink *sink,
+                                      const struct argus_contexts_report *report)
 {
     const struct argus_ranking *ranking = report->ranking;
     size_t more = 0, by_chance = 0;
     char text[40];
+    double gone_ns;
     for (size_t i = report->top; i < ranking->count; i++) {
         more += ranking->paths[i].cost_ns > 0;
         by_chance += ranking->paths[i].by_chance;
     }
     if (report->options.rank == ARGUS_RANK_MEAN)
-        return;
+        return NULL;
+    struct argus_error *error = rank_gone_ns(report, &gone_ns);
+    if (error)
+        return error;
     argus_sink_printf(sink, "\nall contexts together: %s",
                       signed_time(rank_total(report), report->base, text, sizeof(text)));
+    if (gone_ns >= 1000)
+        argus_sink_printf(sink, "; contexts that only the base has: %s",
+                          signed_time(-gone_ns, report->base, text, sizeof(text)));
     if (more)
         argus_sink_printf(sink, "; %zu more entries (--top), of which %zu may be chance", more,
                           by_chance);
     argus_sink_printf(sink, "\n");
+    return NULL;
 }
 
 /* Each function in all of its contexts. */
@@ -366,8 +409,9 @@ static struct argus_error *write_text(const struct argus_sink *sink,
         write_path(sink, report, i + 1, &ranking->paths[i]);
     if (!ranking->count || ranking->paths[0].cost_ns <= 0)
         argus_sink_printf(sink, "\nno context is slower than in the base\n");
-    write_rest(sink, report);
-    error = write_functions(sink, report);
+    error = write_rest(sink, report);
+    if (!error)
+        error = write_functions(sink, report);
     if (!error)
         error = write_charges(sink, report);
     struct programs_32_bit programs;

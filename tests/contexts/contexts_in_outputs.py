@@ -22,6 +22,9 @@ def test_what_the_list_leaves_out_is_said(setup):
     equal("total", answer["total_cost_ns"], sum(layer["cost_ns"] for layer in answer["layers"]))
     equal("of all, not only the first", (answer["total_cost_ns"], len(answer["contexts"])), (100_000_000, 1))
     assert "\nall contexts together: +100 ms; 2 more entries (--top), of which 0 may be chance\n" in setup.run("--top=1", f"--base={base}", now).stdout
+    gone = setup.make(usual().calls(7, MAIN, 0x5510))
+    equal("only in the base", setup.json(f"--base={gone}", now)["only_in_base_ns"], 7_000_000)
+    assert "\nall contexts together: +100 ms; contexts that only the base has: -7.00 ms; " in setup.run("--top=1", f"--base={gone}", now).stdout
 
 
 def many_callers(length_ms):

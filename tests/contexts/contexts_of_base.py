@@ -210,8 +210,65 @@ def test_another_build_is_said_and_compared_by_names(setup):
     base, now = with_build(1), with_build(2)
     equal("other builds", setup.json(f"--base={base}", now)["base"]["other_builds"], ["/opt/libodd.so"])
     equal("the same build", setup.json(f"--base={base}", base)["base"]["other_builds"], [])
-    equal("paths", setup.json(f"--base={base}", now)["base"]["equal_paths"], 4)
+    equal("paths", setup.json(f"--base={base}", now)["base"]["equal_paths"], 3)  # an offset is no name
     assert "other builds than in the base, compared by names: libodd.so\n" in setup.run(f"--base={base}", now).stdout
+
+
+def version(number, *calls, names=(), program="alpha"):
+    """A library whose file's name has the number, and which is called from MAIN: how long, and through which functions."""
+    scene, file = Scene(f"{program}-{number}"), f"/opt/libodd.so.1.{number}"
+    scene.lines.append(f"image pid 100 start 0x7000 end 0x8000 offset 0x7000 inode {number} path {file}")
+    for place, function in names:
+        scene.lines.append(f'name path {file} inode {number} place {place:#x} function "{function}"')
+    for length_ms, *functions in calls:
+        scene.calls(length_ms, MAIN, *functions).calls(1, MAIN, PARSE)
+    return scene
+
+
+def test_another_version_is_compared_by_function(setup):
+    """In the new one, `wrapper` calls `work`, and a function without a name lies elsewhere."""
+    base = setup.make(version(2, (10, 0x7100), (20, 0x7400), names=[(0x7100, "work")]))
+    now = setup.make(version(3, (15, 0x7300, 0x7200), (20, 0x7500), names=[(0x7200, "work"), (0x72ff, "wrapper")]))
+    answer = setup.json("--tree", f"--base={base}", now)
+    renamed = {entry["name"]: entry["base_name"] for entry in answer["base"]["renamed"]}
+    equal("renamed", renamed, {"/opt/libodd.so.1.3": "/opt/libodd.so.1.2", "alpha-3": "alpha-2"})
+    equal("programs", answer["base"]["programs_missing"], 0)
+    first = answer["contexts"][0]
+    equal("first", (names(first)[-1], first["cost_ns"], first["new"], first["by_function"]), ("work", 5_000_000, True, True))
+    costs = {function["function"]: function["cost_ns"] for function in answer["functions"]}
+    equal("without a name", costs["libodd.so.1.3+0x7500"], 0)
+    equal("all", answer["total_cost_ns"], 5_000_000)
+    text = setup.run(f"--base={base}", now).stdout
+    assert "libodd.so.1.3 (there libodd.so.1.2)" in text and "30.0 ms of the base are in paths that are not here" in text, text
+    assert "another path than in the base" in text, text
+    lines = [line.rsplit(" ", 2) for line in setup.run("--format=folded", f"--base={base}", now).stdout.splitlines()]
+    equal("folded", sum(int(line[2]) - int(line[1]) for line in lines), 5000)
+
+
+def test_a_file_that_both_have_is_no_other_version(setup):
+    scene = version(2, (10, 0x7100), names=[(0x7100, "work")])
+    scene.lines.append("image pid 100 start 0x9000 end 0xa000 offset 0x9000 path /opt/libodd.so.1.3")
+    base = setup.make(scene.calls(4, MAIN, 0x9100))
+    now = setup.json(f"--base={base}", setup.make(version(3, (15, 0x7200), names=[(0x7200, "work")])))
+    equal("renamed", [entry["name"] for entry in now["base"]["renamed"]], ["alpha-3"])
+
+
+def test_the_callees_of_another_version_are_compared_together(setup):
+    """The samples hit other callees of `work` than in the base: none of them is in both."""
+    def trace(number, wrapper, first, count):
+        stacks = [(MAIN, *wrapper, 0x7100, 0x7600 + first + i) for i in range(count)]
+        scene = samples(*[(MAIN, LOAD)] * 20, *stacks, *[(MAIN, LOAD)] * 20)
+        file = f"/opt/libodd.so.1.{number}"
+        scene.lines.append(f"image pid 100 start 0x7000 end 0x8000 offset 0x7000 path {file}")
+        for place, name in [(0x70ff, "work"), (0x72ff, "wrapper"), *((0x7600 + i, f"callee{i}") for i in range(first, first + count))]:
+            scene.lines.append(f'name path {file} place {place:#x} function "{name}"')
+        return setup.make(scene)
+    base = trace(2, [], 0x80, 20)
+    found = setup.json("--top=100", f"--base={base}", trace(3, [0x7300], 0, 20))["contexts"]
+    equal("as long", [path["by_chance"] for path in found if path["cost_ns"] > 0], [True] * 20)
+    first = setup.json(f"--base={base}", trace(3, [0x7300], 0, 60))["contexts"][0]
+    equal("three times as long", (first["spread"] > 1, first["by_chance"]), (True, False))
+    assert 300_000_000 < first["cost_ns"] < 500_000_000, first["cost_ns"]
 
 
 def test_clones_and_parts_of_a_function_are_the_function(setup):

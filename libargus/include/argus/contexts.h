@@ -256,8 +256,9 @@ struct argus_ranked_path {
     /* bottlenecks that this entry stands for, in paths that differ only above the culprit; the
      * other members are those of the most expensive one */
     uint32_t ways;
-    bool is_new;    /* the base has no such path */
-    bool by_chance; /* the cost is not beyond chance_ns */
+    bool is_new;      /* the base has no such path */
+    bool by_function; /* is_new, but the bottleneck's function is in other paths of the base */
+    bool by_chance;   /* the cost is not beyond chance_ns */
     /* twice (with `spread`: three times) the standard deviation of the cost, by the number of CPU
      * samples, and by the base's waits for devices */
     double chance_ns;
@@ -270,6 +271,14 @@ struct argus_ranked_path {
     uint32_t spread;
 };
 
+/* What a node that the base lacks has in common with other contexts of the base: its share of what
+ * the same function took there. */
+struct argus_moved {
+    double ns;       /* is subtracted from the node's cost */
+    double cpu_ns;   /* part of it */
+    double variance; /* of it, in ns * ns */
+};
+
 struct argus_ranking {
     /* owned; the most expensive first, those by chance after them, those without a cost last */
     struct argus_ranked_path *paths;
@@ -278,11 +287,19 @@ struct argus_ranking {
     uint32_t *base_node;                 /* owned; the equivalent node of the base, or ARGUS_NONE */
     uint32_t paths_of_base, paths_equal; /* paths of the base; paths that are in both */
     uint32_t programs_missing;           /* programs that the base lacks */
+    /* owned; by node, and by node of the base: is part of some `moved`. NULL unless the traces have
+     * other builds of some file. */
+    struct argus_moved *moved;
+    bool *is_moved;
+    uint32_t
+        *like; /* owned; by node of the base: a node of the same function that the base lacks */
 };
 
 /* `base` NULL: no base. Two nodes are equivalent if their paths have the same functions in the same
  * order. A function is the same if its name and its file's name are: another build or another
- * folder does not matter. */
+ * folder does not matter. If the base has no file or program of that name, but one whose name
+ * differs only in numbers, that is taken for another version of it. Paths that only one of two
+ * builds has are compared by function (`moved`). */
 struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
                                         const struct argus_contexts *base,
                                         const struct argus_ranking_options *options,
