@@ -1,5 +1,5 @@
-/* A client of D-Bus that asks two questions: ListNames, and GetConnectionUnixProcessID for each
- * name. libdbus and sd-bus could block for long on a daemon that does not answer, which is just
+/* A client of D-Bus that asks three questions: ListNames, ListActivatableNames, and
+ * GetConnectionUnixProcessID for each name that has an owner. libdbus and sd-bus could block for long on a daemon that does not answer, which is just
  * what argus why may be looking at; so this one polls. Marshalling is that of the D-Bus
  * specification, "Message Protocol": little-endian, each value aligned to its size, header fields
  * as array of (byte, variant). */
@@ -20,7 +20,7 @@
 #include "live/live_stream.h"
 
 enum {
-    PATIENCE_NS = 250000000,
+    PATIENCE_NS = 1000000000, /* on a loaded machine, a daemon needs some 100 ms */
     MOST_NAMES = 1024,
     MOST_BYTES = 1 << 20, /* of one answer */
     HEADER_BYTES = 16,
@@ -33,6 +33,7 @@ enum {
     DESTINATION_FIELD = 6,
     SIGNATURE_FIELD = 8,
     LIST_SERIAL = 2,
+    STARTABLE_SERIAL = 3,
     FIRST_SERIAL = 16, /* of the questions about names */
 };
 
@@ -227,17 +228,26 @@ static bool next_answer(struct bus *bus, struct answer *ret)
 
 /* --- questions --- */
 
-static void take_names(const struct answer *answer, live_bus_names *names)
+static bool is_listed(const live_bus_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->length; i++)
+        if (strcmp(names->data[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Names that have an owner, or further ones that the daemon can start a process for. */
+static void take_names(const struct answer *answer, bool can_start, live_bus_names *names)
 {
     size_t end = answer->body_bytes >= 4 ? 4 + (size_t)u32_at(answer->body) : 0;
     for (size_t at = 4; end <= answer->body_bytes && at + 4 < end && names->length < MOST_NAMES;) {
-        struct live_bus_name name = {.pid = 0};
+        struct live_bus_name name = {.can_start = can_start};
         size_t length = u32_at(answer->body + at);
         if (at + 4 + length >= end)
             return;
         if (length < sizeof(name.name)) {
             memcpy(name.name, answer->body + at + 4, length);
-            if (!vec_push(names, name))
+            if (!(can_start && is_listed(names, name.name)) && !vec_push(names, name))
                 return;
         }
         at = align(at + 5 + length, 4);
@@ -247,14 +257,15 @@ static void take_names(const struct answer *answer, live_bus_names *names)
 static bool list_names(struct bus *bus, live_bus_names *names)
 {
     struct answer answer;
-    if (!call(bus, 1, "Hello", NULL) || !call(bus, LIST_SERIAL, "ListNames", NULL))
+    if (!call(bus, 1, "Hello", NULL) || !call(bus, LIST_SERIAL, "ListNames", NULL) ||
+        !call(bus, STARTABLE_SERIAL, "ListActivatableNames", NULL))
         return false;
     while (next_answer(bus, &answer)) {
-        bool is_it = answer.type == RETURN && answer.serial == LIST_SERIAL;
-        if (is_it)
-            take_names(&answer, names);
+        bool is_last = answer.serial == STARTABLE_SERIAL;
+        if (answer.type == RETURN && (answer.serial == LIST_SERIAL || is_last))
+            take_names(&answer, is_last, names);
         use_up(bus, answer.whole_bytes);
-        if (is_it)
+        if (is_last)
             return true;
     }
     return false;
@@ -263,11 +274,15 @@ static bool list_names(struct bus *bus, live_bus_names *names)
 static bool ask_owners(struct bus *bus, live_bus_names *names)
 {
     struct answer answer;
-    size_t open = names->length;
-    for (size_t i = 0; i < names->length; i++)
+    size_t open = 0;
+    for (size_t i = 0; i < names->length; i++) {
+        if (names->data[i].can_start)
+            continue;
+        open++;
         if (!call(bus, FIRST_SERIAL + (uint32_t)i, "GetConnectionUnixProcessID",
                   names->data[i].name))
             return false;
+    }
     while (open && next_answer(bus, &answer)) {
         uint32_t index = answer.serial - FIRST_SERIAL;
         if (answer.serial >= FIRST_SERIAL && index < names->length) {

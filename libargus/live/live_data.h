@@ -107,6 +107,8 @@ bool live_link(const char *path, char *ret, size_t bytes);
 bool live_field(const char *text, const char *field, int base, uint64_t *ret);
 /* Copies memory of a process; false: not all of it is readable. */
 bool live_memory(uint32_t pid, uint64_t address, void *ret, size_t bytes);
+/* Words of it, up to memory that is not readable; how many. */
+size_t live_words(uint32_t pid, uint64_t address, uint64_t *ret, size_t count);
 /* A NUL-terminated string in it. */
 bool live_memory_text(uint32_t pid, uint64_t address, char *ret, size_t bytes);
 

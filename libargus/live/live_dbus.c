@@ -5,14 +5,14 @@
  * but does not say. So the names of all connections, which the daemon does tell, are searched in
  * the thread's memory: the caller's functions have the destination as an argument, in their frames
  * or in an object to which these point. Of several owners, the one counts whose connection has
- * unread messages, or else the only one that is not idle. What is found this way is likely, not
- * certain. */
+ * unread messages, or else the only one that is not idle. A name without an owner leads to the
+ * process that the daemon starts for it. What is found this way is likely, not certain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "live/live_bus.h"
+#include "live/live_activation.h"
 #include "live/live_dbus.h"
 
 enum {
@@ -95,6 +95,8 @@ struct search {
         uint32_t hits;
     } owners[MOST_OWNERS];
     uint32_t count;
+    const char *startable; /* a name without an owner, which the daemon can start a process for */
+    bool has_startables;   /* several such names */
 };
 
 static void add_owner(struct search *search, const struct live_bus_name *name)
@@ -113,6 +115,13 @@ static void add_owner(struct search *search, const struct live_bus_name *name)
     search->owners[i].hits++;
 }
 
+static void add_startable(struct search *search, const char *name)
+{
+    if (search->startable && search->startable != name)
+        search->has_startables = true;
+    search->startable = name;
+}
+
 /* The daemon's own name, and names of the caller itself, tell nothing. */
 static void look_for_name(struct search *search, uint64_t address)
 {
@@ -124,7 +133,11 @@ static void look_for_name(struct search *search, uint64_t address)
         return;
     for (size_t i = 0; i < search->names->length; i++) {
         const struct live_bus_name *name = &search->names->data[i];
-        if (name->pid && name->pid != search->pid && strcmp(name->name, text) == 0)
+        if (strcmp(name->name, text) != 0)
+            continue;
+        if (name->can_start)
+            add_startable(search, name->name);
+        else if (name->pid && name->pid != search->pid)
             add_owner(search, name);
     }
 }
@@ -133,31 +146,33 @@ static void look_into_object(struct search *search, uint64_t address)
 {
     uint64_t words[OBJECT_WORDS];
     if (address % sizeof(uint64_t) || address < LEAST_ADDRESS || address >> ADDRESS_BITS ||
-        search->objects == MOST_OBJECTS || !live_memory(search->pid, address, words, sizeof(words)))
+        search->objects == MOST_OBJECTS)
         return;
-    search->objects++;
-    for (size_t i = 0; i < OBJECT_WORDS; i++)
+    size_t count = live_words(search->pid, address, words, OBJECT_WORDS);
+    search->objects += count > 0;
+    for (size_t i = 0; i < count; i++)
         look_for_name(search, words[i]);
+}
+
+/* The main thread's stack may end before that: argv is near its end. */
+static void search_words(struct search *search, uint64_t sp,
+                         void (*look)(struct search *search, uint64_t word))
+{
+    enum { PIECE = 512 };
+    uint64_t words[PIECE];
+    size_t count = PIECE;
+    for (size_t at = 0; at < STACK_WORDS && count == PIECE; at += PIECE) {
+        count = live_words(search->pid, sp + at * sizeof(words[0]), words, PIECE);
+        for (size_t i = 0; i < count; i++)
+            look(search, words[i]);
+    }
 }
 
 static void search_stack(struct search *search, uint64_t sp)
 {
-    enum { PIECE = 512 };
-    uint64_t words[PIECE];
-    for (size_t at = 0; at < STACK_WORDS; at += PIECE) {
-        uint64_t address = sp + at * sizeof(words[0]);
-        if (!live_memory(search->pid, address, words, sizeof(words)))
-            break;
-        for (size_t i = 0; i < PIECE; i++)
-            look_for_name(search, words[i]);
-    }
-    for (size_t at = 0; !search->count && at < STACK_WORDS; at += PIECE) {
-        uint64_t address = sp + at * sizeof(words[0]);
-        if (!live_memory(search->pid, address, words, sizeof(words)))
-            break;
-        for (size_t i = 0; i < PIECE; i++)
-            look_into_object(search, words[i]);
-    }
+    search_words(search, sp, look_for_name);
+    if (!search->count && !search->startable)
+        search_words(search, sp, look_into_object);
 }
 
 /* --- connections --- */
@@ -196,33 +211,64 @@ static uint64_t unread_of(struct argus_live *live, uint32_t pid, uint32_t daemon
     return unread;
 }
 
-/* Whether some thread of the process waits for another one or is busy. */
-static bool is_held_up(struct argus_live *live, uint32_t process)
+/* Whether the thread waits for the daemon to send the next message, of any kind. */
+static bool awaits_message(struct argus_live *live, uint32_t thread,
+                           const struct argus_live_wait *wait, uint32_t daemon)
 {
-    const struct argus_live_process of = live->processes.data[process];
-    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
-        if (!live_is_idle(live_wait(live, i).kind))
-            return true;
+    const struct live_socket *own = wait->kind == ARGUS_LIVE_UNIX_SOCKET && !wait->is_write
+                                        ? live_socket(live, wait->object)
+                                        : NULL;
+    const struct live_fd *peers;
+    size_t count = own ? live_fds_of(live, LIVE_FILE_SOCKET, own->peer, &peers) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (peers[i].process == daemon)
+            return !waits_for_answer(live, thread);
     return false;
 }
 
+/* Whether some thread of the process waits for another one or is busy. */
+static bool is_held_up(struct argus_live *live, uint32_t process, uint32_t daemon)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
+        const struct argus_live_wait wait = live_wait(live, i);
+        if (!live_is_idle(wait.kind) && !awaits_message(live, i, &wait, daemon))
+            return true;
+    }
+    return false;
+}
+
+/* Processes that the daemon starts now, if the call may be for the name of one. */
+static void add_activated(struct search *search, uint32_t daemon, struct argus_live_wait *wait,
+                          struct live_candidates *ret)
+{
+    if (!search->startable)
+        return;
+    live_add_activated(search->live, daemon, search->names, ret);
+    if (ret->count && !search->has_startables)
+        wait->text = live_text(search->live, search->startable);
+}
+
 /* Keeps the owners that are the likeliest: those with unread messages, else those that are held up,
- * else all. */
+ * among which processes are that are still starting, else all. */
 static void choose_owners(struct search *search, uint32_t daemon, struct argus_live_wait *wait,
                           struct live_candidates *ret)
 {
-    for (int rule = 0; rule < 3 && !ret->count; rule++)
+    for (int rule = 0; rule < 3 && !ret->count; rule++) {
+        if (rule == 1)
+            add_activated(search, daemon, wait, ret);
         for (uint32_t i = 0; i < search->count; i++) {
             uint32_t process = live_process(search->live, search->owners[i].pid);
             if (process == ARGUS_LIVE_NONE)
                 continue;
             uint64_t unread = unread_of(search->live, search->owners[i].pid, daemon);
-            if ((rule == 0 && !unread) || (rule == 1 && !is_held_up(search->live, process)))
+            if ((rule == 0 && !unread) || (rule == 1 && !is_held_up(search->live, process, daemon)))
                 continue;
             live_candidate(ret, process, ARGUS_LIVE_NONE);
             wait->text = live_text(search->live, search->owners[i].name);
             wait->unread_there = unread;
         }
+    }
     if (ret->count > 1)
         wait->text = 0, wait->unread_there = 0;
 }
@@ -245,25 +291,48 @@ static void ask_bus(struct argus_live *live, uint32_t thread, uint32_t daemon, c
     live_bus_names names = {0};
     struct search search = {.live = live, .names = &names, .pid = live_pid_of(live, thread)};
     ret->link = ARGUS_LIVE_LINK_BUS;
-    if (live_bus_ask(path, live->processes.data[daemon].uid, &names)) {
+    if (!live_is_halted(live, daemon) &&
+        live_bus_ask(path, live->processes.data[daemon].uid, &names)) {
         search_stack(&search, live->threads.data[thread].sp);
-        if (!search.count)
+        if (!search.count && !search.startable)
             add_backlogged(&search, daemon);
         choose_owners(&search, daemon, wait, ret);
         ret->is_guess = true;
-    } else if (is_held_up(live, daemon)) {
+    } else if (is_held_up(live, daemon, daemon)) {
         ret->link = ARGUS_LIVE_LINK_PEER;
         live_candidate(ret, daemon, ARGUS_LIVE_NONE);
     }
     vec_deinit(&names);
 }
 
+/* Whether the thread waits for whatever its connection to a daemon brings next, and the daemon is
+ * not held up: then the thread probably has nothing to do, and the daemon nothing for it. */
+static bool is_idle_at_bus(struct argus_live *live, uint32_t thread,
+                           const struct argus_live_wait *wait)
+{
+    const struct live_socket *own =
+        wait->kind == ARGUS_LIVE_UNIX_SOCKET ? live_socket(live, wait->object) : NULL;
+    const struct live_socket *peer =
+        own && !wait->unread_here ? live_socket(live, own->peer) : NULL;
+    const struct live_fd *fds;
+    if (!peer || !peer->path || !is_bus_path(strtab_get(live->texts, peer->path)))
+        return false;
+    size_t count = live_fds_of(live, LIVE_FILE_SOCKET, peer->inode, &fds);
+    uint32_t daemon = count ? fds[0].process : ARGUS_LIVE_NONE;
+    return daemon != ARGUS_LIVE_NONE && live_load(live, daemon) &&
+           awaits_message(live, thread, wait, daemon) && !is_held_up(live, daemon, daemon);
+}
+
 bool live_dbus_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
                     struct live_candidates *ret)
 {
     uint32_t process = live->threads.data[thread].process;
-    if (live->threads.data[thread].state != 'S' || !waits_for_answer(live, thread))
+    if (live->threads.data[thread].state != 'S')
         return false;
+    if (!waits_for_answer(live, thread)) {
+        *ret = (struct live_candidates){.end = ARGUS_LIVE_END_IDLE};
+        return is_idle_at_bus(live, thread, wait);
+    }
     *ret = (struct live_candidates){.end = ARGUS_LIVE_END_UNKNOWN};
     live_fds(live);
     for (size_t i = 0; i < live->fds.length && !ret->count; i++) {

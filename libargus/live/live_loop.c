@@ -129,9 +129,8 @@ static void find_holder(const struct place *place, const struct loop_flag *flag,
                         struct argus_live_flag *ret)
 {
     uint64_t words[STACK_WORDS], found = 0, address;
-    size_t count = place->sp && !flag->elements ? STACK_WORDS : 0;
-    while (count && !live_memory(place->pid, place->sp, words, count * sizeof(*words)))
-        count /= 2;
+    size_t count =
+        place->sp && !flag->elements ? live_words(place->pid, place->sp, words, STACK_WORDS) : 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t at = place->sp + i * sizeof(*words);
         if (!lock_by_word(place, flag, at, words[i], &address) || address == found)

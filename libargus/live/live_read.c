@@ -69,6 +69,14 @@ bool live_memory(uint32_t pid, uint64_t address, void *ret, size_t bytes)
     return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+size_t live_words(uint32_t pid, uint64_t address, uint64_t *ret, size_t count)
+{
+    size_t bytes = count * sizeof(*ret);
+    struct iovec here = {ret, bytes}, there = {(void *)(uintptr_t)address, bytes};
+    ssize_t got = process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
+    return got > 0 ? (size_t)got / sizeof(*ret) : 0;
+}
+
 /* A string may end just before memory that is not readable. */
 bool live_memory_text(uint32_t pid, uint64_t address, char *ret, size_t bytes)
 {

@@ -1,17 +1,20 @@
 /* `stuck_bus serve NAME`: owns a name, answers one call, and then reads nothing any more.
+ * `stuck_bus answer NAME`: answers all calls.
+ * `stuck_bus begin NAME`: a service that never takes its name; it has connected to the bus.
  * `stuck_bus ask NAME…`: calls a method of each, in this order, and waits for the answers. */
 #include <dbus/dbus.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void serve(DBusConnection *bus, const char *name)
+static void serve(DBusConnection *bus, const char *name, bool is_once)
 {
     DBusMessage *call;
     dbus_bus_request_name(bus, name, 0, NULL);
     printf("ready\n");
     fflush(stdout);
-    for (int answered = 0; !answered && dbus_connection_read_write(bus, -1);)
+    for (bool answered = false; !answered || !is_once;) {
         while ((call = dbus_connection_pop_message(bus))) {
             DBusMessage *answer = dbus_message_get_type(call) == DBUS_MESSAGE_TYPE_METHOD_CALL
                                       ? dbus_message_new_method_return(call)
@@ -20,6 +23,8 @@ static void serve(DBusConnection *bus, const char *name)
                 dbus_connection_send(bus, answer, NULL);
             answered |= answer != NULL;
         }
+        dbus_connection_read_write(bus, answered && is_once ? 0 : -1);
+    }
     dbus_connection_flush(bus);
     sleep(600);
 }
@@ -41,9 +46,13 @@ int main(int argc, char **argv)
     DBusConnection *bus = argc > 2 ? dbus_bus_get(DBUS_BUS_SESSION, NULL) : NULL;
     if (!bus)
         return 1;
-    if (strcmp(argv[1], "serve") == 0)
-        serve(bus, argv[2]);
-    else
+    bool is_once = strcmp(argv[1], "serve") == 0;
+    if (is_once || strcmp(argv[1], "answer") == 0)
+        serve(bus, argv[2], is_once);
+    else if (strcmp(argv[1], "ask") == 0)
         ask(bus, argv + 2);
+    else
+        while (dbus_connection_read_write(bus, -1)) /* until the bus ends */
+            continue;
     return 0;
 }

@@ -157,7 +157,7 @@ struct argus_live_wait {
     uint32_t device;       /* of DISK: its name; ID for argus_live_text(); 0: unknown */
     uint32_t in_flight;    /* of DISK: requests that the device has not answered */
     uint64_t unread_here;  /* bytes that have arrived at a socket and are not read yet */
-    uint64_t unread_there; /* bytes in the other end's queue */
+    uint64_t unread_there; /* bytes in the other end's queue; of a D-Bus call: of all clients */
 };
 
 struct argus_live_candidate {
