@@ -178,8 +178,12 @@ const char *live_wait_text(const struct argus_live *live, const struct argus_liv
 /* Requests that the other end has not read, or an answer that the thread itself has not. */
 static void add_queues(struct text *text, const struct argus_live_wait *wait)
 {
+    /* a connection to a D-Bus daemon has the messages of all senders */
     if (wait->unread_there)
-        text_add(text, "; %" PRIu64 " bytes that it sent are still unread there",
+        text_add(text,
+                 wait->kind == ARGUS_LIVE_DBUS
+                     ? "; %" PRIu64 " bytes of messages, of all its clients, are still unread there"
+                     : "; %" PRIu64 " bytes that it sent are still unread there",
                  wait->unread_there);
     if (wait->unread_here)
         text_add(text, "; %" PRIu64 " bytes have arrived, but it has not taken them",
@@ -409,6 +413,14 @@ static void add_function(struct text *text, const struct argus_live *live,
         text_add(text, ", in %s", function);
 }
 
+/* Whether the last thread itself could not be read: the doubts say why, and what to do. */
+static bool is_denied(const struct argus_live *live, const struct argus_live_answer *answer)
+{
+    uint32_t thread = answer->steps[answer->step_count - 1].thread;
+    uint32_t process = argus_live_thread_at(live, thread)->process;
+    return argus_live_process_at(live, process)->denied != ARGUS_LIVE_READABLE;
+}
+
 /* Of a sleeper, candidates are those with a lock that it may want. */
 static void add_end(struct text *text, const struct argus_live *live,
                     const struct argus_live_answer *answer)
@@ -438,7 +450,10 @@ static void add_end(struct text *text, const struct argus_live *live,
         return;
     }
     if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
-        text_add(text, "; %s.", ends[answer->end]);
+        text_add(text, "; %s%s.", ends[answer->end],
+                 answer->end == ARGUS_LIVE_END_DENIED && !is_denied(live, answer)
+                     ? ": run argus with sudo"
+                     : "");
         return;
     }
     live_thread_text(live, answer->candidates[0].thread, name, sizeof(name));
@@ -465,10 +480,12 @@ const char *live_summary_text(const struct argus_live *live, const struct argus_
              live_thread_text(live, last->thread, name, sizeof(name)),
              live_wait_text(live, &last->wait, sentence, sizeof(sentence)));
     add_function(&text, live, answer, last);
-    if (answer->loop.flag_count)
-        text_add(&text, "; %s.", live_loop_text(live, &answer->loop, sentence, sizeof(sentence)));
-    else
+    bool polls_lock = answer->end == ARGUS_LIVE_END_SLEEPS && answer->candidate_count;
+    if (!answer->loop.flag_count || polls_lock)
         add_end(&text, live, answer);
+    if (answer->loop.flag_count)
+        text_add(&text, polls_lock ? " Otherwise %s." : "; %s.",
+                 live_loop_text(live, &answer->loop, sentence, sizeof(sentence)));
     return buffer;
 }
 

@@ -78,6 +78,17 @@ void polled_lock(void)
         usleep(SETTLE_US);
 }
 
+static volatile int gives_up;
+
+/* Unless another thread wants to give up: what the loop tests is not why it goes on. */
+void polled_lock_until_told(void)
+{
+    struct flock lock = {.l_type = F_WRLCK};
+    int fd = open_locked();
+    while (!gives_up && fcntl(fd, F_SETLK, &lock) != 0)
+        usleep(SETTLE_US);
+}
+
 /* Opens the file for each try, as package managers do. */
 static void poll_path(const char *path)
 {

@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -75,6 +76,7 @@ CASES = {
     "file_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "record_lock": (["file_lock", "sleep"], ["main", "holder"], "sleeps"),
     "polled_lock": (["sleep"], ["main"], "sleeps"),
+    "polled_lock_until_told": (["sleep"], ["main"], "sleeps"),
     "polled_path": (["sleep"], ["main"], "sleeps"),
     "polled_elsewhere": (["sleep"], ["main"], "sleeps"),
     "pipe_of_tokens": (["pipe"], ["main"], "several"),
@@ -129,6 +131,14 @@ client.recv(1)
 """
 
 
+# Waits for what the server at a port sends.
+READER = """import socket, sys
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+print("ready", flush=True)
+connection.recv(1)
+"""
+
+
 def why_all(display, *options):
     done = subprocess.run([ARGUS, "why", *options], capture_output=True, text=True, timeout=120, env=display.environment)
     if done.returncode:
@@ -169,7 +179,7 @@ class Why(unittest.TestCase):
         if case != "udp":
             self.assertEqual(path[0]["wait"]["unread_there"], UNREAD.get(case, 0))
         self.assertFalse(any(step["went_on"] for step in path))
-        polled = [stuck.ids["holder"]] if case in ("polled_lock", "polled_path") else []
+        polled = [stuck.ids["holder"]] if case in ("polled_lock", "polled_lock_until_told", "polled_path") else []
         if end == "sleeps":
             self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], polled)
             self.assertEqual("again and again to lock a file that" in answer["summary"], bool(polled), answer["summary"])
@@ -303,6 +313,7 @@ class Why(unittest.TestCase):
                 self.assertEqual((path[0]["wait"]["kind"], path[0]["wait"]["path"], path[0]["link"], path[0]["guess"]),
                                  ("dbus", "org.argus.Second", "bus", True))
                 self.assertGreater(path[0]["wait"]["unread_there"], 0)
+                self.assertIn("bytes of messages, of all its clients, are still unread there", answer["path"][0]["text"])
                 self.assertEqual(answer["end"], "sleeps")
                 daemon.process.send_signal(signal.SIGSTOP)
                 answer = settled(client.process.pid, lambda path: path[-1]["wait"]["kind"] == "stopped")
@@ -435,6 +446,25 @@ class Why(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual((answer["end"], len(answer["path"])), ("denied", 1))
         self.assertIn("it belongs to another user", answer["uncertain"][0])
+
+    def test_other_users_server_is_not_named(self):
+        """The other end of a connection belongs to another user: who it is, only root sees."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        with socket.create_server(("127.0.0.1", 0)) as server, \
+                Started(*user, "/usr/bin/env", "python3", "-c", READER, str(server.getsockname()[1])) as client:
+            if client.line != "ready":
+                self.skipTest("another user cannot run Python")
+            answer = settled(client.process.pid, lambda path: len(path) > 1)
+            self.assertEqual(answer["path"][1]["pid"], os.getpid(), answer["summary"])
+            done = subprocess.run([*user, ARGUS, "why", "--json", str(client.process.pid)], capture_output=True, text=True,
+                                  timeout=60)
+            if done.returncode == 127 or "ermission denied" in done.stderr:
+                self.skipTest(f"another user cannot execute {ARGUS}")
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["end"], len(answer["path"])), ("denied", 1), answer["summary"])
+        self.assertIn("run argus with sudo", answer["summary"])
 
 
 def add_case(case):
