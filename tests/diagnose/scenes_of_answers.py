@@ -8,7 +8,7 @@ from scenes import scene
 
 HANDLER = inside(0x40a000, 0x409000)
 ASKS, ANSWERS, GRABS, FORWARDS, STORED, OTHERS = range(77, 83)  # channels
-SERVER, GRABBER, STORE, OTHER = 30, 40, 50, 60
+SERVER, GRABBER, STORE, OTHER, BUS = 30, 40, 50, 60, 70
 
 
 def sends(s, tid, channel, position):
@@ -424,3 +424,59 @@ def request_before_short_polls():
             s.timer(s.editor)
     s.end()
     return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}, "uncertain": "has sent nothing since"}
+
+
+def on_the_bus(s, position, by_message):
+    """The editor gives its bus thread a request, which a callback of that thread sends to the server."""
+    s.key()
+    if by_message:
+        sends(s, s.editor, STORED, position)
+    s.wake(s.editor, BUS, call="write" if by_message else "futex")
+    s.wait(s.editor, "futex", fd=0x7000, condition=True, frames=HANDLER)
+    if by_message:
+        takes(s, BUS, STORED, position)
+    s.raw(BUS, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+    sends(s, BUS, ASKS, position)
+    s.wake(BUS, SERVER)
+    s.raw(BUS, "callback_end key=0x100 probe=2 sp=0x7000")
+    s.wait(BUS, "poll", fd=8)
+    takes(s, SERVER, ASKS, position)
+
+
+def bus_waits(turns, by_message):
+    """Another process, which ended earlier waits of the bus thread, is not asked."""
+    s = Loop(frames=AT_HOME)
+    s.tables.append('probe 2 0 "Toolkit" shape begin')
+    s.thread(BUS, "bus", pid=s.editor)
+    s.thread(SERVER, "server")
+    s.thread(OTHER, "other")
+    s.wait(BUS, "poll", fd=8)
+    s.wait(OTHER, "read")
+    idles(s)
+    for position in range(1, turns + 1):
+        s.for_ms(5)
+        s.interrupt(OTHER)
+        sends(s, OTHER, OTHERS, position)
+        s.wake(OTHER, BUS)
+        s.wait(OTHER, "read")
+        takes(s, BUS, OTHERS, position)
+        s.wait(BUS, "poll", fd=8)
+    s.for_ms(5)
+    s.interrupt(OTHER)
+    s.wait(OTHER, "clock_nanosleep", timeout=True)
+    on_the_bus(s, 6, by_message)
+    s.wait(SERVER, "clock_nanosleep", timeout=True)
+    s.goes_on(3000)
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"}}
+
+
+@scene
+def request_sent_by_a_callback():
+    """The loop of the bus thread waits for the answer in a vertex of its own, after the callback that sent the request."""
+    return bus_waits(4, False)
+
+
+@scene
+def request_sent_by_a_callback_of_a_new_loop():
+    """The same, where the loop has hardly waited before, so that its wait is unusual."""
+    return bus_waits(1, True)

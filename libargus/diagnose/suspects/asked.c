@@ -1,6 +1,6 @@
 /* Finds the threads to which a thread sent a request before it waited: the receivers of the
  * messages that it sent in the vertex that ends in the wait, or in which the wait began if signals
- * interrupted it since.
+ * interrupted it since; if it sent nothing there, in the callbacks just before.
  *
  * A message that was received is an edge of the graph, also if it was received much later, or if it
  * woke no thread because the receiver was busy. A message that was never received has no edge. Its
@@ -153,14 +153,16 @@ static bool add_strangers(struct suspect_search *search)
     return true;
 }
 
-struct argus_error *find_asked(struct suspect_search *search)
+/* Adds those to which `vertex` sent something. `*ret_sent`: it sent something. */
+static struct argus_error *add_asked(struct suspect_search *search, uint32_t vertex, bool *ret_sent)
 {
     struct sent_list sent;
     bool known = false;
-    uint32_t vertex = timeline_wait_begin(&search->d->view, search->vertex);
+    size_t before = search->list->length;
     if (!add_receivers(search, vertex) || !add_unread(search, vertex))
         return argus_error_memory();
     struct argus_error *error = sent_list_read(&search->d->view, vertex, &sent);
+    *ret_sent = sent.count > 0 || search->list->length > before;
     if (error || sent.count == 0)
         return error;
     for (size_t i = 0; i < sent.count; i++)
@@ -174,4 +176,21 @@ struct argus_error *find_asked(struct suspect_search *search)
     if (!known && search->list->length == 0 && !add_strangers(search))
         return argus_error_memory();
     return NULL;
+}
+
+/* Callbacks of one turn of a loop are vertices of their own: one of them sends, and the loop then
+ * waits. */
+struct argus_error *find_asked(struct suspect_search *search)
+{
+    const struct view *view = &search->d->view;
+    uint32_t vertex = timeline_wait_begin(view, search->vertex);
+    struct argus_error *error = NULL;
+    bool has_sent = false;
+    for (int i = 0; !error && !has_sent && i < NEAR_VERTICES && vertex != ARGUS_NONE; i++) {
+        if (i > 0 && view->vertices[vertex].wait.kind != ARGUS_WAIT_NONE)
+            break;
+        error = add_asked(search, vertex, &has_sent);
+        vertex = argus_graph_previous(view->graph, vertex);
+    }
+    return error;
 }

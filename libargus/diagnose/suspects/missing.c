@@ -137,8 +137,9 @@ static bool follow_edges(struct search *search, uint32_t taker, bool messages, b
         bool is_message = edge->message || edge->kind == ARGUS_EDGE_MESSAGE;
         size_t before = search->suspects.length;
         if (edge->kind == ARGUS_EDGE_SEQUENCE || edge->kind == ARGUS_EDGE_TIMER ||
-            is_message != messages || edge_is_store_for(view, edge, search->position))
-            continue;
+            is_message != messages || edge_is_store_for(view, edge, search->position) ||
+            view->vertices[edge->to].thread == view->vertices[taker].thread)
+            continue; /* a loop's own callbacks are dispatched to itself */
         *ret_passed_on = true;
         if (!suspect_search_add(&search->shared, view->vertices[edge->to].thread,
                                 ARGUS_REASON_PASSED_ON))
