@@ -56,8 +56,10 @@ struct session_watches {
     bool (*has_process)(void *data, uint64_t pid);
     /* Reads memory of the selected process; false: not readable. */
     bool (*read)(void *data, uint64_t address, uint32_t bytes, uint64_t *ret);
-    /* Returns the selected process's id, and its name in `ret_name`. */
+    /* Returns the selected process's id, and its name in `ret_name`. Error: none, or it runs. */
     struct argus_error *(*process)(void *data, uint64_t *ret_pid, char *ret_name, size_t room);
+    /* The selected process's ID, also while it runs; 0: there is none. */
+    uint64_t (*selected_pid)(void *data);
 };
 
 struct flag_session;  /* plugin/flags/flag_session.h */

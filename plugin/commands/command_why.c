@@ -17,35 +17,27 @@ static bool write_out(void *context, const char *text, size_t bytes)
     return fwrite(text, 1, bytes, session->out) == bytes;
 }
 
-/* In LLDB, its process is meant; in a shell none (""). */
-static struct argus_error *meant_process(struct session *session, const struct arguments *arguments,
-                                         char *ret, size_t bytes)
+/* LLDB's process, running or stopped; 0: none, or this is a shell. */
+static uint64_t debugged_pid(const struct session *session)
 {
-    uint64_t pid;
-    char name[64];
-    const char *word = arguments_word(arguments, 0);
-    if (word || !session->watches) {
-        snprintf(ret, bytes, "%s", word ? word : "");
-        return NULL;
-    }
-    struct argus_error *error =
-        session->watches->process(session->host.data, &pid, name, sizeof(name));
-    if (!error)
-        snprintf(ret, bytes, "%llu", (unsigned long long)pid);
-    return error;
+    return session->watches ? session->watches->selected_pid(session->host.data) : 0;
 }
 
-/* Inside LLDB, its process may be stopped. */
-static void look_through_stop(struct session *session, struct argus_live *live)
+/* In LLDB, its process is meant; in a shell none (""). */
+static struct argus_error *meant_process(const struct session *session,
+                                         const struct arguments *arguments, char *ret, size_t bytes)
 {
-    uint64_t pid;
-    char name[64];
-    struct argus_error *error =
-        session->watches ? session->watches->process(session->host.data, &pid, name, sizeof(name))
-                         : NULL;
-    if (session->watches && !error)
-        argus_live_debugged(live, (uint32_t)pid);
-    argus_error_destroy(error);
+    const char *word = arguments_word(arguments, 0);
+    uint64_t pid = word ? 0 : debugged_pid(session);
+    if (word || !session->watches)
+        snprintf(ret, bytes, "%s", word ? word : "");
+    else if (pid)
+        snprintf(ret, bytes, "%llu", (unsigned long long)pid);
+    else
+        return argus_error_create(ARGUS_ERROR_NOT_FOUND,
+                                  "there is no process yet: run or attach first, or name a "
+                                  "process (argus why PID)");
+    return NULL;
 }
 
 static bool write_file(void *context, const char *text, size_t bytes)
@@ -123,8 +115,8 @@ static bool seldom_runs(const struct argus_live_answer *answer)
 static struct argus_error *open_live(struct session *session, struct argus_live **ret)
 {
     struct argus_error *error = argus_live_open(ret);
-    if (!error)
-        look_through_stop(session, *ret);
+    if (!error) /* inside LLDB, its process may be stopped */
+        argus_live_debugged(*ret, (uint32_t)debugged_pid(session));
     return error;
 }
 

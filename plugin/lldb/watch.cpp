@@ -73,6 +73,13 @@ struct argus_error *run(lldb::SBDebugger &debugger, const char *line)
     return result.Succeeded() ? nullptr : wrong("LLDB cannot call back", result.GetError());
 }
 
+uint64_t selected_pid(void *data)
+{
+    lldb::SBProcess process = target_of(data).GetProcess();
+    lldb::pid_t pid = process.IsValid() ? process.GetProcessID() : LLDB_INVALID_PROCESS_ID;
+    return pid != LLDB_INVALID_PROCESS_ID && has_process(data, pid) ? pid : 0;
+}
+
 struct argus_error *process(void *data, uint64_t *ret_pid, char *ret_name, size_t room)
 {
     lldb::SBProcess process = target_of(data).GetProcess();
@@ -220,7 +227,8 @@ void say(lldb::SBDebugger &debugger, const char *text)
 
 } // namespace
 
-const struct session_watches lldb_watches = {find, set, unset, has_process, read, process};
+const struct session_watches lldb_watches = {find, set,     unset,       has_process,
+                                             read, process, selected_pid};
 
 static bool is_running(lldb::SBProcess process)
 {
