@@ -2,11 +2,15 @@
  *
  * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
  * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is
- * only one such: it is likely, not certain. If all have nothing to do, the main thread of the only
+ * only one such: it is likely, not certain. A thread that has not run since the request was sent
+ * and read does not count; if all others have nothing to do, the only one that has run since does.
+ * Else, if all have nothing to do, the main thread of the only
  * process stands for them: the walk ends there, and says so. */
 #include "live/live_wait.h"
 
-enum rank { RANK_IDLE, RANK_SLEEPS, RANK_BUSY, RANK_USES };
+enum { MARGIN_NS = 50000000 }; /* of two clocks that tick every 10 ms at most */
+
+enum rank { RANK_IDLE, RANK_HAS_RUN, RANK_SLEEPS, RANK_BUSY, RANK_USES };
 
 struct choice {
     uint32_t thread, count; /* the best one, and how many are as good */
@@ -45,15 +49,28 @@ static bool leads_back(struct argus_live *live, uint32_t waiter, uint32_t thread
            theirs.items[0].process != live->threads.data[thread].process;
 }
 
+/* Whether the thread has run since the requests were sent, which have been read. One that has not
+ * is not the one that works on them, but an idle one or one with another task. */
+static enum live_presence has_run_since(struct argus_live *live, uint32_t thread, uint64_t asked_ns)
+{
+    if (!asked_ns || live->threads.data[thread].state != 'S')
+        return LIVE_NOT_KNOWN;
+    uint64_t ran_ns = live_last_ran_ns(live, thread);
+    return !ran_ns ? LIVE_NOT_KNOWN : ran_ns + MARGIN_NS < asked_ns ? LIVE_ABSENT : LIVE_PRESENT;
+}
+
 static enum rank rank_of(struct argus_live *live, uint32_t waiter,
-                         const struct argus_live_wait *waits, uint32_t thread)
+                         const struct argus_live_wait *waits, uint32_t thread, uint64_t asked_ns)
 {
     const struct argus_live_wait theirs = live_wait(live, thread);
     if (uses(live, waits, &theirs))
         return RANK_USES;
+    enum live_presence has_run = has_run_since(live, thread, asked_ns);
+    if (has_run == LIVE_ABSENT)
+        return RANK_IDLE;
     if (live_is_idle(theirs.kind) || live_awaits_request(live, &theirs) ||
         leads_back(live, waiter, thread, &theirs))
-        return RANK_IDLE;
+        return has_run == LIVE_PRESENT ? RANK_HAS_RUN : RANK_IDLE;
     return theirs.kind == ARGUS_LIVE_SLEEP ? RANK_SLEEPS : RANK_BUSY;
 }
 
@@ -67,14 +84,21 @@ static void consider(struct choice *choice, uint32_t thread, enum rank rank)
 }
 
 static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
-                                     const struct argus_live_wait *wait, uint32_t process)
+                                     const struct argus_live_wait *wait, uint32_t process,
+                                     uint64_t asked_ns)
 {
     const struct argus_live_process of = live->processes.data[process];
     struct choice choice = {.thread = ARGUS_LIVE_NONE};
     for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
         if (i != waiter)
-            consider(&choice, i, rank_of(live, waiter, wait, i));
+            consider(&choice, i, rank_of(live, waiter, wait, i, asked_ns));
     return choice;
+}
+
+static uint32_t first_but(const struct argus_live *live, uint32_t waiter, uint32_t process)
+{
+    uint32_t first = live->processes.data[process].first_thread;
+    return first == waiter ? first + 1 : first;
 }
 
 bool live_is_halted(struct argus_live *live, uint32_t process)
@@ -110,11 +134,15 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
             threads++;
             continue;
         }
-        struct choice choice = best_of_process(live, waiter, wait, process);
+        struct choice choice = best_of_process(live, waiter, wait, process, candidates->asked_ns);
         if (choice.thread == ARGUS_LIVE_NONE)
             continue;
         bool halted = live_is_halted(live, process);
         choice.count = halted ? 1 : choice.count;
+        if (choice.rank == RANK_HAS_RUN && choice.count > 1) {
+            choice.rank = RANK_IDLE;
+            choice.thread = first_but(live, waiter, process);
+        }
         threads += halted ? 1 : live->processes.data[process].thread_count;
         if (choice.rank == RANK_IDLE) {
             uint32_t serving =

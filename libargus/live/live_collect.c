@@ -307,6 +307,7 @@ void argus_live_close(struct argus_live *live)
     vec_deinit(&live->fds);
     vec_deinit(&live->sockets);
     vec_deinit(&live->devices);
+    vec_deinit(&live->clocks);
     idmap_deinit(&live->by_pid);
     idmap_deinit(&live->by_inode);
     strtab_destroy(live->texts);

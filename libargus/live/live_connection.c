@@ -1,5 +1,24 @@
 /* Sockets: the processes that have the other end open. */
+#include <sys/socket.h>
+
 #include "live/live_wait.h"
+
+/* When this client's request was sent, if its server has read it. */
+static uint64_t asked_ns(struct argus_live *live, const struct live_socket *own)
+{
+    const struct live_socket client = *own, *server = live_socket(live, client.peer);
+    return client.family == AF_INET && client.sent_last && !client.unread && server &&
+                   !server->is_listening && !server->unread && !live_is_accepted(live, &client)
+               ? client.sent_ns
+               : 0;
+}
+
+/* Of several requests, the first counts; if that is not known of one, of all. */
+static void keep_asked(struct live_candidates *candidates, uint64_t asked_ns)
+{
+    if (!candidates->count || asked_ns < candidates->asked_ns)
+        candidates->asked_ns = asked_ns;
+}
 
 void live_by_socket(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                     struct live_candidates *ret)
@@ -11,6 +30,8 @@ void live_by_socket(struct argus_live *live, uint32_t thread, const struct argus
         ret->end = own ? ARGUS_LIVE_END_REMOTE : ARGUS_LIVE_END_UNKNOWN;
         return;
     }
+    keep_asked(ret, asked_ns(live, own));
+    own = live_socket(live, wait->object);
     uint64_t peer = own->peer;
     const struct live_socket *other = live_socket(live, peer);
     ret->link = other && other->is_listening ? ARGUS_LIVE_LINK_ACCEPTS : ARGUS_LIVE_LINK_PEER;

@@ -42,6 +42,7 @@ struct live_socket {
     bool is_connected; /* of TCP and UDP: with that remote address */
     bool is_datagram;  /* UDP */
     bool sent_last;    /* of a TCP connection: it has sent data, and received none since */
+    uint64_t sent_ns;  /* when that was, by the monotonic clock; 0: never, or not known */
     /* of TCP and UDP; ports in host order, addresses as in the kernel's message */
     uint32_t local[4], remote[4];
     uint16_t local_port, remote_port;
@@ -51,6 +52,13 @@ struct live_socket {
 struct live_device {
     unsigned major, minor;
     bool may_hang; /* a process that reads its files may wait without end */
+};
+
+/* The scheduler's clock of a CPU (live_last_ran.c). */
+struct live_clock {
+    unsigned cpu;
+    bool is_known;
+    uint64_t behind_ns; /* the monotonic clock */
 };
 
 /* How a process's memory and files can be read. */
@@ -65,6 +73,7 @@ struct argus_live {
     bool has_fds, has_sockets;
     struct live_stacks stacks;
     VEC(struct live_device) devices; /* those that were asked for */
+    VEC(struct live_clock) clocks;   /* those that were asked for */
     uint32_t debugged_pid;           /* whose stops by its tracer are looked through; 0: none */
     bool no_memory;                  /* sticky */
 };
@@ -94,6 +103,12 @@ void live_read_again(struct argus_live *live, uint32_t thread);
 uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);
 /* Interns; 0 without memory. */
 uint32_t live_text(struct argus_live *live, const char *text);
+
+/* --- live_last_ran.c --- */
+
+/* When the thread, which waits, ran last, by the monotonic clock; it may have been somewhat earlier.
+ * 0: not known. */
+uint64_t live_last_ran_ns(struct argus_live *live, uint32_t thread);
 
 /* --- live_read.c --- */
 

@@ -139,11 +139,13 @@ static bool read_inet(const struct nlmsghdr *message, struct live_socket *ret)
 
 /* The times are those of the kernel's ticks; if they are equal, nothing is known unless no data
  * ever came. */
-static bool has_sent_last(const struct rtattr *attribute)
+static bool has_sent_last(const struct rtattr *attribute, uint64_t *ret_ns)
 {
     struct tcp_info info = {0};
     size_t length = RTA_PAYLOAD(attribute);
     memcpy(&info, RTA_DATA(attribute), length < sizeof(info) ? length : sizeof(info));
+    uint64_t ago_ns = info.tcpi_last_data_sent * 1000000ull, now_ns = live_now_ns();
+    *ret_ns = info.tcpi_data_segs_out && ago_ns < now_ns ? now_ns - ago_ns : 0;
     return info.tcpi_last_data_sent < info.tcpi_last_data_recv ||
            (info.tcpi_data_segs_out && !info.tcpi_data_segs_in);
 }
@@ -158,7 +160,7 @@ static void take_tcp(struct argus_live *live, const struct nlmsghdr *message)
     for (const struct rtattr *attribute = (const struct rtattr *)(answer + 1);
          RTA_OK(attribute, length); attribute = RTA_NEXT(attribute, length))
         if (attribute->rta_type == INET_DIAG_INFO)
-            socket.sent_last = has_sent_last(attribute);
+            socket.sent_last = has_sent_last(attribute, &socket.sent_ns);
     add_socket(live, &socket);
 }
 

@@ -18,6 +18,9 @@ struct live_candidates {
     bool is_guess;
     bool is_any; /* each of them can end it, whatever it does now: nothing tells which one should */
     bool is_end_guess; /* `end` is only likely */
+    /* when requests were sent that have been read since, the first of them: the threads that work on
+     * them have run since. By the monotonic clock; 0: not known */
+    uint64_t asked_ns;
 };
 
 /* Adds one, unless it is there already. */

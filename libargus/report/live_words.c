@@ -542,7 +542,8 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
                 ? "several processes have what %s waits for; the next step is the "
                   "only one that is not idle"
                 : "nothing proves that the next thread should end the wait of %s; "
-                  "it is the only one there that is not idle, or that works for a client",
+                  "it is the only one there that is not idle, that works for a client, or that "
+                  "has run since the request",
             name);
         return step->is_guess;
     case 2:

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +246,89 @@ void tcp(void)
     struct sockaddr_in address;
     listener = listen_tcp(&address);
     connect_and_ask(child_of(accept_and_sleep, NULL), &address);
+}
+
+/* As an event loop does that has nothing to do. */
+static void wait_for_events(void)
+{
+    int sources[2];
+    if (pipe(sources) != 0)
+        return;
+    struct pollfd polled[] = {{.fd = sources[0], .events = POLLIN},
+                              {.fd = eventfd(0, 0), .events = POLLIN}};
+    for (;;)
+        poll(polled, 2, -1);
+}
+
+static int is_asleep(int tid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    FILE *file = fopen(path, "r");
+    char *end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return end && end[2] == 'S';
+}
+
+static void *read_and_work(void *data)
+{
+    char bytes[8];
+    while (!is_asleep(getpid()))
+        usleep(SETTLE_US);
+    usleep(SETTLE_US);
+    say("worker", gettid());
+    (void)!write(ends[1], "w", 1);
+    int fd = accept(listener, NULL, NULL);
+    recv(fd, bytes, sizeof(bytes), MSG_WAITALL);
+    if (data)
+        work_slowly();
+    wait_for_events();
+    return NULL;
+}
+
+static void *clean_up_sometimes(void *data)
+{
+    *(int *)data = gettid();
+    sem_post(&locked);
+    work_slowly();
+    return NULL;
+}
+
+/* A server with a thread that has slept since before the request; another one takes the request. */
+static void serve_beside_sleeper(void *is_slow)
+{
+    pthread_t worker;
+    int sleeper;
+    begin(clean_up_sometimes, &sleeper);
+    while (!is_asleep(sleeper))
+        usleep(SETTLE_US);
+    usleep(SETTLE_US);
+    pthread_create(&worker, NULL, read_and_work, is_slow);
+    wait_for_events();
+}
+
+static void ask_server_with_sleeper(int is_slow)
+{
+    struct sockaddr_in address;
+    char byte;
+    listener = listen_tcp(&address);
+    if (pipe(ends) != 0)
+        return;
+    pid_t server = child_of(serve_beside_sleeper, is_slow ? &address : NULL);
+    (void)!read(ends[0], &byte, 1);
+    connect_and_ask(server, &address);
+}
+
+void tcp_taken(void)
+{
+    ask_server_with_sleeper(1);
+}
+
+/* The worker waits as an idle one does: the sleeper still has nothing to do with the request. */
+void tcp_taken_by_idle(void)
+{
+    ask_server_with_sleeper(0);
 }
 
 /* The server does not even accept. */

@@ -60,6 +60,8 @@ CASES = {
     "mutual": (["unix_socket", "unix_socket"], ["main", "server"], "mutual"),
     "circle_of_sockets": (["unix_socket"] * 3, ["main", "next", "last"], "circle"),
     "tcp": (["tcp", "sleep"], ["main", "server"], "sleeps"),
+    "tcp_taken": (["tcp", "sleep"], ["main", "worker?"], "sleeps"),
+    "tcp_taken_by_idle": (["tcp", "events"], ["main", "worker?"], "idle"),
     "tcp_not_accepted": (["tcp", "sleep"], ["main", "server"], "sleeps"),
     "unix_not_accepted": (["unix_socket", "sleep"], ["main", "server"], "sleeps"),
     "inherited": (["unix_socket", "sleep"], ["main", "heir"], "sleeps"),
@@ -131,6 +133,11 @@ client.recv(1)
 """
 
 
+# LLDB lets a process go on in the background.
+UNTIL_IT_RUNS = "script import time; [time.sleep(0.05) for _ in range(600) if lldb.debugger.GetSelectedTarget().process.GetState() " \
+    "!= lldb.eStateRunning]; print('it runs:', lldb.debugger.GetSelectedTarget().process.GetState() == lldb.eStateRunning)"
+
+
 # Waits for what the server at a port sends.
 READER = """import socket, sys
 connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
@@ -166,6 +173,8 @@ class Why(unittest.TestCase):
         with Stuck(case) as stuck:
             if case == "userfault" and "worker" not in stuck.ids:
                 self.skipTest("userfaultfd is not allowed here")
+            if case.startswith("tcp_taken") and not os.path.exists("/proc/self/sched"):
+                self.skipTest("the kernel does not tell when a thread has run last")
             if case == "polled_elsewhere" and "holder" not in stuck.ids:
                 self.skipTest("no mount namespace can be made here")
             tids = [stuck.ids[name.rstrip("?")] for name in names]
@@ -397,22 +406,38 @@ class Why(unittest.TestCase):
             self.assertEqual(own_id(path[1]["pid"], path[1]["tid"]), int(python.line))
         self.assertTrue(any(frame.startswith("hold_it ") for frame in path[1]["stack"]), path[1]["stack"])
 
-    def test_stopped_in_lldb(self):
-        """Inside LLDB, the debugger's stop is not the reason."""
+    def in_lldb(self, pid, *commands):
+        """What LLDB prints that has attached to the process and executes the commands."""
         found = [name for name in ("lldb", *(f"lldb-{version}" for version in range(14, 23))) if shutil.which(name)]
         plugin = pathlib.Path(STUCK).parents[1] / "lib/libargus.so"
         if not found or not plugin.exists():
             self.skipTest("no LLDB, or built without its plugin")
         if b"__asan_init" in plugin.read_bytes():
             self.skipTest("a sanitizer's runtime cannot be loaded into LLDB")
-        with Stuck("mutex") as stuck:
-            settled_case(stuck, "mutex")
-            done = subprocess.run([found[0], "--batch", "--no-lldbinit", "-o", f"plugin load {plugin}", "-p",
-                                   str(stuck.ids["main"]), "-o", "argus why"], capture_output=True, text=True, timeout=200)
+        options = [word for command in commands for word in ("-o", command)]
+        done = subprocess.run([found[0], "--batch", "--no-lldbinit", "-o", f"plugin load {plugin}", "-p", str(pid), *options],
+                              capture_output=True, text=True, timeout=200)
         if "attach failed" in done.stderr:
             self.skipTest("LLDB may not attach here")
-        self.assertRegex(" ".join(done.stdout.split()), rf"waits for mutex 0x[0-9a-f]+, which thread stuck "
-                                                        rf"\[{stuck.ids['holder']}\] of stuck \[{stuck.ids['main']}\] holds")
+        return " ".join(done.stdout.split())
+
+    def test_stopped_in_lldb(self):
+        """Inside LLDB, the debugger's stop is not the reason."""
+        with Stuck("mutex") as stuck:
+            settled_case(stuck, "mutex")
+            said = self.in_lldb(stuck.ids["main"], "argus why")
+        self.assertRegex(said, rf"waits for mutex 0x[0-9a-f]+, which thread stuck "
+                               rf"\[{stuck.ids['holder']}\] of stuck \[{stuck.ids['main']}\] holds")
+
+    def test_running_in_lldb(self):
+        """The process need not be stopped first."""
+        with Stuck("unread") as stuck:
+            settled_case(stuck, "unread")
+            said = self.in_lldb(stuck.ids["main"], "script lldb.debugger.SetAsync(True)", "continue", UNTIL_IT_RUNS, "argus why",
+                                "process detach")
+        if "it runs: True" not in said:
+            self.skipTest("this LLDB does not let a process run while it reads commands")
+        self.assertIn(f"whose other end stuck [{stuck.ids['server']}] has", said)
 
     def test_nothing_is_changed(self):
         """A thread that sleeps in a call which a stop would end with EINTR is still there, in the same call."""
