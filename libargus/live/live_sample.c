@@ -267,13 +267,28 @@ void live_samples_deinit(struct argus_live_samples *samples)
     *samples = (struct argus_live_samples){.count = 0};
 }
 
+/* The loop in which the main goroutine of a Go program sleeps. Its stack is the step's; the one of
+ * the thread is that of Go's scheduler. */
+static void find_goroutine_loop(struct argus_live *live, const struct argus_live_step *step,
+                                struct argus_live_answer *answer)
+{
+    uint64_t addresses[LIVE_STACK_FRAMES], key;
+    size_t count = step->frame_count < LIVE_STACK_FRAMES ? step->frame_count : LIVE_STACK_FRAMES;
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = answer->frames[step->first_frame + i].address;
+    live_loop(live, step->thread, addresses, count, false, &answer->loop, &key);
+}
+
 struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t duration_ns,
                                            struct argus_live_answer *answer)
 {
     const struct argus_live_step *last = &answer->steps[answer->step_count - 1];
     const char *call = argus_live_call_name(&live->threads.data[last->thread]);
+    bool is_goroutine = last->wait.kind == ARGUS_LIVE_SLEEP && last->is_goroutine;
     /* a runtime's own sleep (Java's), which waits for a futex, tells nothing of the program */
-    if (last->wait.kind == ARGUS_LIVE_SLEEP && (!call || strcmp(call, "futex") != 0))
+    if (is_goroutine)
+        find_goroutine_loop(live, last, answer);
+    else if (last->wait.kind == ARGUS_LIVE_SLEEP && (!call || strcmp(call, "futex") != 0))
         live_loop_of(live, last->thread, &answer->loop);
     if ((last->wait.kind != ARGUS_LIVE_RUNS && !last->went_on) ||
         live->threads.data[last->thread].state == 't')
@@ -282,7 +297,7 @@ struct argus_error *argus_live_look_closer(struct argus_live *live, uint64_t dur
     if (!answer->samples)
         return argus_error_memory();
     struct argus_error *error = live_sample(live, last->thread, duration_ns, answer->samples);
-    if (!error)
+    if (!error && !(is_goroutine && answer->loop.flag_count))
         answer->loop = answer->samples->loop;
     return error;
 }

@@ -27,6 +27,16 @@ func nest(depth int, values chan int) {
 	fmt.Print("")
 }
 func pause() { for { syscall.Pause() } }
+var isDone bool
+type job struct { name string; state int }
+var current = job{name: "index"}
+//go:noinline
+func finish() { isDone = true; current.state = 2 }
+func work() { time.Sleep(time.Hour); finish() }
+//go:noinline
+func waitForFlag() { for !isDone { time.Sleep(50 * time.Millisecond) } }
+//go:noinline
+func waitForJob(one *job) { for one.state != 2 { time.Sleep(50 * time.Millisecond) } }
 func spin() { fmt.Println("ready"); for {} }
 
 func main() {
@@ -59,6 +69,10 @@ func main() {
 		for i := 0; i < 70; i++ { go nest(i, values) }
 		fmt.Println("ready")
 		select {}
+	case "poll", "poll_field":
+		go work()
+		fmt.Println("ready")
+		if os.Args[1] == "poll" { waitForFlag() } else { waitForJob(&current) }
 	case "ready":
 		go spin()
 		for { runtime.Gosched() }
@@ -193,6 +207,21 @@ class Go(unittest.TestCase):
                          (3, 64, 8))
         self.assertIn("and 2 others: is in a system call", text)
         self.check(answer)
+
+    def test_main_goroutine_that_polls(self):
+        """The variable, from the code around time.Sleep(), also without symbols."""
+        for options, names in (((), ("main.isDone", "main.current")), (("-ldflags=-s -w",), ("0x", "0x"))):
+            for case, name in zip(("poll", "poll_field"), names):
+                with self.subTest(case=case, options=options), Started(self.build(*options), case) as started:
+                    self.assertEqual(started.line, "ready")
+                    answer = settled(started.process.pid, lambda path: kinds(path) == ["sleep"])
+                    self.assertIsNotNone(answer["loop"], answer["summary"])
+                    flags = answer["loop"]["variables"]
+                    self.assertEqual(len(flags), 1)
+                    self.assertTrue(flags[0]["name"].startswith(name), flags)
+                    self.assertEqual(flags[0]["value"], 0)
+                    self.assertIn("which is 0 now", answer["summary"])
+                    self.check(answer)
 
     def test_main_goroutine_that_can_run(self):
         """Go 1.23 and 1.24 have the status where others have the ID."""
