@@ -93,6 +93,15 @@ static const struct shape {
     {"checks", false, NULL},
     {"checks_and_global", false, "did_reconfigure?"},
     {"stack", false, "stack of wait_stack*"},
+    {"timed_part", true, "did_reconfigure"},
+    {"timed_part", false, NULL},
+    {"pause", true, "did_reconfigure"},
+    {"pause", false, NULL},
+    {"text", false, "status_text"},
+    {"private", false, "loader->0x8[i]"},
+    {"guarded", false, "argument 1 of wait_guarded->0xc"},
+    {"knot", false, "did_reconfigure"},
+    {"speculative", false, "task->0x8?"},
 };
 
 /* The functions that write the first variable of a shape, by name, with the constant that they
@@ -121,6 +130,7 @@ static const struct {
     {"operations", "open_device=0 set_operations=1", NULL},
     {"element", "set_element?=1 set_first_element?=2", NULL},
     {"byte", "set_byte?=1", NULL},
+    {"private", "set_private?=1", NULL},
 };
 
 /* With which value of its first variable a loop ends, and with which it continues. Unoptimized code
@@ -139,7 +149,7 @@ static const struct {
 
 /* Which bit is tested is read only on x86-64, as are jumps through tables, of optimized code; two
  * words that are stored at once only on x86-64; pointers to arrays not if they are added from
- * memory (add rax, [table]). */
+ * memory (add rax, [table]); whether a time-out leaves a loop only of optimized code of x86-64. */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
 {
     bool has_table = strcmp(shape->name, "phase") == 0,
@@ -147,6 +157,8 @@ static bool is_judged(struct elf_file *file, const struct shape *shape)
          has_bits = strcmp(shape->name, "bit_field") == 0;
     bool is_plain = strstr(program_path, "_O0") != NULL;
     if (strcmp(shape->name, "row") == 0 && strstr(program_path, "_O1"))
+        return false;
+    if (strcmp(shape->name, "timed_part") == 0 && (is_plain || loop_code_is_arm64(file)))
         return false;
     return !(has_table && is_plain) &&
            !(loop_code_is_arm64(file) && (has_table || has_pair || has_bits));

@@ -104,3 +104,21 @@ bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *r
     return elf_file_offset(file, address, &offset) &&
            elf_file_read(file, offset, sizeof(*ret), ret) && *ret;
 }
+
+bool elf_function_is_constructor(const struct elf_file *file, uint64_t address)
+{
+    enum { MOST_WORDS = 4096, WORD_BYTES = 8 };
+    Elf *elf = elf_of(file);
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    uint64_t pointer;
+    while (elf && (section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_INIT_ARRAY)
+            continue;
+        for (uint64_t i = 0; i < header.sh_size / WORD_BYTES && i < MOST_WORDS; i++)
+            if (elf_word_pointer(file, header.sh_addr + i * WORD_BYTES, &pointer) &&
+                pointer == address)
+                return true;
+    }
+    return false;
+}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "event/binary/elf_words.h"
+
 enum { STUB_INSTRUCTIONS = 5, LONGEST = 16, ENDS_WITHIN = 24 };
 
 static bool target_of_slot(const struct code_function *function, uint64_t place,
@@ -11,6 +13,27 @@ static bool target_of_slot(const struct code_function *function, uint64_t place,
     if (!slot)
         return false;
     *ret = (struct code_target){slot->name, slot->value, slot->is_defined};
+    return true;
+}
+
+/* The name is that of the function that begins at `address`, if it has one. */
+static struct code_target target_at(const struct code_function *function, uint64_t address)
+{
+    uint64_t offset;
+    const char *name = elf_file_function(function->image->file, address, &offset);
+    return (struct code_target){name && offset == 0 ? name : NULL, address, true};
+}
+
+/* A word without a symbol, which the dynamic linker fills with the address of a function of the same
+ * file and which nobody changes then: compilers of Rust make calls through such words. */
+static bool target_of_word(const struct code_function *function, uint64_t place,
+                           struct code_target *ret)
+{
+    uint64_t address;
+    const struct elf_file *file = function->image->file;
+    if (!elf_word_is_constant(file, place) || !elf_word_pointer(file, place, &address))
+        return false;
+    *ret = target_at(function, address);
     return true;
 }
 
@@ -53,17 +76,20 @@ static bool stub_slot(const struct code_function *function, uint64_t address, ui
 static bool find_target(const struct code_function *function, const struct instruction *at,
                         struct code_target *ret)
 {
-    uint64_t offset, place;
+    uint64_t place;
     bool is_indirect = at->flow == FLOW_CALL_INDIRECT || at->flow == FLOW_JUMP_INDIRECT;
-    if (is_indirect)
-        return at->memory_count && at->memory[0].is_relative &&
-               target_of_slot(function, (uint64_t)at->memory[0].displacement, ret);
+    if (is_indirect && (!at->memory_count || !at->memory[0].is_relative))
+        return false;
+    if (is_indirect) {
+        place = (uint64_t)at->memory[0].displacement;
+        return target_of_slot(function, place, ret) ||
+               (at->flow == FLOW_CALL_INDIRECT && target_of_word(function, place, ret));
+    }
     if (at->flow != FLOW_CALL && at->flow != FLOW_JUMP)
         return false;
     if (stub_slot(function, at->target, &place) && target_of_slot(function, place, ret))
         return true;
-    const char *name = elf_file_function(function->image->file, at->target, &offset);
-    *ret = (struct code_target){name && offset == 0 ? name : NULL, at->target, true};
+    *ret = target_at(function, at->target);
     return true;
 }
 
@@ -179,6 +205,33 @@ bool code_frees(const char *name)
     return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* To add one: a row. */
+bool code_compares(const char *name)
+{
+    static const char *const names[] = {"strcmp",
+                                        "strncmp",
+                                        "strcasecmp",
+                                        "strncasecmp",
+                                        "memcmp",
+                                        "bcmp",
+                                        "__memcmpeq",
+                                        "wcscmp",
+                                        "g_strcmp0",
+                                        "g_str_equal",
+                                        "strcoll",
+                                        "g_strcasecmp",
+                                        "g_ascii_strcasecmp"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
+bool code_times_out(const char *name)
+{
+    static const char *const names[] = {"pthread_cond_timedwait", "pthread_cond_clockwait",
+                                        "sem_timedwait", "sem_clockwait", "cnd_timedwait"};
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* How the names of functions begin that throw for their caller, or panic:
  * std::__throw_length_error(), core::panicking::panic(). To add one: a row. */
 static bool throws(const char *name)
@@ -221,6 +274,22 @@ static bool ends_by_check(const char *name)
            is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* Compilers end a function behind a call that never returns, or put a trap there. */
+static bool ends_behind(const struct code_function *function, const struct instruction *call)
+{
+    struct instruction at;
+    uint64_t start = function->start, bytes = function->bytes, next = call->address + call->length;
+    if (call->address - start >= bytes &&
+        !elf_file_function_range(function->image->file, call->address, &start, &bytes))
+        return false;
+    if (next == start + bytes)
+        return true;
+    bool is_known = decode_at(function, next, &at);
+    if (is_known && at.flow == FLOW_JUMP)
+        is_known = decode_at(function, at.target, &at);
+    return is_known && at.flow == FLOW_TRAP;
+}
+
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to
  * leave a loop. */
 bool code_fails(const struct code_function *function, const struct instruction *call)
@@ -246,6 +315,8 @@ bool code_fails(const struct code_function *function, const struct instruction *
     struct code_target target;
     if (!code_is_call(call))
         return call->flow == FLOW_TRAP;
+    if (ends_behind(function, call))
+        return true;
     if (!find_target(function, call, &target) || !target.name)
         return false;
     return is_among(target.name, names, sizeof(names) / sizeof(names[0])) || throws(target.name) ||

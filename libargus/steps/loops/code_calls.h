@@ -29,6 +29,12 @@ bool code_waits_for_lock(const char *name);
 bool code_tries(const char *name);
 bool code_tries_lock(const char *name); /* only a lock, which somebody holds */
 bool code_frees(const char *name);
+/* Functions that return only what the bytes tell to which their first two arguments point: strcmp().
+ */
+bool code_compares(const char *name);
+/* Functions that wait for a signal of another thread, and return something else than 0 if their
+ * time has passed. */
+bool code_times_out(const char *name);
 
 /* Whether the call, which `function` or a part of it has, never returns: of abort() and its like.
  */

@@ -20,6 +20,22 @@ static int64_t constant_part(struct finder *finder, const struct code_scope *sco
     return sum;
 }
 
+/* Whether the register has the number that is in a variable, and not that number times something:
+ * GObject keeps in such a variable how far the private part of an object is away from it. */
+static bool is_distance(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                        uint8_t reg)
+{
+    enum { BYTES = 4 };
+    struct code_path path;
+    node = code_reach_only(finder->budget, scope, true, node, reg);
+    const struct instruction *at = node == CODE_NONE ? NULL : &scope->function->nodes.data[node];
+    if (!at || !at->is_move || at->memory_count != 1 || at->memory[0].size_bytes != BYTES)
+        return false;
+    code_path_find(finder->budget, scope, node, 0, &path);
+    return (path.root == CODE_ADDRESS || path.root == CODE_FOREIGN) && !path.links &&
+           !path.elements;
+}
+
 /* How likely a value is a pointer to an array: an argument, or what a call returned, may be a
  * number. */
 static unsigned array_rank(const struct pointer *pointer)
@@ -34,6 +50,7 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
                                uint64_t registers, struct pointer *ret)
 {
     unsigned best = 0;
+    bool has_distance = false;
     int64_t added = scope->function->nodes.data[node].addend, part, own_part = 0;
     struct pointer pointer;
     *ret = (struct pointer){0};
@@ -44,6 +61,7 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
         unsigned rank = array_rank(&pointer);
         part = rank < 2 ? constant_part(finder, scope, node, reg) : 0;
         added += part;
+        has_distance |= !rank && is_distance(finder, scope, node, reg);
         if (rank < best || !rank)
             continue;
         if (rank == best) /* several */
@@ -56,7 +74,23 @@ void code_pointer_find_element(struct finder *finder, const struct code_scope *s
         added -= own_part;
     ret->value += added;
     ret->is_element = ret->kind != POINTER_UNKNOWN;
+    ret->is_distant = ret->is_element && has_distance;
     code_pointer_take_array(scope->function->image, scope->function->nodes.data[node].addend, ret);
+}
+
+void code_pointer_find_added(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                             const struct pointer *loaded, struct pointer *ret)
+{
+    struct pointer other;
+    uint8_t reg = register_lone_general(scope->function->nodes.data[node].reads);
+    *ret = (struct pointer){0};
+    code_pointer_find(finder, scope, node, reg, &other);
+    if (loaded->kind != POINTER_LOADED || array_rank(&other) == array_rank(loaded))
+        return;
+    *ret = *loaded;
+    ret->value += constant_part(finder, scope, node, reg);
+    ret->is_element = true;
+    ret->is_distant = is_distance(finder, scope, node, reg);
 }
 
 /* Whether it is an address of a program that is not relocated, which no offset into an object looks

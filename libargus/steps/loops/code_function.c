@@ -328,26 +328,38 @@ static uint8_t operation_of(const uint8_t *code, unsigned length)
     return code[at];
 }
 
+enum { ADD_TO = 0x01, ADD = 0x03, LEA = 0x8d, LONGEST = 16 }; /* operations of x86-64 */
+
+/* False: the file does not have the instruction's bytes. `code` has room for the longest one. */
+static bool read_code(const struct code_function *function, const struct instruction *at,
+                      uint8_t *code)
+{
+    uint64_t offset;
+    const struct elf_file *file = function->image->file;
+    return at->length && at->length <= LONGEST && elf_file_offset(file, at->address, &offset) &&
+           elf_file_read(file, offset, at->length, code);
+}
+
 bool code_adds(const struct code_function *function, const struct instruction *at)
 {
-    enum {
-        ADD_TO = 0x01,
-        ADD = 0x03,
-        LEA = 0x8d,
-        LONGEST = 16,
-        ARM64_ADD = 0x0b,
-        ARM64_MASK = 0x7f
-    };
+    enum { ARM64_ADD = 0x0b, ARM64_MASK = 0x7f };
     uint8_t code[LONGEST];
-    uint64_t offset;
     uint64_t general = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
-    const struct elf_file *file = function->image->file;
     if (at->memory_count || at->flow != FLOW_NEXT || !(general & (general - 1)) ||
-        at->length == 0 || at->length > LONGEST || !elf_file_offset(file, at->address, &offset) ||
-        !elf_file_read(file, offset, at->length, code))
+        !read_code(function, at, code))
         return false;
     if (function->is_arm64)
         return (code[3] & ARM64_MASK) == ARM64_ADD;
     uint8_t operation = operation_of(code, at->length);
     return operation == ADD_TO || operation == ADD || operation == LEA;
+}
+
+bool code_adds_memory(const struct code_function *function, const struct instruction *at)
+{
+    uint8_t code[LONGEST];
+    const struct instruction_memory *memory = &at->memory[0];
+    return !function->is_arm64 && at->memory_count == 1 && memory->reads && !memory->writes &&
+           !memory->is_implicit && memory->size_bytes == 8 && at->flow == FLOW_NEXT &&
+           register_lone_general(at->writes) == register_lone_general(at->reads) &&
+           read_code(function, at, code) && operation_of(code, at->length) == ADD;
 }

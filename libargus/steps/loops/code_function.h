@@ -54,6 +54,8 @@ bool code_function_is_open(const struct code_function *function, uint32_t node);
  * lea rax, [rbx + 8*rcx + 16]. By the encoding: Intel SDM volume 2, ADD and LEA; Arm ARM, C6.2,
  * ADD. */
 bool code_adds(const struct code_function *function, const struct instruction *at);
+/* Whether it adds a word of memory to a register: add rax, [rip + x] (x86-64). */
+bool code_adds_memory(const struct code_function *function, const struct instruction *at);
 
 /* The instruction that covers `address`; CODE_NONE: none. */
 uint32_t code_function_node(const struct code_function *function, uint64_t address);

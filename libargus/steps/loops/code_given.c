@@ -2,6 +2,7 @@
 
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
+#include "steps/loops/code_targets.h"
 
 enum { MOST_CALLS = 4 }; /* that are followed, one inside the other */
 
@@ -34,11 +35,11 @@ static bool may_write(struct code_budget *budget, const struct code_scope *scope
 {
     struct code_target target;
     const struct code_function *called = NULL;
-    bool is_known = code_call_target(scope->function, node, &target);
+    bool is_known = code_call_find(budget, scope, node, &target);
     if (is_known &&
         (code_is_sleep(target.name) || code_is_clock(target.name) || code_takes_lock(target.name)))
         return false;
-    if (!gets_flag(budget, scope, node, flag))
+    if (code_call_is_futex(budget, scope, node) || !gets_flag(budget, scope, node, flag))
         return false;
     if (is_known && target.is_here && budget->library && depth < MOST_CALLS)
         called = code_library_function(budget->library, scope->function->image, target.address);

@@ -230,6 +230,61 @@ static bool add_loops(struct code_loops *loops, const struct dominators *d, uint
     return good;
 }
 
+/* --- loops with several beginnings --- */
+
+/* What the ways from `node` lead to, or, backward, what leads to it, within `inside` (NULL: the
+ * function) and without its head. `open` has room for all nodes. */
+static void mark_reached(const struct code_function *function, const struct code_loop *inside,
+                         uint32_t node, bool backward, bool *marked, uint32_t *open)
+{
+    uint32_t count = 0;
+    open[count++] = node;
+    while (count) {
+        struct code_way way;
+        uint32_t at = open[--count], first = function->first_before[at];
+        for (uint32_t k = 0;; k++) {
+            uint32_t to;
+            if (backward && first + k < function->first_before[at + 1])
+                to = function->before[first + k];
+            else if (!backward && code_function_way(function, at, k, &way))
+                to = way.to;
+            else
+                break;
+            if (to == CODE_NONE || marked[to] ||
+                (inside && (!inside->has[to] || to == inside->head)))
+                continue;
+            marked[to] = true;
+            open[count++] = to;
+        }
+    }
+}
+
+/* A compiler that repeats a part of the loop before it (`while (!*lock(m)) sleep();`) makes one into
+ * which several ways lead, so that no instruction dominates it: what `node` reaches, and what
+ * reaches it. Its turns are counted from `node` on. */
+static bool add_knot(struct code_loops *loops, const struct code_function *function, uint32_t node,
+                     uint32_t *open)
+{
+    const struct code_loop *inside = loops->count ? &loops->all[0] : NULL;
+    struct code_loop knot = {.head = node, .has = calloc(function->nodes.length, sizeof(bool))};
+    bool *before = calloc(function->nodes.length, sizeof(*before));
+    bool good = knot.has && before;
+    if (good && (!inside || inside->head != node)) {
+        mark_reached(function, inside, node, false, knot.has, open);
+        mark_reached(function, inside, node, true, before, open);
+        for (uint32_t i = 0; i < function->nodes.length; i++) {
+            knot.has[i] &= before[i];
+            knot.size += knot.has[i];
+        }
+    }
+    free(before);
+    if (good && knot.size)
+        insert(loops, knot);
+    else
+        free(knot.has);
+    return good;
+}
+
 bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node,
                      bool splits)
 {
@@ -241,6 +296,7 @@ bool code_loops_init(struct code_loops *loops, const struct code_function *funct
         if (dominates(&d, head, node))
             good = add_loops(loops, &d, head, node, splits, open);
     dominators_deinit(&d);
+    good = good && (splits || add_knot(loops, function, node, open));
     free(open);
     if (!good)
         code_loops_deinit(loops);

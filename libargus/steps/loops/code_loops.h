@@ -1,5 +1,5 @@
 /* The loops of a function around one of its instructions: natural loops, that is, those with one
- * way in. */
+ * way in, and the innermost one with several ways in. */
 #ifndef ARGUS_STEPS_CODE_LOOPS_H
 #define ARGUS_STEPS_CODE_LOOPS_H
 
@@ -18,9 +18,10 @@ struct code_loops {
     uint32_t count;
 };
 
-/* The loops around `node`. Compilers let an inner loop and the one around it begin with the same
- * instruction, which looks like one loop with a "continue". `splits`: each way back to such a
- * beginning makes a loop of its own, too. False: no memory. */
+/* The loops around `node`, which is the head of the one with several ways in. Compilers let an inner
+ * loop and the one around it begin with the same instruction, which looks like one loop with a
+ * "continue". `splits`: each way back to such a beginning makes a loop of its own, too, and loops
+ * with several ways in are left out. False: no memory. */
 bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node,
                      bool splits);
 void code_loops_deinit(struct code_loops *loops);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_pointer.h"
 #include "steps/loops/code_slice.h"
@@ -35,14 +36,27 @@ static void append_link(struct code_path *path, int64_t offset)
         path->offsets[path->links++] = offset;
 }
 
+/* The same of a word without a symbol, which nobody changes later. */
+static bool resolve_word(const struct code_path *path, struct code_path *ret)
+{
+    uint64_t address;
+    if (path->elements || !elf_word_is_constant(path->image->file, path->address) ||
+        !elf_word_pointer(path->image->file, path->address, &address))
+        return false;
+    *ret = (struct code_path){.root = CODE_ADDRESS, .image = path->image, .address = address};
+    return true;
+}
+
 /* A word that the dynamic linker fills is no variable: it has the address of one. */
 static bool resolve_slot(const struct pointer *pointer, struct code_path *ret)
 {
     const struct code_path *path = &pointer->path;
-    const struct elf_slot *slot = path->root == CODE_ADDRESS && path->links == 0
-                                      ? elf_slots_find(&path->image->slots, path->address)
-                                      : NULL;
-    if (!slot || slot->is_thread_local)
+    bool is_word = path->root == CODE_ADDRESS && path->links == 0;
+    const struct elf_slot *slot =
+        is_word ? elf_slots_find(&path->image->slots, path->address) : NULL;
+    if (!slot)
+        return is_word && resolve_word(path, ret);
+    if (slot->is_thread_local)
         return false;
     *ret = (struct code_path){.root = slot->is_defined ? CODE_ADDRESS : CODE_FOREIGN,
                               .image = path->image,
@@ -112,6 +126,7 @@ static void follow_pointer(const struct pointer *pointer, int64_t displacement,
         break;
     }
     ret->elements |= pointer->is_element ? UINT32_C(1) << ret->links : 0;
+    ret->elements |= pointer->is_distant ? CODE_DISTANT : 0;
 }
 
 /* --- where a pointer comes from --- */
@@ -399,6 +414,10 @@ static void take_given(struct finder *finder, const struct code_scope *scope, ui
         ret->value += ret->kind != POINTER_UNKNOWN && at->is_sum ? at->addend : 0;
         if (at->is_sum)
             code_pointer_take_array(scope->function->image, at->addend, ret);
+    } else if (code_adds_memory(scope->function, at)) {
+        struct pointer loaded = {0};
+        find_loaded(finder, scope, node, &loaded);
+        code_pointer_find_added(finder, scope, node, &loaded, ret);
     } else if (code_adds(scope->function, at)) {
         code_pointer_find_element(finder, scope, node, at->reads, ret);
     } else if (copies && !at->reads && (at->is_sum || at->has_immediate)) {

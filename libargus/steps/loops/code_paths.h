@@ -22,6 +22,8 @@ enum code_root {
     CODE_ERRNO,
 };
 
+#define CODE_DISTANT (UINT32_C(1) << 31) /* of `elements` */
+
 #define CODE_SIGHTINGS 6
 
 /* Before the instruction at `code`, register slot.reg had the pointer to the object, plus `value`;
@@ -45,7 +47,7 @@ struct code_path {
     struct code_sighting seen[CODE_SIGHTINGS]; /* the object, in `function` or its callees */
     uint32_t seen_count;
     /* of arrays: any number of elements is to be added to the address (bit 0), or to offsets[k - 1]
-     * (bit k) */
+     * (bit k); CODE_DISTANT: it is no array, a variable has the number of bytes that are added */
     uint32_t elements;
     uint32_t links;
     int64_t offsets[CODE_PATH_LINKS];

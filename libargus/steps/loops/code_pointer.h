@@ -22,6 +22,7 @@ struct pointer {
     uint8_t reg; /* of an object, REGISTER_NONE: the call at `node` of `function` returned it */
     uint32_t node;
     bool is_element; /* plus some elements of an array */
+    bool is_distant; /* … or plus bytes, of which a variable has the number */
     uint64_t code; /* of a word of the stack: an instruction of `function` that makes the pointer */
     const char *name;
     const struct code_image *image;
@@ -42,6 +43,11 @@ void code_pointer_find(struct finder *finder, const struct code_scope *scope, ui
  * array and the others are no pointers. What the instruction adds counts. */
 void code_pointer_find_element(struct finder *finder, const struct code_scope *scope, uint32_t node,
                                uint64_t registers, struct pointer *ret);
+
+/* The same of the sum of a register and the word of memory that the instruction at `node` reads,
+ * which has one of the two pointers (code_adds_memory()). */
+void code_pointer_find_added(struct finder *finder, const struct code_scope *scope, uint32_t node,
+                             const struct pointer *loaded, struct pointer *ret);
 
 /* A program of a fixed address names its arrays in the instruction: [rdi + elements]. If `added`,
  * which was added to `pointer`, is the address of such data, that becomes a pointer to an element

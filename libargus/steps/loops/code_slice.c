@@ -349,17 +349,36 @@ static void follow_try(struct code_slice *slice, const struct code_scope *scope,
         add_source(slice, &path);
 }
 
+/* What a call compares, byte by byte, decides its result: `while (strcmp(state, "ready") != 0)`. */
+static void follow_compared(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct code_path path;
+        code_path_find_pointed(slice->budget, scope, node, code_argument(scope->function, i),
+                               &path);
+        path.size_bytes = 1;
+        if (path.root == CODE_UNKNOWN || path.root == CODE_ERRNO || code_path_is_local(&path))
+            slice->is_unknown = true;
+        else
+            add_source(slice, &path);
+    }
+}
+
 static void follow_call(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
                         uint8_t reg)
 {
     struct code_target target = {0};
     const struct code_function *function = NULL;
-    bool is_known = code_call_target(scope->function, node, &target);
+    bool is_known = code_call_find(slice->budget, scope, node, &target);
     bool is_yield = scope->function == slice->yield_function && node == slice->yield;
     if (is_known && follow_named(slice, target.name))
         return;
     if (is_known && code_tries(target.name)) {
         follow_try(slice, scope, node, target.name);
+        return;
+    }
+    if (is_known && code_compares(target.name)) {
+        follow_compared(slice, scope, node);
         return;
     }
     if (is_known && target.is_here)
@@ -461,6 +480,8 @@ static void follow_comparison(struct code_slice *slice, const struct code_scope 
 {
     uint32_t before = slice->source_count;
     bool cycled = slice->cycled, is_unknown = slice->is_unknown, timed = slice->timed;
+    if (code_compares_function(slice->budget, scope, node))
+        return;
     slice->cycled = slice->timed = false;
     follow_operands(slice, scope, node);
     if (slice->timed)

@@ -1,5 +1,7 @@
 #include "steps/loops/code_targets.h"
 
+#include <string.h>
+
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_writers.h"
 
@@ -117,4 +119,69 @@ void code_targets_find(struct code_budget *budget, const struct code_scope *scop
         find_in_tables(budget, &word, ret);
     if (!ret->count)
         find_values(budget, &word, ret);
+}
+
+bool code_call_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
+                    struct code_target *ret)
+{
+    struct code_path pointed;
+    uint64_t offset;
+    const struct instruction *at = &scope->function->nodes.data[node];
+    uint8_t reg = called_register(scope, at);
+    if (code_call_target(scope->function, node, ret))
+        return true;
+    if (at->flow != FLOW_CALL_INDIRECT || at->memory_count > 1 || reg == REGISTER_NONE)
+        return false;
+    code_path_find_pointed(budget, scope, node, reg, &pointed);
+    if (pointed.elements || pointed.links ||
+        (pointed.root != CODE_ADDRESS && pointed.root != CODE_FOREIGN))
+        return false;
+    bool is_here = pointed.root == CODE_ADDRESS;
+    if (is_here && pointed.image != scope->function->image) /* code_targets_find() tells it */
+        return false;
+    const char *name =
+        is_here ? elf_file_function(pointed.image->file, pointed.address, &offset) : pointed.name;
+    *ret = (struct code_target){is_here && offset ? NULL : name, pointed.address, is_here};
+    return true;
+}
+
+bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node)
+{
+    enum { X86_64 = 202, ARM64 = 98 }; /* the kernel's asm/unistd.h */
+    struct code_target target;
+    struct code_path number;
+    const struct code_function *function = scope->function;
+    if (!code_call_find(budget, scope, node, &target) || !target.name ||
+        strcmp(target.name, "syscall") != 0)
+        return false;
+    code_path_find_pointed(budget, scope, node, code_argument(function, 0), &number);
+    return number.root == CODE_ADDRESS && !number.links &&
+           number.address == (function->is_arm64 ? ARM64 : X86_64);
+}
+
+/* A function of the file begins there. */
+static bool is_function(struct elf_file *file, uint64_t address)
+{
+    uint64_t start, bytes;
+    return elf_file_function_range(file, address, &start, &bytes) && start == address;
+}
+
+bool code_compares_function(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node)
+{
+    const struct instruction *at = &scope->function->nodes.data[node];
+    struct elf_file *file = scope->function->image->file;
+    uint64_t values = at->reads & (REGISTER_BIT(REGISTER_FLAGS) - 1);
+    if (!at->is_compare || at->tests_bits)
+        return false;
+    if (at->has_immediate)
+        return elf_words_are_final(file) && is_function(file, (uint64_t)at->immediate);
+    for (; values; values &= values - 1) {
+        struct code_path path;
+        code_path_find_pointed(budget, scope, node, (uint8_t)__builtin_ctzll(values), &path);
+        if (path.root == CODE_ADDRESS && !path.links && !path.elements &&
+            is_function(path.image->file, path.address))
+            return true;
+    }
+    return false;
 }

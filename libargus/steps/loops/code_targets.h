@@ -2,6 +2,7 @@
 #ifndef ARGUS_STEPS_CODE_TARGETS_H
 #define ARGUS_STEPS_CODE_TARGETS_H
 
+#include "steps/loops/code_calls.h"
 #include "steps/loops/code_paths.h"
 
 #define CODE_TARGETS_MAX 4
@@ -22,5 +23,19 @@ struct code_targets {
  * `device->operations->is_ready()`. */
 void code_targets_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
                        struct code_targets *ret);
+
+/* Like code_call_target(); also of a call through a register that has one function's address, which
+ * compilers load before a loop. */
+bool code_call_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
+                    struct code_target *ret);
+
+/* Whether the call is futex(2) by its number, `syscall(SYS_futex, …)`: it changes no more than the
+ * word that it is given. */
+bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node);
+
+/* Whether the instruction at `node` compares a word with the address of a function. Compilers do so
+ * before they call what a table of functions probably has (`-fdevirtualize-speculatively`). */
+bool code_compares_function(struct code_budget *budget, const struct code_scope *scope,
+                            uint32_t node);
 
 #endif

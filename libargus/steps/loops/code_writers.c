@@ -502,6 +502,16 @@ static void find_signals(struct search *search, struct code_writers *writers)
         writers->all[i].signals = signals[i];
 }
 
+/* What gives the variable its first value has done so when a thread waits for another one. */
+static void drop_constructors(const struct elf_file *file, struct code_writers *writers)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < writers->count; i++)
+        if (!elf_function_is_constructor(file, writers->all[i].start))
+            writers->all[kept++] = writers->all[i];
+    writers->count = kept;
+}
+
 bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret)
 {
     struct instruction_decoder *decoder;
@@ -521,6 +531,7 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
     if (search.image) {
         search.flag = path_of(flag, search.library, search.image);
         find(&search);
+        drop_constructors(flag->file, ret);
         find_signals(&search, ret);
     }
     code_library_destroy(search.library);

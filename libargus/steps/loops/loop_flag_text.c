@@ -138,7 +138,7 @@ bool loop_member_put_index(struct elf_member *member, bool is_last)
 bool loop_flag_member(const struct loop_flag *flag, uint64_t code, struct elf_member *ret)
 {
     bool is_first = flag->elements == 1, is_last = flag->elements >> flag->links == 1;
-    if (flag->elements && !is_first && !is_last)
+    if ((flag->elements & CODE_DISTANT) || (flag->elements && !is_first && !is_last))
         return false;
     return find_member(flag, code, ret) &&
            (!flag->elements || loop_member_put_index(ret, !is_first));

@@ -6,6 +6,7 @@
 #include "steps/loops/code_loops.h"
 #include "steps/loops/code_slice.h"
 #include "steps/loops/loop_effects.h"
+#include "steps/loops/loop_pauses.h"
 
 enum {
     MOST_WORK = 8000000, /* instructions that are looked at, over all searches: some 50 ms */
@@ -119,6 +120,9 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     if (slice->source_count > LOOP_FLAGS_MAX && slice->yield != CODE_NONE)
         take_sure_exits(slice, scope, loop);
     code_slice_drop_limits(slice);
+    if (slice->yield != CODE_NONE && (loop_ends_on_timeout(slice, scope) ||
+                                      (!slice->source_count && loop_is_pause(slice, scope))))
+        return TELLS_NOTHING;
     if (slice->budget->left < function->nodes.length) /* not all was looked at */
         slice->is_unknown = true;
     return judge(slice, exits);

@@ -9,6 +9,8 @@ bool loop_is_waiting_function(const char *function)
 {
     static const char *const beginnings[] = {"std::",
                                              "core::",
+                                             "<std::",
+                                             "<core::",
                                              "usleep",
                                              "nanosleep",
                                              "clock_nanosleep",

@@ -14,12 +14,11 @@ enum condition {
     IF_LESS = 12,
     IF_LESS_OR_EQUAL = 14,
     CONTRARY = 1,
-    NO_CONDITION = 16,
 };
 
 /* --- finding --- */
 
-static uint8_t condition_of(const struct code_function *function, uint32_t node)
+uint8_t loop_condition_of(const struct code_function *function, uint32_t node)
 {
     enum { SHORT = 0x70, ESCAPE = 0x0f, NEAR = 0x80 };
     uint8_t code[2];
@@ -27,10 +26,10 @@ static uint8_t condition_of(const struct code_function *function, uint32_t node)
     const struct elf_file *file = function->image->file;
     if (function->is_arm64 || !elf_file_offset(file, function->nodes.data[node].address, &offset) ||
         !elf_file_read(file, offset, sizeof(code), code))
-        return NO_CONDITION;
+        return LOOP_NO_CONDITION;
     if ((code[0] & 0xf0) == SHORT)
         return code[0] & 0xf;
-    return code[0] == ESCAPE && (code[1] & 0xf0) == NEAR ? code[1] & 0xf : NO_CONDITION;
+    return code[0] == ESCAPE && (code[1] & 0xf0) == NEAR ? code[1] & 0xf : LOOP_NO_CONDITION;
 }
 
 static bool reads_variable(struct code_budget *budget, const struct code_scope *scope,
@@ -116,8 +115,8 @@ static bool find_test(struct code_budget *budget, const struct code_scope *scope
                       struct loop_test *ret)
 {
     uint32_t comparison = code_reach_only(budget, scope, false, node, REGISTER_FLAGS);
-    ret->condition = condition_of(scope->function, node);
-    return comparison != CODE_NONE && ret->condition != NO_CONDITION &&
+    ret->condition = loop_condition_of(scope->function, node);
+    return comparison != CODE_NONE && ret->condition != LOOP_NO_CONDITION &&
            find_exit(scope, loop, node, ret) &&
            read_comparison(budget, scope, comparison, variable, ret);
 }
@@ -174,8 +173,7 @@ static bool fits(int64_t operand, uint32_t bytes)
     return bytes >= 8 || (operand >= -limit && operand < 2 * limit);
 }
 
-/* False: not known. `*ret`: whether the condition holds. */
-static bool evaluate(const struct loop_test *test, uint32_t bytes, int64_t value, bool *ret)
+bool loop_test_holds(const struct loop_test *test, uint32_t bytes, int64_t value, bool *ret)
 {
     bool is_signed_known = bytes >= 4; /* smaller ones are extended, and it is not known how */
     uint64_t operand = low_bits(test->is_own ? value : test->operand, bytes);
@@ -224,7 +222,7 @@ enum loop_end loop_tests_decide(const struct loop_tests *tests, int64_t value)
     for (uint32_t i = 0; i < tests->count; i++) {
         const struct loop_test *test = &tests->all[i];
         bool holds;
-        if (!evaluate(test, tests->size_bytes, value, &holds))
+        if (!loop_test_holds(test, tests->size_bytes, value, &holds))
             is_known = false;
         else if (holds == test->ends_if)
             return LOOP_ENDS;

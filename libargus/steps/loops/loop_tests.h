@@ -6,7 +6,8 @@
 #include "steps/loops/code_loops.h"
 #include "steps/loops/code_slice.h"
 
-#define LOOP_TESTS_MAX 4
+#define LOOP_TESTS_MAX    4
+#define LOOP_NO_CONDITION 16
 
 /* cmp or test of the variable, and a conditional jump out of the loop. */
 struct loop_test {
@@ -36,5 +37,11 @@ void loop_tests_find(const struct code_slice *slice, const struct code_scope *sc
 
 /* What the loop does when the variable has this value. */
 enum loop_end loop_tests_decide(const struct loop_tests *tests, int64_t value);
+
+/* The condition of the conditional jump at `node`; LOOP_NO_CONDITION: it is none of x86-64. */
+uint8_t loop_condition_of(const struct code_function *function, uint32_t node);
+
+/* Whether the test's condition holds for a value of so many bytes. False: not known. */
+bool loop_test_holds(const struct loop_test *test, uint32_t bytes, int64_t value, bool *ret);
 
 #endif

@@ -59,6 +59,7 @@ int poll_device(void);
 #include "bit_shapes.h"
 #include "called_shapes.h"
 #include "shared_shapes.h"
+#include "waiting_shapes.h"
 
 /* --- a variable of the program --- */
 
