@@ -3,7 +3,9 @@
 #include "argus/trace.h"
 #include "event/tracepoints.h"
 
-enum { STEP_BYTES = 8, MOST_RECORDS = 4096, CPUS = 3 };
+/* A step at whose second byte a chunk ends is rare: reading many chunks of a few records takes most of
+ * the time of a target. */
+enum { STEP_BYTES = 8, MOST_RECORDS = 4096, CPUS = 3, ENDS_CHUNK = 240 };
 
 struct input {
     struct argus_writer *writer;
@@ -60,7 +62,7 @@ static void add_step(struct input *input, const uint8_t *step)
         record.debugid = (uint32_t)step[4] << 24 | (uint32_t)step[5] << 2;
     input->batch[input->count++] = record;
     bool full = input->count == sizeof(input->batch) / sizeof(*input->batch);
-    if (full || step[1] >= 128)
+    if (full || step[1] >= ENDS_CHUNK)
         flush(input, cpu, step[1] == 255 ? 1 + step[7] : 0);
 }
 
