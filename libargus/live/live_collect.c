@@ -18,10 +18,15 @@ enum { SMALL_FILE_BYTES = 4096 };
 uint32_t live_text(struct argus_live *live, const char *text)
 {
     uint32_t id = 0;
-    struct argus_error *error = strtab_intern(live->texts, text, strlen(text), &id);
+    char *name = strdup(text);
+    if (name)
+        utf8_repair_name(name, strlen(name));
+    struct argus_error *error =
+        name ? strtab_intern(live->texts, name, strlen(name), &id) : argus_error_memory();
     if (error)
         live->no_memory = true;
     argus_error_destroy(error);
+    free(name);
     return id;
 }
 

@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -458,6 +459,22 @@ class Why(unittest.TestCase):
         done = subprocess.run([ARGUS, "why", "no-such-process"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no process 'no-such-process'", done.stderr)
+
+    def test_a_line_break_in_a_name(self):
+        """It would look like a line of the answer."""
+        with tempfile.TemporaryDirectory() as folder:
+            name = "a\nWhere\x1b[2J\tb"
+            fifo = os.path.join(folder, name)
+            os.mkfifo(fifo)
+            with subprocess.Popen(["cat", fifo]) as reader:
+                try:
+                    answer = settled(reader.pid, lambda path: "Where" in json.dumps(path))
+                    text = why(reader.pid)
+                finally:
+                    reader.kill()
+        self.assertIn("a\\u000aWhere\\u001b[2J\\u0009b", text)
+        self.assertNotIn("Where\x1b", text)
+        self.assertIn(name.replace("\n", "\v").replace("\t", "\f"), answer["path"][0]["wait"]["path"])
 
     def test_other_users_processes_are_said(self):
         """A user who may not look is told so, and no one is blamed."""
