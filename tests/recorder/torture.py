@@ -8,12 +8,14 @@ be in its Round.
 """
 import argparse
 import contextlib
+import fcntl
 import os
 import pathlib
 import random
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -60,6 +62,8 @@ int main(void)
 """
 FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
 PATIENCE_S = 60
+CROWDS_S = 900  # the programs alone take half a minute on a busy machine
+EXT4_IOC_SHUTDOWN = 0x8004587D
 rows = {}
 
 
@@ -151,10 +155,10 @@ class Round:
         if not harness.eventually(condition, seconds):
             raise Failure(otherwise)
 
-    def said(self, front, code=None):
+    def said(self, front, code=None, seconds=PATIENCE_S):
         """What it prints until it ends."""
         try:
-            front.wait(timeout=PATIENCE_S)
+            front.wait(timeout=seconds)
         except subprocess.TimeoutExpired as error:
             raise Failure("argus does not end") from error
         front.output.seek(0)
@@ -373,6 +377,59 @@ def blocking_disk(at):
 
 
 @row
+def blocking_operation(at):
+    """Another operation than write blocks, in argus or in argus-writer. `argus status` answers nevertheless."""
+    operation = at.random.choice(["create", "open", "lookup", "getattr", "setattr", "statfs", "flush", "fsync", "release", "rename", "read"])
+    disk, switch = at.mount_fuse(operation)
+    front = at.record(disk / "t.argus", "sleep", "1")
+    at.moment()
+    switch.touch()
+    time.sleep(2)
+    began = time.monotonic()
+    harness.argus("status")
+    if time.monotonic() - began > 15:
+        raise Failure(f"{operation}: argus status took {time.monotonic() - began:.0f} s")
+    for pid in (at.recorder, front.pid):
+        at.kill(pid)
+    at.check_detached()
+    switch.unlink()
+    return "", disk / "t.argus"
+
+
+@row
+def dead_disk(at):
+    """The device of a real file system goes away: all that is written fails."""
+    disk, image = at.folder / "disk", at.folder / "image"
+    disk.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(64 << 20)
+    if not shutil.which("mkfs.ext4") or subprocess.run(["mkfs.ext4", "-q", image], check=False, capture_output=True).returncode or \
+            subprocess.run(["mount", "-o", "loop", image, disk], check=False, capture_output=True).returncode:
+        raise Skipped("no loop devices, or no ext4")
+    at.undo.append(lambda: subprocess.run(["umount", "-l", disk], check=False, stderr=subprocess.DEVNULL))
+    front = at.record(disk / "t.argus", "sleep", "2")
+    at.moment()
+    folder = os.open(disk, os.O_RDONLY)
+    try:
+        fcntl.ioctl(folder, EXT4_IOC_SHUTDOWN, struct.pack("I", 2))  # without what was not written yet
+    except OSError as error:
+        raise Skipped(f"this ext4 cannot be shut down: {error}") from error
+    finally:
+        os.close(folder)
+    return expect(at.said(front, 1), "Input/output error", "cannot find the recording"), None
+
+
+@row
+def deleted_folder(at):
+    folder = at.folder / "before"
+    folder.mkdir()
+    front = at.record(folder / "t.argus", "sleep", "1")
+    at.moment(0.5)
+    shutil.rmtree(folder)
+    return expect(at.said(front, 1), "cannot find the recording", "was removed", "No such file"), None
+
+
+@row
 def vanishing_disk(at):
     """umount -l: the file is written on, but has no path any more."""
     disk = at.mount_tmpfs("64m")
@@ -440,13 +497,13 @@ def memory_cgroup(at):
 @row
 def ten_thousand_threads(at):
     front = at.record(at.folder / "t.argus", sys.executable, "-c", THREADS)
-    return at.said(front, 0), at.folder / "t.argus"
+    return at.said(front, 0, CROWDS_S), at.folder / "t.argus"
 
 
 @row
 def fork_storm(at):
     front = at.record(at.folder / "t.argus", sys.executable, "-c", FORKS)
-    return at.said(front, 0), at.folder / "t.argus"
+    return at.said(front, 0, CROWDS_S), at.folder / "t.argus"
 
 
 @row
