@@ -38,6 +38,39 @@ def diverge(*arguments):
     return json.loads(subprocess.run([ARGUS, "diverge", "--json", *arguments], check=True, capture_output=True, text=True).stdout)
 
 
+def symbols(program):
+    """Addresses by name."""
+    table = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+    return {words[2]: int(words[0], 16) for words in map(str.split, table.splitlines()) if len(words) == 3}
+
+
+class Stripped(unittest.TestCase):
+    """Without symbols, a function is named by file and offset, and so is the variable."""
+
+    def check(self, kind, *, variables):
+        for program in PROGRAMS:
+            with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="argus-waits-") as folder:
+                addresses, stripped = symbols(program), os.path.join(folder, "stripped")
+                subprocess.run(["strip", "--strip-all", "-o", stripped, program], check=True)
+                good, bad = folder + "/good.steps", folder + "/bad.steps"
+                function = f"stripped+{addresses[f'wait_{kind}']:#x}"
+                step(stripped, kind, "good", function, good)
+                step(stripped, kind, "bad", function, bad)
+                for answer in (diverge(good, bad), diverge("--spin", bad)):
+                    found = [candidate for candidate in answer["candidates"] if candidate["role"] == "candidate"]
+                    self.assertIsNone(found[0]["symbol"])
+                    self.assertEqual((found[0]["where"], os.path.basename(found[0]["image"]), found[0]["image_offset"]),
+                                     ("variable", "stripped", hex(addresses[variables[0]])))
+                    self.assertIn(f" stripped {addresses[variables[0]]:#x} --size ", found[0]["command"])
+                    self.assertLessEqual({candidate["image_offset"] for candidate in found}, {hex(addresses[name]) for name in variables})
+
+    def test_a_flag_that_the_thread_resets(self):
+        self.check("done", variables=["done", "kinds_wanted"])
+
+    def test_a_machine_of_states(self):
+        self.check("state", variables=["answer"])
+
+
 class Programs(unittest.TestCase):
     def check(self, kind, function=None, alone=True, normal="good", **expected):
         for program in PROGRAMS:
