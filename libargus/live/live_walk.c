@@ -227,13 +227,19 @@ static bool is_whole_circle(const struct path *path, uint32_t at)
     return true;
 }
 
-static void close_circle(struct path *path, uint32_t at)
+static void forget_circle(struct path *path)
 {
     struct argus_live_step *last = &path->steps.data[path->steps.length - 1];
+    path->circle = ARGUS_LIVE_NONE;
+    path->end = ARGUS_LIVE_END_UNKNOWN;
+    last->link = ARGUS_LIVE_LINK_NONE; /* there is no next step */
+    last->is_guess = last->is_shared = false;
+}
+
+static void close_circle(struct path *path, uint32_t at)
+{
     if (!is_whole_circle(path, at)) {
-        path->end = ARGUS_LIVE_END_UNKNOWN;
-        last->link = ARGUS_LIVE_LINK_NONE; /* there is no next step */
-        last->is_guess = last->is_shared = false;
+        forget_circle(path);
         return;
     }
     path->circle = at;
@@ -250,6 +256,20 @@ static void look_again(struct path *path)
                         step->wait.kind != ARGUS_LIVE_POLLED_LOCK &&
                         !live_is_still_there(path->live, step->thread);
     }
+}
+
+/* That a wait never ends is refuted if it has ended meanwhile, unless by its own time-out. */
+static void doubt_end(struct path *path)
+{
+    uint32_t count = (uint32_t)path->steps.length;
+    bool is_circle = path->circle != ARGUS_LIVE_NONE, has_ended = false;
+    for (uint32_t i = is_circle ? path->circle : count ? count - 1 : 0; i < count; i++)
+        has_ended |= path->steps.data[i].went_on && !path->steps.data[i].wait.has_timeout;
+    if (has_ended && is_circle)
+        forget_circle(path);
+    else if (has_ended && (path->end == ARGUS_LIVE_END_NOBODY ||
+                           path->end == ARGUS_LIVE_END_STUCK || path->end == ARGUS_LIVE_END_LOST))
+        path->end = ARGUS_LIVE_END_UNKNOWN;
 }
 
 /* Those of the last step, with their frames behind those of the steps. */
@@ -290,6 +310,7 @@ struct argus_error *argus_live_walk(struct argus_live *live, uint32_t thread,
         at = take_step(&path, at);
     }
     look_again(&path);
+    doubt_end(&path);
     add_siblings(&path);
     *ret = (struct argus_live_answer){0};
     add_goroutines(&path, ret);

@@ -255,6 +255,17 @@ class Why(unittest.TestCase):
         self.assertEqual([candidate["pid"] for candidate in answer["candidates"]], [stuck.ids["holder"]])
         self.assertIn("any process that has the pipe can end it", answer["summary"])
 
+    def test_wait_that_ends_meanwhile(self):
+        """A reader that ends while argus looks is not missing: the writer has gone on, too."""
+        for _ in range(25):
+            with subprocess.Popen(["dd", "if=/dev/zero", "bs=256k", "count=400"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL) as writer, \
+                    subprocess.Popen(["cat"], stdin=writer.stdout, stdout=subprocess.DEVNULL):
+                writer.stdout.close()
+                done = subprocess.run([ARGUS, "why", "--json", str(writer.pid)], capture_output=True, text=True, timeout=60)
+            answer = json.loads(done.stdout) if done.returncode == 0 else {"path": [], "end": None}
+            self.assertFalse(answer["end"] == "nobody" and answer["path"][-1]["went_on"], done.stdout)
+
     def test_siblings_that_may_hold_a_lock(self):
         with Stuck("backends") as stuck:
             answer = settled_case(stuck, "backends")
