@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "background.h"
@@ -50,6 +51,7 @@ static int serve_in_background(int ready_fd)
 {
     struct server *server;
     setsid();
+    umask(S_IWGRP | S_IWOTH); /* the caller's could make a folder that locks other users out */
     platform_raise_limits();
     platform_shed_rights();
     struct argus_error *error = check_privilege();

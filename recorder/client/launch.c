@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,23 @@ static const char *const launchers[][3] = {
     [LAUNCH_PKEXEC] = {"pkexec"},
 };
 
+/* The stepper steps processes of all users for root, but not for a user whom sudo made root for this
+ * one program. `sudo argus` hands down the variables by which it tells them apart, so they are left
+ * out. The caller frees the array; NULL: no memory. */
+static char **environment_of_root(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **ret = malloc((count + 1) * sizeof(*ret));
+    for (size_t i = 0; ret && i < count; i++)
+        if (strncmp(environ[i], "SUDO_UID=", 9) != 0 && strncmp(environ[i], "PKEXEC_UID=", 11) != 0)
+            ret[kept++] = environ[i];
+    if (ret)
+        ret[kept] = NULL;
+    return ret;
+}
+
 struct argus_error *launch_recorder_verb(const char *verb, int input_fd, int output_fd,
                                          enum launch_by by, pid_t *ret_pid)
 {
@@ -56,11 +74,16 @@ struct argus_error *launch_recorder_verb(const char *verb, int input_fd, int out
     arguments[count + 1] = verb;
     arguments[count + 2] = NULL;
     posix_spawn_file_actions_t actions;
+    bool of_root = geteuid() == 0 && strcmp(verb, "step") == 0;
+    char **environment = of_root ? environment_of_root() : environ;
     int failed = redirect(&actions, input_fd, output_fd);
     if (!failed)
-        failed =
-            posix_spawnp(ret_pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+        failed = environment ? posix_spawnp(ret_pid, arguments[0], &actions, NULL,
+                                            (char *const *)arguments, environment)
+                             : ENOMEM;
     posix_spawn_file_actions_destroy(&actions);
+    if (of_root)
+        free(environment);
     if (failed && by != LAUNCH_PLAIN)
         return argus_error_create(ARGUS_ERROR_PERMISSION,
                                   "this needs root, and %s cannot be started (%s): run it as root",

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/process_owner.h"
 #include "server/clocks.h"
 
 /* Sizes of the maps: processes that run an interpreter, their stacks, and code objects. The least
@@ -95,6 +96,15 @@ static bool is_meant(const struct interpreter_spec *spec, const struct argus_ima
     return strcmp(path, spec->image) == 0;
 }
 
+/* The layout, which the client sent, says what is read: so only of the client's own processes. The
+ * BPF programs ask again at each read. */
+static bool may_read(const struct interpreters *interpreters, uint32_t pid)
+{
+    struct argus_error *error = process_check_owner("read", pid, interpreters->list->client);
+    argus_error_destroy(error);
+    return !error;
+}
+
 void interpreters_on_image(const struct interpreters *interpreters,
                            const struct argus_image_entry *image, const char *path)
 {
@@ -102,7 +112,7 @@ void interpreters_on_image(const struct interpreters *interpreters,
     for (size_t i = 0; i < count; i++) {
         const struct interpreter_spec *spec = &interpreters->list->interpreters.data[i];
         uint32_t pid = (uint32_t)image->pid;
-        if (!is_meant(spec, image, path))
+        if (!is_meant(spec, image, path) || !may_read(interpreters, pid))
             continue;
         const struct bpf_interpreter found = {
             .runtime = image->start + spec->runtime,
@@ -209,7 +219,8 @@ void interpreters_read(const struct interpreters *interpreters, const struct bpf
     struct interpreter_walk walk = {0};
     ret->count = 0;
     if (!interpreters->list ||
-        bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0)
+        bpf_map_lookup_elem(interpreters->processes_fd, &waiting->pid, &interpreter) < 0 ||
+        !may_read(interpreters, waiting->pid))
         return;
     read_first(&reader, &interpreter, &walk, waiting->thread_pointer);
     for (uint64_t i = 0; i < 2 * BPF_STACK_FRAMES && walk.place.frame; i++)

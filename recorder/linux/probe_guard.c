@@ -76,11 +76,23 @@ static void take_verdicts(struct probe_list *list, const verdict *good)
     }
 }
 
-struct argus_error *probe_guard_check(struct probe_list *list, uid_t client,
-                                      const struct outlet_waiter *waiter)
+static void say_whose(struct probe_list *list)
+{
+    char text[200];
+    snprintf(text, sizeof(text),
+             "probes and frames of interpreters: only of processes that user %u may inspect; those "
+             "of other users need sudo argus",
+             (unsigned)list->client);
+    argus_error_destroy(probe_list_add_absent(list, text));
+}
+
+struct argus_error *probe_guard_check(struct probe_list *list, const struct outlet_waiter *waiter)
 {
     size_t bytes = list->probes.length * sizeof(verdict);
-    if (client == 0 || bytes == 0)
+    if (list->client == 0)
+        return NULL;
+    say_whose(list);
+    if (bytes == 0)
         return NULL;
     verdict *good = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (good == MAP_FAILED)

@@ -327,18 +327,20 @@ struct bpf_settings {
     uint32_t hooks; /* 1: record reports of hooks in programs */
     /* Sched_switch has prev_state as its fourth argument (Linux 5.18). */
     uint32_t state_is_argument;
-    uint32_t has_preempt_count;   /* preempt_count_offset is known */
-    uint32_t unwind;              /* enum bpf_unwind; 0: no snapshots */
-    uint32_t snapshot_bytes;      /* of a stack, a multiple of 8 */
-    uint32_t snapshot_slots;      /* per cpu */
-    uint32_t known_sets;          /* of bpf/known_copy.h, a power of two; 0: none */
-    uint32_t messages;            /* 1: record messages */
-    uint32_t has_data_ready;      /* tracepoint sk_data_ready (Linux 6.3) */
-    uint32_t has_socket_lengths;  /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
-    uint32_t page_bytes;          /* of memory, a power of two */
-    uint32_t drop_has_buffer;     /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
-    uint32_t interpreters;        /* number of known interpreter files; 0: no frames are read */
-    uint32_t cpu_count;           /* that are online */
+    uint32_t has_preempt_count;  /* preempt_count_offset is known */
+    uint32_t unwind;             /* enum bpf_unwind; 0: no snapshots */
+    uint32_t snapshot_bytes;     /* of a stack, a multiple of 8 */
+    uint32_t snapshot_slots;     /* per cpu */
+    uint32_t known_sets;         /* of bpf/known_copy.h, a power of two; 0: none */
+    uint32_t messages;           /* 1: record messages */
+    uint32_t has_data_ready;     /* tracepoint sk_data_ready (Linux 6.3) */
+    uint32_t has_socket_lengths; /* tracepoints sock_send_length, sock_recv_length (Linux 6.3) */
+    uint32_t page_bytes;         /* of memory, a power of two */
+    uint32_t drop_has_buffer;    /* udp_fail_queue_rcv_skb has the datagram (Linux 6.10) */
+    uint32_t interpreters;       /* number of known interpreter files; 0: no frames are read */
+    uint32_t cpu_count;          /* that are online */
+    uint32_t client_uid;         /* whose processes probes and interpreters read; 0: all */
+    uint32_t padding;
     uint64_t late_ns;             /* after a wait of this length the stack is copied */
     uint64_t own_timer_function;  /* of the timer that drives our cpu samples; 0: not known */
     uint64_t page_shift;          /* a page has 1 << page_shift bytes */

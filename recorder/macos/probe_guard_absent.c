@@ -3,9 +3,8 @@
 
 #include <stddef.h>
 
-struct argus_error *probe_guard_check(struct probe_list *list, uid_t client,
-                                      const struct outlet_waiter *waiter)
+struct argus_error *probe_guard_check(struct probe_list *list, const struct outlet_waiter *waiter)
 {
-    (void)list, (void)client, (void)waiter;
+    (void)list, (void)waiter;
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "argus/error.h"
 #include "argus/trace.h"
@@ -29,6 +30,9 @@ struct probe_list {
     VEC(struct probe_file) files; /* each library once, however many probes it has */
     VEC(struct interpreter_spec) interpreters;
     VEC(char *) absent; /* owned sentences about probes that could not be found */
+    /* The user who sent a probe or an interpreter. 0: root sent all of them. Root may start the
+     * recording for which another user has sent probes. */
+    uid_t client;
 };
 
 /* Takes `fd`, a regular file open for reading, also after an error. */

@@ -206,6 +206,13 @@ static struct backend_options backend_options_of(const struct request_start *sta
     return options;
 }
 
+/* Root, and one other user at most, can send something. */
+static void note_client(struct server *server, const struct client *client)
+{
+    if (client->who.uid)
+        server->probes.client = client->who.uid;
+}
+
 /* A probe, or a sentence about one that cannot be attached: only before the recording begins. */
 static struct argus_error *handle_probe(struct server *server, struct client *client,
                                         const struct request *request, struct handed *handed,
@@ -217,8 +224,10 @@ static struct argus_error *handle_probe(struct server *server, struct client *cl
     int fd = !error && probe ? handed_take(handed, client) : -1;
     if (!error && probe && fd < 0)
         error = argus_error_create(ARGUS_ERROR_USAGE, "a probe needs a file");
-    if (!error && probe)
+    if (!error && probe) {
+        note_client(server, client);
         return probe_list_add(&server->probes, &request->probe, fd);
+    }
     return error ? error : probe_list_add_absent(&server->probes, request->absent.text);
 }
 
@@ -226,9 +235,11 @@ static struct argus_error *handle_interpreter(struct server *server, struct clie
                                               const struct request *request, struct handed *handed,
                                               struct reply *reply)
 {
-    (void)client, (void)handed, (void)reply;
-    return server->recording ? busy_error(server)
-                             : probe_list_add_interpreter(&server->probes, &request->interpreter);
+    (void)handed, (void)reply;
+    if (server->recording)
+        return busy_error(server);
+    note_client(server, client);
+    return probe_list_add_interpreter(&server->probes, &request->interpreter);
 }
 
 /* With --on-hang system calls are needed: a hang is an event loop that does not poll. */
@@ -270,7 +281,7 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
     const struct outlet_waiter waiter = {server_wait, server};
     struct argus_error *error = check_start(server, request, handed->with_fd);
     if (!error)
-        error = probe_guard_check(&server->probes, client->who.uid, &waiter);
+        error = probe_guard_check(&server->probes, &waiter);
     if (!error && handed->with_fd)
         error = open_outlet(server, client, handed, &outlet);
     if (error)

@@ -280,7 +280,7 @@ FREEZE_PROGRAMS = tuple(f"examples/frozen-editor/{name}" for name in
 
 FEATURES = [
     Feature("load", judge_load, "$BUILD/bin/bpf_variants > $RESULTS/load.txt 2>&1", ("bin/bpf_variants",), ("bpf", "perf")),
-    Feature("load-few", judge_load, "$BUILD/bin/bpf_variants default frame-pointers unwind-64k on-hang > $RESULTS/load.txt 2>&1",
+    Feature("load-few", judge_load, "$BUILD/bin/bpf_variants default of-user frame-pointers unwind-64k on-hang > $RESULTS/load.txt 2>&1",
             ("bin/bpf_variants",), ("bpf", "perf"), when_named=True),
     Feature("freeze", judge_freeze,
             "$ARGUS record -o $RESULTS/freeze.argus -- $BUILD/examples/frozen-editor/frozen-editor 2> $RESULTS/freeze.argus.err",

@@ -30,11 +30,13 @@ struct variant {
     const char *unwind;
     uint32_t unwind_bytes;
     bool frame_pointers; /* stacks are not copied late, as they otherwise are */
+    bool of_user;        /* another user than root has sent the probes */
 };
 
 /* To add a variant, add a row: the options that determine a setting of the programs. */
 static const struct variant variants[] = {
     {.name = "default", .probes = true},
+    {.name = "of-user", .probes = true, .of_user = true},
     {.name = "no-probes"},
     {.name = "frame-pointers", .frame_pointers = true},
     {.name = "unwind", .unwind = "editor", .unwind_bytes = 16384},
@@ -54,10 +56,11 @@ struct outcome {
     bool skipped;
 };
 
-static struct probe_list *one_probe(void)
+static struct probe_list *one_probe(uid_t client)
 {
     static struct probe probe;
     static struct probe_list list;
+    list.client = client;
     list.probes.data = &probe;
     static struct interpreter_spec interpreter;
     list.interpreters.data = &interpreter;
@@ -74,7 +77,7 @@ static void fill_options(const struct variant *variant, struct backend_options *
         .categories = variant->categories ? variant->categories : CATEGORIES_ALL,
         .call_stacks = variant->call_stacks,
         .watch_polls = variant->watch_polls,
-        .probes = variant->probes ? one_probe() : NULL,
+        .probes = variant->probes ? one_probe(variant->of_user ? 1000 : 0) : NULL,
         .unwind_count = variant->unwind ? 1 : 0,
         .unwind_bytes = variant->unwind_bytes ? variant->unwind_bytes : 65536,
         .late_ns = variant->frame_pointers ? 0 : 500000,

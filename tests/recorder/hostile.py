@@ -5,6 +5,7 @@ import array
 import ctypes
 import os
 import pathlib
+import signal
 import socket
 import stat
 import struct
@@ -14,10 +15,13 @@ import time
 import recorder_harness
 from recorder_harness import SWITCH, Live, Trace, argus, eventually, main, status
 
+CALLBACK_START = 0x60030009
 SOCKET = "/run/argus/recorder.socket"
 START, STOP, SNAPSHOT, STATUS, NOTES, PROBE = 1, 2, 3, 4, 6, 9
 STREAM, MEMORY = 1, 2
 STARTER, STRANGER = 65534, 65533
+PROBES = ("at_the_beginning", "inside")
+PR_SET_DUMPABLE = 4
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
 
 
@@ -72,24 +76,57 @@ def as_user(uid, function):
         return answer.read()
 
 
-def place_probes():
-    """Places a probe at the beginning of a function of the C library, and one a byte behind it. Which of them are left out?"""
-    library = ctypes.CDLL("libc.so.6")
-    address = ctypes.cast(library.qsort, ctypes.c_void_p).value
+def place_of(function):
+    """Where a function of the C library is in its file, and the file."""
+    address = ctypes.cast(getattr(ctypes.CDLL("libc.so.6"), function), ctypes.c_void_p).value
     for line in pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         span, _, offset, _, _, path = (line + " ?").split(maxsplit=5)
         first, end = (int(number, 16) for number in span.split("-"))
         if first <= address < end:
-            place, file = address - first + int(offset, 16), open(path.rsplit(" ?", 1)[0], "rb")
-    client, answers = Client(), []
-    for number, name in enumerate(("at_the_beginning", "inside")):
-        spec = struct.pack("=IIIIII", 1, 0, 0, 0, 0, 0).ljust(312, b"\0")
-        probe = struct.pack("=QII", place + number, number, 0) + spec + b"libc".ljust(400, b"\0") + name.encode().ljust(272, b"\0")
-        answers.append(client.ask(request(PROBE)[:16] + probe.ljust(1008, b"\0"), file.fileno())[0])
-    answers.append(client.ask(request(START, MEMORY))[0])
+            return address - first + int(offset, 16), open(path.rsplit(" ?", 1)[0], "rb")
+    raise LookupError(function)
+
+
+def send_probe(client, number, place, file, name, shape=1, values=b""):
+    """The error, 0: none. `values`: those of the probe, its key first."""
+    spec = (struct.pack("=IIIIII", shape, 0, 0, 0, 0, 0) + values).ljust(312, b"\0")
+    probe = struct.pack("=QII", place, number, 0) + spec + b"libc".ljust(400, b"\0") + name.encode().ljust(272, b"\0")
+    return client.ask(request(PROBE)[:16] + probe.ljust(1008, b"\0"), file.fileno())[0]
+
+
+def place_probes():
+    """Places a probe at the beginning of a function of the C library, and one a byte behind it. Returns the errors."""
+    client, (place, file) = Client(), place_of("qsort")
+    return [send_probe(client, number, place + number, file, name) for number, name in enumerate(PROBES)]
+
+
+def begin_with_probes():
+    """Which of the probes that were placed are left out?"""
+    client = Client()
+    error = client.ask(request(START, MEMORY))[0]
     notes = client.ask(request(NOTES))[1]
-    return "%d %s" % (answers == [0, 0, 0], ", ".join(f"{name}: {name + ' in libc is left out' in notes}"
-                                                      for name in ("at_the_beginning", "inside")))
+    return "%d %s" % (error, ", ".join(f"{name}: {name + ' in libc is left out' in notes}" for name in PROBES))
+
+
+def read_arguments():
+    """Records the text of which getenv() is asked: the 8 bytes at its first argument."""
+    client, (place, file) = Client(), place_of("getenv")
+    text = struct.pack("=BBBBiii", 1, 1, 8, 0, 0, 0, 0)
+    return [send_probe(client, 0, place, file, "getenv", 3, text), client.ask(request(START, MEMORY))[0]]
+
+
+def ask_for_ever(text, uid):
+    """A process of this user that asks getenv() for the text. Returns its ID."""
+    child = os.fork()
+    if child:
+        return child
+    os.setgroups([])
+    os.setresuid(uid, uid, uid)
+    library = ctypes.CDLL(None)
+    library.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # without exec, it would still have secrets of root
+    while True:
+        library.getenv(text)
+        time.sleep(0.01)
 
 
 class Hostile(Live):
@@ -237,14 +274,54 @@ class Users(Hostile):
         for capability in (0, 1, 3, 4, 24):  # CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SYS_RESOURCE: only until all is attached
             self.assertFalse(int(status["CapEff"], 16) >> capability & 1, capability)
 
-    def test_a_probe_inside_an_instruction_is_left_out(self):
-        """It would change what the programs of root do. At the beginning of a function it only costs time."""
+    def serve_starter(self):
+        """A recorder that waits for its START, as sudo starts it for a user."""
         recorder = str(pathlib.Path(recorder_harness.ARGUS).with_name("argus-recorder"))
         done = subprocess.run([recorder, "serve"], env={**os.environ, "SUDO_UID": str(STARTER)}, capture_output=True, text=True,
                               timeout=60, check=False)
         self.assertEqual(done.stdout, "ready\n")
-        self.assertEqual(as_user(STARTER, place_probes), "1 at_the_beginning: False, inside: True")
+
+    def test_a_probe_inside_an_instruction_is_left_out(self):
+        """It would change what the programs of root do. At the beginning of a function it only costs time."""
+        self.serve_starter()
+        self.assertEqual(as_user(STARTER, lambda: (place_probes(), begin_with_probes())),
+                         "([0, 0], '0 at_the_beginning: False, inside: True')")
         self.assertTrue(status()["recording"])
+
+    def test_a_probe_of_a_user_stays_so_if_root_starts(self):
+        self.serve_starter()
+        self.assertEqual(as_user(STARTER, place_probes), "[0, 0]")
+        self.assertEqual(begin_with_probes(), "0 at_the_beginning: False, inside: True")
+
+    def test_a_probe_reads_only_the_users_own_processes(self):
+        """The client chooses what a probe reads: a text of a program of root would be in its trace."""
+        self.serve_starter()
+        self.assertEqual(as_user(STARTER, read_arguments), "[0, 0]")
+        for text, user in (b"of_root!", 0), (b"its_own!", STARTER):
+            asking = ask_for_ever(text, user)
+            self.addCleanup(lambda asking=asking: (os.kill(asking, signal.SIGKILL), os.waitpid(asking, 0)))
+
+        def texts():
+            self.path.unlink(missing_ok=True)
+            self.assertEqual(argus("snapshot", "-o", str(self.path), "--no-symbols").returncode, 0)
+            return {arguments[0].to_bytes(8, "little") for *_, arguments in Trace(self.path).of(CALLBACK_START)}
+        self.assertIn(f"only of processes that user {STARTER} may inspect", argus("status").stdout)
+        self.assertTrue(eventually(lambda: b"its_own!" in texts(), 60))
+        self.assertNotIn(b"of_root!", texts())
+
+    def test_the_mask_of_the_starter_locks_nobody_out(self):
+        """An empty /run, in this test's mount namespace only."""
+        subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", "/run"], check=True)
+        before = os.umask(0o777)
+        try:
+            self.serve_starter()
+        finally:
+            os.umask(before)
+        self.assertEqual(stat.S_IMODE(pathlib.Path(SOCKET).parent.stat().st_mode), 0o755)
+        self.assertEqual(as_user(STARTER, lambda: (place_probes(), begin_with_probes())),
+                         "([0, 0], '0 at_the_beginning: False, inside: True')")
+        self.assertEqual(argus("stop").returncode, 0)
 
     def test_status_says_what_is_left(self):
         self.start()

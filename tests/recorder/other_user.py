@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """The error messages for a user who wants to inspect, watch or step a process of root. See recorder_harness.py."""
 import os
+import pathlib
+import shlex
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from recorder_harness import ARGUS, Live, argus, main
@@ -47,6 +51,25 @@ class OtherUser(Live):
         done = as_user("step", "--process", pid, "--function", "sleep:main")
         self.assertEqual(done.returncode, 1)
         self.assertIn(self.belongs_to_root("look into"), done.stderr)
+
+    def step_as(self, program, **environment):
+        """Steps the sleeper. argus is root, so the pipe of the request is root's."""
+        pid = str(self.sleeper.pid)
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run([program, "step", "--process", pid, "--thread", pid, "--for", "1s", "-o", f"{folder}/steps"],
+                                  capture_output=True, text=True, timeout=120, env={**os.environ, **environment}, check=False).stderr
+
+    def test_stepping_by_a_sudo_that_keeps_the_input(self):
+        """With log_input in sudoers(5), sudo makes the pipe from which argus-recorder reads."""
+        with tempfile.TemporaryDirectory() as folder:
+            program, recorder = pathlib.Path(folder, "argus"), pathlib.Path(folder, "argus-recorder")
+            shutil.copy(ARGUS, program)
+            recorder.write_text(f"#!/bin/sh\nSUDO_UID={USER} exec {shlex.quote(ARGUS + '-recorder')} \"$@\"\n", encoding="utf-8")
+            recorder.chmod(0o755)
+            self.assertIn(self.belongs_to_root("step"), self.step_as(program))
+
+    def test_stepping_by_sudo_argus(self):
+        self.assertNotIn("belongs to", self.step_as(ARGUS, SUDO_UID=str(USER)))
 
     def test_a_process_that_there_is_not(self):
         done = argus("step", "--process", "4194304", "--function", "sleep:main")

@@ -22,7 +22,7 @@
 #ifndef ARGUS_BPF_INTERPRETER_H
 #define ARGUS_BPF_INTERPRETER_H
 
-#include "kernel_read.h"
+#include "client_memory.h"
 #include "ring.h"
 
 /* The processes that run one; filled by the recorder when they map the file. */
@@ -228,6 +228,8 @@ __attribute__((noinline)) uint64_t interpreter_take(uint32_t pid)
     if (!settings.interpreters)
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
+    if (!is_of_client(task))
+        return 0;
     const struct bpf_interpreter *interpreter = interpreter_of(pid);
     if (!interpreter && interpreter_inherit(task, pid))
         interpreter = interpreter_of(pid);

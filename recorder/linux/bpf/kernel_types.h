@@ -47,6 +47,21 @@ struct mm_struct {
     unsigned long start_code, end_code;
     unsigned long start_stack; /* the stack pointer that exec() gave to the program */
     unsigned long task_size;   /* arm64: of user space, a power of two */
+    unsigned long flags;       /* MMF_…; before Linux 6.18 */
+};
+
+struct mm_struct___since_6_18 {
+    struct {
+        unsigned long __mm_flags[1];
+    } flags;
+};
+
+typedef struct {
+    unsigned int val;
+} kuid_t;
+
+struct cred {
+    kuid_t uid, suid, euid;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -168,6 +183,7 @@ struct task_struct {
     struct css_set *cgroups;
     struct files_struct *files;
     struct signal_struct *signal;
+    const struct cred *cred;
     char comm[16];
 };
 

@@ -13,6 +13,7 @@
 #ifndef ARGUS_BPF_PROBE_H
 #define ARGUS_BPF_PROBE_H
 
+#include "client_memory.h"
 #include "loop_turn.h"
 
 #define PROBE_HANDLERS 16 /* for one callback or UI event */
@@ -264,6 +265,8 @@ int on_probe(struct pt_regs *ctx)
     if (!hit.spec || is_own(task))
         return 0;
     count_hit(hit.number);
+    if (!is_of_client(task))
+        return 0;
     arch_call_registers(ctx, hit.registers);
     hit.sp = arch_stack_pointer(ctx) + hit.spec->stack_bytes;
     probe_dispatch(&hit);

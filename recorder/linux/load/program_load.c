@@ -193,6 +193,7 @@ static void find_settings(struct loader *loader)
         .cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .watch_polls = options->watch_polls,
         .probes = options->probes && options->probes->probes.length > 0,
+        .client_uid = options->probes ? options->probes->client : 0,
         .stacks = stacks,
         .call_stacks = options->call_stacks && stacks,
         .tick_ns = host_tick_ns(),

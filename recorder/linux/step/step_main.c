@@ -45,16 +45,17 @@ static void prepare_process(char **argv)
     setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* For whom it steps. Who may run this program by sudo may not thereby look into the processes of
- * root: the front end made the pipe of the request, and the kernel keeps its maker. Of anything
- * else than an anonymous pipe, sudo knows the user. */
+/* For whom it steps. A user who may run this program by sudo may not thereby look into the
+ * processes of root. Two sources name the user: sudo, and the kernel, which keeps the maker of the
+ * request's pipe. The maker is another user where root runs sudo for that user. But with sudo's
+ * log_input the maker is sudo, so a pipe of root's does not make a user root. */
 static uid_t asked_by(uid_t starter)
 {
     struct stat status;
     struct statfs system;
     bool is_pipe = fstatfs(STDIN_FILENO, &system) == 0 && system.f_type == PIPEFS_MAGIC &&
                    fstat(STDIN_FILENO, &status) == 0;
-    return is_pipe ? status.st_uid : starter;
+    return is_pipe && status.st_uid ? status.st_uid : starter;
 }
 
 static bool has_end(const char *text, size_t bytes)
