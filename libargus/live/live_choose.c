@@ -118,6 +118,24 @@ static bool is_served(const struct argus_live_wait *wait)
            wait->kind == ARGUS_LIVE_EVENTS;
 }
 
+/* Whether the process only waits for the end of another candidate, its child: a wrapper, whose child
+ * has inherited the object. */
+static bool awaits_candidate(struct argus_live *live, uint32_t process,
+                             const struct live_candidates *candidates)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    if (of.thread_count != 1)
+        return false;
+    const struct argus_live_wait wait = live_wait(live, of.first_thread);
+    for (uint32_t i = 0; wait.kind == ARGUS_LIVE_CHILD && i < candidates->count; i++) {
+        uint32_t other = candidates->items[i].process;
+        if (other != process && live_parent_of(live, other) == of.pid &&
+            (!wait.object || wait.object == live->processes.data[other].pid))
+            return true;
+    }
+    return false;
+}
+
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
                      const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared)
 {
@@ -131,6 +149,10 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
         uint32_t process = candidates->items[i].process;
         if (candidates->items[i].thread != ARGUS_LIVE_NONE) {
             consider(&best, candidates->items[i].thread, RANK_BUSY);
+            threads++;
+            continue;
+        }
+        if (awaits_candidate(live, process, candidates)) {
             threads++;
             continue;
         }

@@ -331,6 +331,34 @@ void tcp_taken_by_idle(void)
     ask_server_with_sleeper(0);
 }
 
+static void stop_self(void *data)
+{
+    (void)data;
+    raise(SIGSTOP);
+}
+
+/* A shell or the like: waits for its child, which has inherited the pipe. */
+static void wrap(void *data)
+{
+    (void)data;
+    pid_t worker = child_of(stop_self, NULL);
+    say("worker", worker);
+    (void)!write(ends[1], "w", 1);
+    waitpid(worker, NULL, 0);
+}
+
+void pipe_of_wrapper(void)
+{
+    char byte;
+    if (pipe(ends) != 0)
+        return;
+    say("wrapper", child_of(wrap, NULL));
+    close(ends[1]);
+    (void)!read(ends[0], &byte, 1);
+    soon_ready();
+    (void)!read(ends[0], &byte, 1);
+}
+
 /* The server does not even accept. */
 void tcp_not_accepted(void)
 {

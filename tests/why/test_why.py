@@ -52,6 +52,7 @@ CASES = {
     "shared_mutex": (["mutex", "sleep"], ["main", "holder"], "sleeps"),
     "pipe_read": (["pipe", "sleep"], ["main", "writer"], "sleeps"),
     "pipe_full": (["pipe", "stopped"], ["main", "reader"], "stopped"),
+    "pipe_of_wrapper": (["pipe", "stopped"], ["main", "worker?"], "stopped"),
     "pipe_own": (["pipe"], ["main"], "nobody"),
     "pipe_of_handler": (["pipe"], ["main"], "unknown"),
     "pipe_of_worker": (["pipe", "sleep"], ["main", "worker?"], "sleeps"),
