@@ -1,4 +1,5 @@
 """The documents that the programs open."""
+import pathlib
 import struct
 import subprocess
 import zlib
@@ -70,7 +71,7 @@ def make(session, case):
     """All files that the row of a case may name."""
     folder = session.folder
     session.picture, session.document = folder / "picture.png", folder / "document.pdf"
-    session.values = {"picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf",
+    session.values = {"programs": pathlib.Path(__file__).parent / "programs", "picture": session.picture, "document": session.document, "heavy": folder / "heavy.pdf",
                       "line": folder / "one-line.c"}
     make_texts(session, case)
     (folder / "one-line.c").write_text("int value[] = {" + ", ".join(map(str, range(300000))) + "};\n")

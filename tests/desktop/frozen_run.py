@@ -87,6 +87,8 @@ class Run:
         if self.stopped_ns:
             return
         self.stopped_ns = now_ns()
+        status = subprocess.run([self.options.argus, "status", "--verbose"], capture_output=True, text=True, check=False)
+        self.trace.with_suffix(".status").write_text(status.stdout)  # which hangs were none, or were not kept
         self.call_argus("stop", *([] if self.mode == "on-hang" else ["-o", self.trace]))
 
     def start_program(self):

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 
+from session import HERE, PYTHON, descends, our_processes
+
 SECONDS = 5  # how long a program is frozen, if the means decides it
 
 
@@ -128,6 +130,17 @@ class Held(Means):
         self.culprits.add(holder.pid)
 
 
+class SleepingChild(Means):
+    """A command that the program runs itself, and that does nothing for a while."""
+
+    def prepare(self):
+        self.id = self.session.folder / "child"
+        self.values = {"child": f"{PYTHON} {HERE / 'programs/hold.py'} nothing {self.id} {SECONDS + 1}"}
+
+    def end(self):
+        self.culprits = {int(self.id.read_text())}
+
+
 class Grab(Held):
     """Another program has grabbed the X server."""
 
@@ -178,6 +191,22 @@ class NoCpu(Means):
             hog.wait()
         (self.GROUP / "cgroup.procs").write_text(str(self.program.pid))
         self.group.rmdir()
+
+
+class FullCpu(Means):
+    """The program may use one CPU only, where another one computes at real-time priority."""
+
+    says = "cpu|CPU"
+
+    def find(self, program):
+        self.program = program
+
+    def begin(self):
+        hog = self.session.start("taskset", "-c", "0", "chrt", "--fifo", "50", "timeout", str(SECONDS), "sh", "-c", "while :; do :; done")
+        self.culprits = {hog.pid}
+
+    def end(self):
+        self.culprits |= {pid for pid in our_processes() if descends(pid, next(iter(self.culprits)))}
 
 
 class Quota(Means):

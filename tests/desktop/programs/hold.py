@@ -3,6 +3,7 @@ begins."""
 import ctypes
 import fcntl
 import os
+import pathlib
 import socket
 import sqlite3
 import struct
@@ -72,12 +73,15 @@ def bus_call(serial, member, signature, body):
         data = value.encode()
         size = struct.pack("<B" if kind == "g" else "<I", len(data))
         entry = struct.pack("<BB1sB", field, 1, kind.encode(), 0) + size + data + b"\0"
-        return entry + b"\0" * (-len(entry) % 8)
+        return entry
+
+    def padded(data):
+        return data + b"\0" * (-len(data) % 8)
 
     name = "org.freedesktop.DBus"
-    fields = text(1, "o", "/org/freedesktop/DBus") + text(2, "s", name) + text(3, "s", member) + text(6, "s", name)
-    fields += text(8, "g", signature) if body else b""
-    return struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), serial, len(fields)) + fields + body
+    fields = padded(text(1, "o", "/org/freedesktop/DBus")) + padded(text(2, "s", name)) + padded(text(3, "s", member))
+    fields += padded(text(6, "s", name)) + text(8, "g", signature) if body else text(6, "s", name)
+    return padded(struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), serial, len(fields)) + fields) + body
 
 
 def service(name):
@@ -123,6 +127,11 @@ class LockFile:
 
 def lock_file(path):
     return LockFile(path)
+
+
+def nothing(path):
+    """Only tells its ID."""
+    pathlib.Path(path).write_text(str(os.getpid()), encoding="ascii")
 
 
 def main():
