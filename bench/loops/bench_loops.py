@@ -102,6 +102,28 @@ LOCAL_RUST_SHAPES = [
     Shape("scoped", "argument 1 of rust_locals::wait_for_scoped::{{closure}}->0x10->0x0", ["rust_locals::wait_for_scoped::{", "{closure"]),
     Shape("method", "decoder.done.ptr.pointer->data", ["rust_locals::wait_for_method::{", "{closure"]),
 ]
+# Built as distributions build.
+DISTRIBUTION_SHAPES = [
+    Shape("TIMEDWAIT", "conn->established", ["finish_work"]),
+    Shape("COND_GLOBAL", "queue_length", ["finish_work"]),
+    Shape("LOCKED_COPY", "pool.finished", ["finish_work"]),
+    Shape("ENUM_STATE", "session.state", ["set_state", "finish_work"]),
+    Shape("RESULT_POINTER", "result", ["finish_work"]),
+    Shape("REFCOUNT", "buffer->refs", ["buffer_unref", "finish_work"]),
+    Shape("SLOT_STATUS", "slots[3].status", ["finish_work"]),
+    Shape("QUEUE_PTRS", "queue->head", ["push", "finish_work"]),
+    Shape("SEM_TIMED", "stop", ["finish_work"]),
+    Shape("EPOLL", "app.running", ["app_quit", "finish_work"]),
+    Shape("GENERATION", "engine->cache->generation", ["cache_flush", "finish_work"]),
+    Shape("BACKOFF", "ready", ["finish_work"]),
+    Shape("CALLBACK_CTX", "done", ["on_done", "finish_work"]),
+    Shape("STRING_STATE", "status", ["finish_work"]),
+]
+GUARDED_RUST_SHAPES = [
+    Shape("mutex", "m.ptr.pointer->data.data.value", ["rust_guarded::play::{{closure}}"]),
+    Shape("rwlock", "m.ptr.pointer->0x1c", ["rust_guarded::play::{{closure}}"]),
+    Shape("condvar", "p.ptr.pointer->data.__0.data.value", ["rust_guarded::play::{{closure}}"]),
+]
 STRIPPED = ["GLOBAL", "HEAP", "NESTED", "BIT", "FUNCTION"]
 
 
@@ -205,6 +227,29 @@ def build_local_rust(folder, release):
     return target
 
 
+HARDENED = ["-O2", "-g", "-flto=auto", "-ffat-lto-objects", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-fPIE", "-pie",
+            "-Wl,-z,relro", "-Wl,-z,now", "-Wl,--as-needed"]
+
+
+def build_distribution(folder, shape):
+    target = folder / f"distribution_{shape.name.lower()}"
+    run("cc", "-std=gnu17", *HARDENED, f"-DSHAPE_{shape.name}", SOURCES / "distribution_loops.c", SOURCES / "loop_scaffold.c", "-pthread",
+        "-o", target)
+    return target
+
+
+def build_guarded_rust(folder):
+    run("rustc", "-g", "-O", "--crate-name", "rust_guarded", SOURCES / "rust_guarded.rs", "-o", folder / "rust_guarded")
+    return folder / "rust_guarded"
+
+
+def distribution_only():
+    for shape in DISTRIBUTION_SHAPES:
+        yield Program(f"distribution {shape.name.lower()}", shape, lambda f, s=shape: build_distribution(f, s))
+    for shape in GUARDED_RUST_SHAPES if shutil.which("rustc") else ():
+        yield Program(f"distribution Rust {shape.name}", shape, build_guarded_rust, [shape.name])
+
+
 def locals_only():
     for level in (0, 2):
         for shape in LOCAL_C_SHAPES:
@@ -253,6 +298,7 @@ def programs():
         yield Program(f"C -O{level} shared memory", Shape("SHARED", "board->0x8", ["finish_work"]), lambda f, l=level: build_shared(f, l))
     yield from pairs()
     yield from locals_only()
+    yield from distribution_only()
     for name in STRIPPED:
         shape = next(shape for shape in C_SHAPES if shape.name == name)
         yield Program(f"stripped {name.lower()}", shape, lambda f, s=shape: build_stripped(f, 2, s), symbols=f"c_{name.lower()}_O2")
