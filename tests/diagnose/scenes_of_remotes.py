@@ -5,6 +5,7 @@ from scenes import scene
 NAME_SERVER = "address=0x0200630a port=53 own_port=40000 protocol=17 version=4"  # 10.99.0.2
 STATISTICS = "address=0x0100007f port=8125 own_port=40002 protocol=17 version=4"  # 127.0.0.1
 DATABASE = "address=0x0200630a port=5432 own_port=40001 protocol=6 version=4"
+GROUP = "address=0xfaffffef port=1900 own_port=40003 protocol=17 version=4"  # 239.255.255.250
 
 
 def editor():
@@ -77,6 +78,18 @@ def packet_to_this_machine_before_a_wait():
     s.thread(20, "partner")
     waits_for_a_hanging_partner(s, STATISTICS, 20)
     return s, "editor", {"type": "LongWait", "root": ("partner", "LongWait"), "remote": None}
+
+
+@scene
+def announcement_before_a_wait():
+    """Packets to a group of machines (239.255.255.250, as of SSDP) tell them something, and ask nobody."""
+    s = editor()
+    asks(s, 70, GROUP, "udp")
+    s.wait(10, "poll", timeout=True)
+    s.for_ms(3000)
+    s.timer(10)
+    s.sleep(10, 10)
+    return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "remote": None}
 
 
 @scene

@@ -43,6 +43,21 @@ static bool is_loopback(const struct argus_remote *remote)
                                 : memcmp(remote->address, loopback_of_6, 16) == 0;
 }
 
+/* A packet to many (announcements, "here I am") asks nobody in particular. */
+static bool is_of_many(const struct argus_remote *remote)
+{
+    static const uint8_t broadcast[4] = {255, 255, 255, 255};
+    if (remote->version != 4)
+        return remote->address[0] == 0xff;
+    return remote->address[0] >> 4 == 14 || memcmp(remote->address, broadcast, 4) == 0;
+}
+
+/* Whether a wait after a packet to the address may be for an answer from another machine. */
+static bool may_answer(const struct argus_remote *remote)
+{
+    return !is_loopback(remote) && !is_of_many(remote);
+}
+
 /* The last one that the thread connected to in `vertex`. */
 static const struct argus_remote *remote_connected(const struct view *view, uint32_t vertex)
 {
@@ -50,7 +65,7 @@ static const struct argus_remote *remote_connected(const struct view *view, uint
     const struct argus_remote *remotes, *found = NULL;
     size_t count = argus_graph_remotes(view->graph, &remotes);
     for (size_t i = 0; i < count; i++)
-        if (remotes[i].thread == v->thread && !is_loopback(&remotes[i]) &&
+        if (remotes[i].thread == v->thread && may_answer(&remotes[i]) &&
             remotes[i].time_ns >= v->start_ns && remotes[i].time_ns <= v->end_ns &&
             (!found || remotes[i].time_ns > found->time_ns))
             found = &remotes[i];
@@ -70,7 +85,7 @@ static struct argus_error *find_remote_asked(const struct view *view, uint32_t v
             remote_of(view->graph, sent.items[i].other, sent.items[i].time_ns);
         bool is_inet =
             sent.items[i].kind == ARGUS_CHANNEL_TCP || sent.items[i].kind == ARGUS_CHANNEL_UDP;
-        if (!is_inet || !remote || is_loopback(remote) || sent.items[i].time_ns < time_ns)
+        if (!is_inet || !remote || !may_answer(remote) || sent.items[i].time_ns < time_ns)
             continue;
         if (*ret && (*ret)->time_ns > sent.items[i].time_ns)
             continue;
