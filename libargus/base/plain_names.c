@@ -5,26 +5,44 @@
 
 #define HASH_DIGITS 16
 
-/* Suffixes of copies that gcc and clang make of a function; a number follows. The demangler writes
- * them as " [clone .isra.0]". */
-static const char *const clones[] = {" [clone ",   ".isra.",      ".constprop.", ".part.", ".cold",
-                                     ".lto_priv.", ".localalias", ".llvm.",      ".clone."};
+/* Suffixes of copies that gcc and clang make of a function. The demangler writes them as
+ * " [clone .isra.0]". */
+static const struct {
+    const char *text;
+    bool has_number; /* always: ".isra.0" */
+} clones[] = {
+    {".isra", true},     {".constprop", true},   {".part", true}, {".cold", false},
+    {".lto_priv", true}, {".localalias", false}, {".llvm", true}, {".clone", true},
+};
+
+/* Whether a suffix of a copy begins at `at`. Names of Go have points, too (server.coldStart,
+ * app.part.func1), so what follows must fit. */
+static bool is_suffix(const char *at)
+{
+    if (strncmp(at, " [clone ", strlen(" [clone ")) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
+        size_t bytes = strlen(clones[i].text);
+        if (strncmp(at, clones[i].text, bytes) != 0)
+            continue;
+        bool has_number = at[bytes] == '.' && at[bytes + 1] >= '0' && at[bytes + 1] <= '9';
+        return has_number || (!clones[i].has_number && (!at[bytes] || is_suffix(at + bytes)));
+    }
+    return false;
+}
 
 size_t plain_function_bytes(const char *name)
 {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
-        const char *found = strstr(name, clones[i]);
-        if (found && found > name && (size_t)(found - name) < length)
-            length = (size_t)(found - name);
-    }
+    size_t length = strcspn(name, ". ");
+    while (name[length] && (!length || !is_suffix(name + length)))
+        length += 1 + strcspn(name + length + 1, ". ");
     return length;
 }
 
 bool plain_is_called_part(const char *name)
 {
     const char *suffixes = name + plain_function_bytes(name);
-    return strstr(suffixes, ".part.") != NULL;
+    return strstr(suffixes, ".part") != NULL;
 }
 
 /* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */
@@ -44,7 +62,8 @@ const char *plain_function_name(const char *name, char *buffer, size_t bytes)
     return buffer;
 }
 
-/* A number, with the character that joins it to the name: "-15", ".so.1.0" without its end. */
+/* The length of the number at `at` with the separators before it ("-15", ".1"); 0: none begins
+ * there. */
 static size_t number_bytes(const char *at)
 {
     size_t separators = strspn(at, ".-_"), digits = strspn(at + separators, "0123456789");

@@ -169,6 +169,13 @@ static void plain_names_lack_versions_and_clones(void **state)
         {"core::drop::h0123456789abcdef.llvm.7", "core::drop", false},
         {".part.x", ".part.x", false},
         {"app.load", "app.load", false},
+        {"load.cold", "load", false},
+        {"load.part.0.isra.0.localalias", "load", true},
+        {"server.coldStart", "server.coldStart", false},
+        {"app.part.func1", "app.part.func1", false},
+        {"app.(*T).clone", "app.(*T).clone", false},
+        {"app.clone.func2.cold", "app.clone.func2", false},
+        {"", "", false},
     };
     char text[64], small[5];
     (void)state;
