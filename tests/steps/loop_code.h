@@ -32,7 +32,8 @@ static inline bool is_wait(const char *name)
 {
     return name &&
            (strcmp(name, "usleep") == 0 || strstr(name, "nanosleep") ||
-            strcmp(name, "sched_yield") == 0 || strcmp(name, "pthread_cond_timedwait") == 0);
+            strcmp(name, "sched_yield") == 0 || strcmp(name, "pthread_cond_timedwait") == 0 ||
+            strcmp(name, "cnd_timedwait") == 0);
 }
 
 /* The last call in function `of` of `called` (0: of a function that waits), or a jump to it as a

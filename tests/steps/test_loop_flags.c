@@ -95,6 +95,8 @@ static const struct shape {
     {"stack", false, "stack of wait_stack*"},
     {"timed_part", true, "did_reconfigure"},
     {"timed_part", false, NULL},
+    {"c11_part", true, "did_reconfigure"},
+    {"c11_part", false, NULL},
     {"pause", true, "did_reconfigure"},
     {"pause", false, NULL},
     {"text", false, "status_text"},
@@ -158,7 +160,7 @@ static bool is_judged(struct elf_file *file, const struct shape *shape)
     bool is_plain = strstr(program_path, "_O0") != NULL;
     if (strcmp(shape->name, "row") == 0 && strstr(program_path, "_O1"))
         return false;
-    if (strcmp(shape->name, "timed_part") == 0 && (is_plain || loop_code_is_arm64(file)))
+    if (strstr(shape->name, "_part") && (is_plain || loop_code_is_arm64(file)))
         return false;
     return !(has_table && is_plain) &&
            !(loop_code_is_arm64(file) && (has_table || has_pair || has_bits));

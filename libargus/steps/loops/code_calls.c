@@ -16,16 +16,15 @@ static bool target_of_slot(const struct code_function *function, uint64_t place,
     return true;
 }
 
-/* The name is that of the function that begins at `address`, if it has one. */
-static struct code_target target_at(const struct code_function *function, uint64_t address)
+struct code_target code_target_at(const struct code_function *function, uint64_t address)
 {
     uint64_t offset;
     const char *name = elf_file_function(function->image->file, address, &offset);
     return (struct code_target){name && offset == 0 ? name : NULL, address, true};
 }
 
-/* A word without a symbol, which the dynamic linker fills with the address of a function of the same
- * file and which nobody changes then: compilers of Rust make calls through such words. */
+/* A word without a symbol. The dynamic linker fills it with the address of a function of the same
+ * file, and nothing changes it later. Compilers of Rust make calls through such words. */
 static bool target_of_word(const struct code_function *function, uint64_t place,
                            struct code_target *ret)
 {
@@ -33,7 +32,7 @@ static bool target_of_word(const struct code_function *function, uint64_t place,
     const struct elf_file *file = function->image->file;
     if (!elf_word_is_constant(file, place) || !elf_word_pointer(file, place, &address))
         return false;
-    *ret = target_at(function, address);
+    *ret = code_target_at(function, address);
     return true;
 }
 
@@ -89,7 +88,7 @@ static bool find_target(const struct code_function *function, const struct instr
         return false;
     if (stub_slot(function, at->target, &place) && target_of_slot(function, place, ret))
         return true;
-    *ret = target_at(function, at->target);
+    *ret = code_target_at(function, at->target);
     return true;
 }
 
@@ -225,11 +224,25 @@ bool code_compares(const char *name)
 }
 
 /* To add one: a row. */
-bool code_times_out(const char *name)
+bool code_times_out(const char *name, int64_t *ret)
 {
-    static const char *const names[] = {"pthread_cond_timedwait", "pthread_cond_clockwait",
-                                        "sem_timedwait", "sem_clockwait", "cnd_timedwait"};
-    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+    enum { TIMED_OUT = 4 }; /* thrd_timedout of C11, in glibc and musl */
+    static const struct {
+        const char *name;
+        int64_t result;
+    } rows[] = {
+        {"pthread_cond_timedwait", CODE_ETIMEDOUT},
+        {"pthread_cond_clockwait", CODE_ETIMEDOUT},
+        {"sem_timedwait", -1},
+        {"sem_clockwait", -1},
+        {"cnd_timedwait", TIMED_OUT},
+    };
+    for (size_t i = 0; name && i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            *ret = rows[i].result;
+            return true;
+        }
+    return false;
 }
 
 /* How the names of functions begin that throw for their caller, or panic:

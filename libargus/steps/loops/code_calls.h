@@ -5,11 +5,16 @@
 #include "event/binary/elf_slots.h"
 #include "steps/loops/code_function.h"
 
+#define CODE_ETIMEDOUT 110 /* of Linux: the programs' errno, also if Argus runs elsewhere */
+
 struct code_target {
     const char *name; /* borrowed from the file; NULL: it has none */
     uint64_t address; /* in the same file, if is_here */
     bool is_here;     /* else another file has the function */
 };
+
+/* The function at `address` of the same file. Its name is NULL if no function begins there. */
+struct code_target code_target_at(const struct code_function *function, uint64_t address);
 
 /* Where the call or jump at `node` leads. False: through a register or a table, so that the code
  * does not tell. */
@@ -29,12 +34,12 @@ bool code_waits_for_lock(const char *name);
 bool code_tries(const char *name);
 bool code_tries_lock(const char *name); /* only a lock, which somebody holds */
 bool code_frees(const char *name);
-/* Functions that return only what the bytes tell to which their first two arguments point: strcmp().
- */
+/* Functions whose result depends only on the bytes to which their first two arguments point:
+ * strcmp(). */
 bool code_compares(const char *name);
-/* Functions that wait for a signal of another thread, and return something else than 0 if their
+/* Functions that wait for a signal of another thread until a time. `*ret`: what they return if that
  * time has passed. */
-bool code_times_out(const char *name);
+bool code_times_out(const char *name, int64_t *ret);
 
 /* Whether the call, which `function` or a part of it has, never returns: of abort() and its like.
  */

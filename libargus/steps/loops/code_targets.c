@@ -125,7 +125,6 @@ bool code_call_find(struct code_budget *budget, const struct code_scope *scope, 
                     struct code_target *ret)
 {
     struct code_path pointed;
-    uint64_t offset;
     const struct instruction *at = &scope->function->nodes.data[node];
     uint8_t reg = called_register(scope, at);
     if (code_call_target(scope->function, node, ret))
@@ -136,12 +135,12 @@ bool code_call_find(struct code_budget *budget, const struct code_scope *scope, 
     if (pointed.elements || pointed.links ||
         (pointed.root != CODE_ADDRESS && pointed.root != CODE_FOREIGN))
         return false;
-    bool is_here = pointed.root == CODE_ADDRESS;
-    if (is_here && pointed.image != scope->function->image) /* code_targets_find() tells it */
+    if (pointed.root == CODE_FOREIGN)
+        *ret = (struct code_target){pointed.name, pointed.address, false};
+    else if (pointed.image == scope->function->image) /* else code_targets_find() tells it */
+        *ret = code_target_at(scope->function, pointed.address);
+    else
         return false;
-    const char *name =
-        is_here ? elf_file_function(pointed.image->file, pointed.address, &offset) : pointed.name;
-    *ret = (struct code_target){is_here && offset ? NULL : name, pointed.address, is_here};
     return true;
 }
 

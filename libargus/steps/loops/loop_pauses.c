@@ -70,7 +70,6 @@ bool loop_is_pause(struct code_slice *slice, const struct code_scope *scope)
 enum {
     REGISTERS = 16,
     MOST_STEPS = 48,
-    TIMED_OUT = 110, /* ETIMEDOUT */
     NO_REGISTER = -1,
 };
 
@@ -105,7 +104,7 @@ static struct known value_read(const struct machine *machine, const struct instr
         bool is_errno_word = at->memory[0].reads && !at->memory[0].displacement &&
                              base < REGISTERS && at->memory[0].index == REGISTER_NONE &&
                              machine->registers[base].is_errno;
-        return is_errno_word ? (struct known){true, false, TIMED_OUT} : unknown;
+        return is_errno_word ? (struct known){true, false, CODE_ETIMEDOUT} : unknown;
     }
     if (reg != NO_REGISTER)
         return machine->registers[reg];
@@ -190,11 +189,8 @@ static bool result_of(struct code_slice *slice, const struct code_scope *scope, 
     *ret = -1;
     if (code_call_is_futex(slice->budget, scope, slice->yield))
         return true;
-    if (!code_call_find(slice->budget, scope, slice->yield, &target) || target.is_here ||
-        !code_times_out(target.name))
-        return false;
-    *ret = strstr(target.name, "cond") || strstr(target.name, "cnd") ? TIMED_OUT : -1;
-    return true;
+    return code_call_find(slice->budget, scope, slice->yield, &target) && !target.is_here &&
+           code_times_out(target.name, ret);
 }
 
 bool loop_ends_on_timeout(struct code_slice *slice, const struct code_scope *scope)

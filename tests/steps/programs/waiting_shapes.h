@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 #include <strings.h>
 #include <sys/syscall.h>
+#include <threads.h>
 
 /* --- the inner loop of a condition: the time-out leaves it --- */
 
@@ -23,6 +24,27 @@ APART void go_timed_part(const struct timespec *until)
 {
     while (!did_reconfigure)
         wait_timed_part(until);
+    puts("");
+}
+
+/* --- the same of C11, whose result has another value --- */
+
+static mtx_t c11_mutex;
+static cnd_t c11_condition;
+
+APART bool wait_c11_part(const struct timespec *until)
+{
+    int result;
+    do
+        result = cnd_timedwait(&c11_condition, &c11_mutex, until);
+    while (result != thrd_timedout && wake_ups == 0);
+    return result != thrd_timedout;
+}
+
+APART void go_c11_part(const struct timespec *until)
+{
+    while (!did_reconfigure)
+        wait_c11_part(until);
     puts("");
 }
 
