@@ -65,15 +65,16 @@ static bool key_of(const struct match *match, const struct argus_contexts *conte
     return true;
 }
 
-/* 1 + function of `base`, by the key's ID. */
-static bool note_keys(const struct match *match, const struct argus_contexts *base,
-                      struct strtab *keys, uint32_t *by_key)
+/* Fills base_functions, and `by_key`: 1 + function of `base`, by the key's ID. */
+static bool note_keys(struct match *match, const struct argus_contexts *base, struct strtab *keys,
+                      uint32_t *by_key)
 {
     const struct argus_context_function *functions;
     size_t count = argus_contexts_functions(base, &functions);
     for (uint32_t i = 0; i < count; i++) {
         char key[8192];
         uint32_t id;
+        match->base_functions[i] = i;
         if (!key_of(match, base, i, true, key, sizeof(key)))
             continue;
         struct argus_error *error = strtab_intern(keys, key, strlen(key), &id);
@@ -83,6 +84,7 @@ static bool note_keys(const struct match *match, const struct argus_contexts *ba
         }
         if (!by_key[id])
             by_key[id] = i + 1;
+        match->base_functions[i] = by_key[id] - 1;
     }
     return true;
 }
@@ -97,7 +99,9 @@ static bool match_functions(struct match *match, const struct argus_contexts *co
     struct strtab *keys = strtab_create();
     uint32_t *by_key = calloc(other_count + count + 2, sizeof(*by_key));
     match->functions = malloc((count + 1) * sizeof(*match->functions));
-    bool good = match->functions && keys && by_key && note_keys(match, base, keys, by_key);
+    match->base_functions = malloc((other_count + 1) * sizeof(*match->base_functions));
+    bool good = match->functions && match->base_functions && keys && by_key &&
+                note_keys(match, base, keys, by_key);
     for (uint32_t i = 0; good && i < count; i++) {
         char key[8192];
         uint32_t id = 0;
@@ -127,7 +131,8 @@ void match_deinit(struct match *match)
 {
     vec_deinit(&match->pairs);
     free(match->functions);
-    match->functions = NULL;
+    free(match->base_functions);
+    match->functions = match->base_functions = NULL;
 }
 
 /* --- nodes --- */
@@ -172,4 +177,13 @@ bool match_nodes(const struct match *match, const struct argus_contexts *context
         match_each(match, contexts, base, is_taken, ret);
     free(is_taken);
     return good;
+}
+
+bool *match_find_here(const struct argus_ranking *ranking, size_t count, size_t base_count)
+{
+    bool *is_here = calloc(base_count + 1, sizeof(*is_here));
+    for (size_t i = 0; is_here && i < count; i++)
+        if (ranking->base_node[i] != ARGUS_NONE)
+            is_here[ranking->base_node[i]] = true;
+    return is_here;
 }

@@ -55,8 +55,9 @@ static uint32_t sum_of(struct sums *sums, const struct part *part, uint32_t node
         return IDMAP_NONE;
     if (match_is_nameless(sums->match, part->contexts, function, part->is_base, &pair))
         function = (uint32_t)sums->base_functions + pair;
-    else if (!part->is_base)
-        function = sums->match->functions[function];
+    else
+        function = part->is_base ? sums->match->base_functions[function]
+                                 : sums->match->functions[function];
     if (function == ARGUS_NONE)
         return IDMAP_NONE;
     uint64_t key = (uint64_t)part->program[node] << 32 | function;
@@ -118,7 +119,7 @@ static void divide(struct sums *sums, const struct part *now, struct argus_ranki
     }
 }
 
-/* Which nodes of the base were divided, and which nodes are like the others. */
+/* Which nodes of the base were divided, and which node each of them counts for. */
 static void mark(struct sums *sums, const struct part *base, const bool *is_here,
                  struct argus_ranking *ret)
 {
@@ -129,19 +130,10 @@ static void mark(struct sums *sums, const struct part *base, const bool *is_here
     }
 }
 
-static bool *find_here(const struct argus_ranking *ranking, size_t count, size_t base_count)
-{
-    bool *is_here = calloc(base_count + 1, sizeof(*is_here));
-    for (size_t i = 0; is_here && i < count; i++)
-        if (ranking->base_node[i] != ARGUS_NONE)
-            is_here[ranking->base_node[i]] = true;
-    return is_here;
-}
-
 static bool compare(struct sums *sums, struct part *now, struct part *base,
                     struct argus_ranking *ret)
 {
-    bool *is_here = find_here(ret, now->count, base->count);
+    bool *is_here = match_find_here(ret, now->count, base->count);
     ret->moved = calloc(now->count + 1, sizeof(*ret->moved));
     ret->is_moved = calloc(base->count + 1, sizeof(*ret->is_moved));
     ret->like = calloc(base->count + 1, sizeof(*ret->like));

@@ -245,6 +245,15 @@ def test_another_version_is_compared_by_function(setup):
     equal("folded", sum(int(line[2]) - int(line[1]) for line in lines), 5000)
 
 
+def test_copies_of_a_generic_function_are_compared_as_one_with_another_build(setup):
+    """Copies of a generic function of Rust differ in their hashes, which are others in each build."""
+    def copies(number, first, *callers):
+        names = [(place, f"work::h{first + i:016x}") for i, place in enumerate((0x7200, 0x7400))]
+        return setup.make(version(number, (10, *callers, 0x7200), (20, *callers, 0x7400), names=[*names, (0x72ff, "wrapper")]))
+    answer = setup.json(f"--base={copies(2, 1)}", copies(3, 3, 0x7300))
+    equal("all", (answer["total_cost_ns"], answer["only_in_base_ns"]), (0, 0))
+
+
 def test_a_file_that_both_have_is_no_other_version(setup):
     scene = version(2, (10, 0x7100), names=[(0x7100, "work")])
     scene.lines.append("image pid 100 start 0x9000 end 0xa000 offset 0x9000 path /opt/libodd.so.1.3")
