@@ -96,13 +96,10 @@ bool *rank_find_gone(const struct argus_contexts_report *report)
     const struct argus_ranking *ranking = report->ranking;
     size_t here = argus_contexts_nodes(report->contexts, &nodes);
     size_t count = argus_contexts_nodes(report->base, &nodes);
-    bool *is_gone = calloc(count + 1, sizeof(*is_gone));
-    for (size_t i = 1; is_gone && i < count; i++)
-        is_gone[i] = !ranking->is_moved || !ranking->is_moved[i];
-    for (size_t i = 0; is_gone && i < here; i++)
-        if (ranking->base_node[i] != ARGUS_NONE)
-            is_gone[ranking->base_node[i]] = false;
-    return is_gone;
+    bool *marks = match_find_here(ranking, here, count);
+    for (size_t i = 0; marks && i < count; i++)
+        marks[i] = i && !marks[i] && (!ranking->is_moved || !ranking->is_moved[i]);
+    return marks;
 }
 
 struct argus_error *rank_gone_ns(const struct argus_contexts_report *report, double *ret)
@@ -119,6 +116,16 @@ struct argus_error *rank_gone_ns(const struct argus_contexts_report *report, dou
     bool good = is_gone != NULL;
     free(is_gone);
     return good ? NULL : argus_error_memory();
+}
+
+double rank_moved_ns(const struct argus_contexts_report *report)
+{
+    const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    double ns = 0;
+    for (size_t i = 0; report->ranking->moved && i < count; i++)
+        ns += report->ranking->moved[i].ns;
+    return ns;
 }
 
 const char *rank_chance_reason(const struct argus_ranked_path *path)

@@ -21,13 +21,16 @@ struct rank_pair rank_pair_of(const struct argus_contexts_report *report, uint32
 /* The costs of all nodes: what the list and everything that it leaves out add up to. */
 double rank_total(const struct argus_contexts_report *report);
 
-/* By node of the base: whether its time is not compared with any node's. The caller frees the array;
- * NULL: no memory. */
+/* By node of the base: whether its time is not compared with any node's. The caller frees the
+ * array; NULL: no memory. */
 bool *rank_find_gone(const struct argus_contexts_report *report);
 
 /* The values of these: what the list leaves out of the difference of both traces. 0 without a base.
  */
 struct argus_error *rank_gone_ns(const struct argus_contexts_report *report, double *ret);
+
+/* What the base took in paths that the trace lacks, and that is compared by function (moved.c). */
+double rank_moved_ns(const struct argus_contexts_report *report);
 
 /* Why a cost that is `by_chance` may be that. */
 const char *rank_chance_reason(const struct argus_ranked_path *path);

@@ -205,16 +205,6 @@ static void put_builds(const struct argus_contexts_report *report, json_t *json)
     json_put(json, "renamed", renamed);
 }
 
-static double moved_ns(const struct argus_contexts_report *report)
-{
-    const struct argus_context_node *nodes;
-    size_t count = argus_contexts_nodes(report->contexts, &nodes);
-    double ns = 0;
-    for (size_t i = 0; report->ranking->moved && i < count; i++)
-        ns += report->ranking->moved[i].ns;
-    return ns;
-}
-
 static json_t *base_json(const struct argus_contexts_report *report)
 {
     if (!report->base)
@@ -225,7 +215,7 @@ static json_t *base_json(const struct argus_contexts_report *report)
     json_put(json, "equal_paths", number(report->ranking->paths_equal));
     json_put(json, "programs_missing", number(report->ranking->programs_missing));
     put_builds(report, json);
-    json_put(json, "by_function_ns", cost(moved_ns(report)));
+    json_put(json, "by_function_ns", cost(rank_moved_ns(report)));
     return json;
 }
 

@@ -128,10 +128,12 @@ static void write_counts(const struct argus_sink *sink, const struct argus_conte
 
 static void write_build(const struct argus_sink *sink, const struct build_pair *pair)
 {
+    if (pair->is_program) {
+        argus_sink_printf(sink, " %s (program; there %s)", pair->here, pair->there);
+        return;
+    }
     argus_sink_printf(sink, " %s", contexts_base_name(pair->here));
-    if (pair->is_program)
-        argus_sink_printf(sink, " (program; there %s)", pair->there);
-    else if (pair->is_renamed)
+    if (pair->is_renamed)
         argus_sink_printf(sink, " (there %s)", contexts_base_name(pair->there));
 }
 
@@ -143,8 +145,9 @@ static void write_builds(const struct argus_sink *sink, const struct argus_conte
     for (size_t i = 0; i < pairs.length; i++) {
         if (!pairs.data[i].is_other || count++ >= BUILDS_SHOWN)
             continue;
-        argus_sink_printf(sink,
-                          count == 1 ? "other builds than in the base, compared by names:" : ",");
+        argus_sink_printf(
+            sink,
+            count == 1 ? "other builds or names than in the base, compared by function:" : ",");
         write_build(sink, &pairs.data[i]);
     }
     if (count)
@@ -154,13 +157,10 @@ static void write_builds(const struct argus_sink *sink, const struct argus_conte
 }
 
 /* What was compared by function (moved.c). */
-static void write_moved(const struct argus_sink *sink, const struct argus_ranking *ranking,
-                        size_t count)
+static void write_moved(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     char text[40];
-    double moved_ns = 0;
-    for (size_t i = 0; ranking->moved && i < count; i++)
-        moved_ns += ranking->moved[i].ns;
+    double moved_ns = rank_moved_ns(report);
     if (moved_ns > 0)
         argus_sink_printf(sink,
                           "%s of the base are in paths that are not here, and are compared by "
@@ -171,7 +171,6 @@ static void write_moved(const struct argus_sink *sink, const struct argus_rankin
 static void write_base(const struct argus_sink *sink, const struct argus_contexts_report *report)
 {
     const struct argus_ranking *ranking = report->ranking;
-    const struct argus_context_node *nodes;
     static const char *const estimates[] = {"conservative", "aggressive"};
     argus_sink_printf(sink, "%s estimate", estimates[report->options.estimate]);
     if (!report->base) {
@@ -181,7 +180,7 @@ static void write_base(const struct argus_sink *sink, const struct argus_context
     argus_sink_printf(sink, "; compared with %s: %u of its %u paths are here too\n",
                       report->base_path, ranking->paths_equal, ranking->paths_of_base);
     write_builds(sink, report);
-    write_moved(sink, ranking, argus_contexts_nodes(report->contexts, &nodes));
+    write_moved(sink, report);
     if (ranking->programs_missing)
         argus_sink_printf(sink, "%u programs are not in the base\n", ranking->programs_missing);
 }
