@@ -37,13 +37,19 @@ void frames_deinit(struct frames *frames)
     idmap_deinit(&frames->by_address);
 }
 
-static uint32_t intern(struct frames *frames, struct strtab *table, const char *text)
+static uint32_t intern_part(struct frames *frames, struct strtab *table, const char *text,
+                            size_t length)
 {
     uint32_t id = 0;
-    struct argus_error *error = strtab_intern(table, text, strlen(text), &id);
+    struct argus_error *error = strtab_intern(table, text, length, &id);
     frames->no_memory |= error != NULL;
     argus_error_destroy(error);
     return id;
+}
+
+static uint32_t intern(struct frames *frames, struct strtab *table, const char *text)
+{
+    return intern_part(frames, table, text, strlen(text));
 }
 
 /* --- functions --- */
@@ -67,7 +73,7 @@ static uint32_t add(struct frames *frames, const char *key, const char *name, co
 uint32_t frames_named(struct frames *frames, const char *name, const char *image,
                       enum argus_layer layer)
 {
-    char key[4096];
+    char key[8192]; /* of two texts that may have 4096 bytes */
     snprintf(key, sizeof(key), "%s\n%s", image, name);
     return add(frames, key, name, image, layer);
 }
@@ -181,10 +187,8 @@ void frames_show(struct frames *frames, uint32_t function)
     argus_symbols_note(frames->symbols, space.process, origin->address, origin->is_return, &symbol);
     if (origin->has_name || !symbol.function || frames_is_made(frames, function))
         return;
-    char text[4096];
-    snprintf(text, sizeof(text), "%.*s", (int)plain_function_bytes(symbol.function),
-             symbol.function);
-    uint32_t name = intern(frames, frames->texts, text);
+    uint32_t name =
+        intern_part(frames, frames->texts, symbol.function, plain_function_bytes(symbol.function));
     origin->has_name = !frames->no_memory;
     if (origin->has_name)
         frames->functions.data[function].name = strtab_get(frames->texts, name);
