@@ -43,7 +43,8 @@ static const char *same_label(const name_vec *names, const char *name, bool is_p
     return found;
 }
 
-/* The only one of `names` with this plain name that is not among `others`; NULL: none, or several. */
+/* The only one of `names` with this plain name that is not among `others`; NULL: none, or
+ * several. */
 static const char *only_plain(const name_vec *names, const name_vec *others, const char *plain,
                               bool is_program)
 {

@@ -3,7 +3,7 @@
  * entry. The culprit is the bottleneck, and if that is the kernel, the function that called it or
  * its C library function. But a path with at least half of the cost of all of them stays alone,
  * because then its callers matter: many functions sleep by the same one. It does not if only the
- * sum of all is beyond chance, or if a wait became longer by nearly as much a call in the other
+ * sum of all is beyond chance, or if a wait became longer by nearly as much per call in the other
  * paths: then the culprit waits longer wherever it is called from. The cost of an entry is the sum
  * over all functions of its paths, in which callers that the paths share count once.
  *
@@ -244,8 +244,8 @@ static double bottleneck_costs(const struct folds *folds, uint32_t first)
     return sum;
 }
 
-/* The cost of the bottlenecks of the paths that begin with `first`, a call. Only of waits: a
- * function that computes is seldom seen in each of its calls. 0: unknown. */
+/* The cost per call of the bottlenecks of the list of paths that begins with `first`. Only of waits:
+ * of a function that computes, not all calls are seen. 0: unknown. */
 static double cost_of_call(const struct folds *folds, uint32_t first)
 {
     const struct argus_context_function *functions;
@@ -260,7 +260,7 @@ static double cost_of_call(const struct folds *folds, uint32_t first)
     return calls > 0 ? bottleneck_costs(folds, first) / calls : 0;
 }
 
-/* Whether the culprit waits longer in the paths of both lists, by nearly as much a call. */
+/* Whether the culprit waits longer in the paths of both lists, by nearly as much per call. */
 static bool is_slow_in_both(const struct folds *folds, uint32_t first, uint32_t others)
 {
     double here = cost_of_call(folds, first), there = cost_of_call(folds, others);

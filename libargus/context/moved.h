@@ -4,8 +4,8 @@
 
 #include "context/match.h"
 
-/* Fills `moved`, `is_moved` and `like` of the ranking if the traces have other builds of some file. Called
- * after match_nodes(). False: no memory. */
+/* Fills `moved`, `is_moved` and `like` of the ranking if the traces have other builds of some file.
+ * Called after match_nodes(). False: no memory. */
 bool moved_find(const struct match *match, const struct argus_contexts *contexts,
                 const struct argus_contexts *base, const struct argus_ranking_options *options,
                 struct argus_ranking *ret);

@@ -1,8 +1,8 @@
 /* A client of D-Bus that asks three questions: ListNames, ListActivatableNames, and
- * GetConnectionUnixProcessID for each name that has an owner. libdbus and sd-bus could block for long on a daemon that does not answer, which is just
- * what argus why may be looking at; so this one polls. Marshalling is that of the D-Bus
- * specification, "Message Protocol": little-endian, each value aligned to its size, header fields
- * as array of (byte, variant). */
+ * GetConnectionUnixProcessID for each name that has an owner. libdbus and sd-bus could block for
+ * long on a daemon that does not answer, which is just what argus why may be looking at; so this
+ * one polls. Marshalling is that of the D-Bus specification, "Message Protocol": little-endian,
+ * each value aligned to its size, header fields as array of (byte, variant). */
 #include "live/live_bus.h"
 
 #include <fcntl.h>

@@ -26,13 +26,14 @@ struct memory_want {
 /* The sum of all kinds. */
 uint64_t memory_want_stalled_ns(const struct memory_want *want);
 
-/* Whether the lack of memory explains most of the window: of the time in which the thread had a CPU
- * or waited, and more of it than its lack of a CPU. Programs that are short of memory keep the CPUs
- * busy, too. */
+/* Whether the lack of memory explains the window: it is at least half of the time in which the thread
+ * had a CPU or waited, and at least as long as the time in which the thread wanted a CPU. Programs
+ * that are short of memory keep the CPUs busy, too. */
 bool memory_want_explains(const struct memory_want *want, struct window window);
 
-/* Reads the records of `window` about `thread`; `takers` only if the lack of memory explains it. If its group was at its limit, only processes that
- * were seen at the limit of the same group take part. `*ret` must be freed also after an error. */
+/* Reads the records of `window` about `thread`; `takers` only if the lack of memory explains the
+ * window. If the thread's group was at its limit, only processes that were seen at the limit of the
+ * same group take part. `*ret` must be freed also after an error. */
 struct argus_error *memory_want_read(const struct diagnoser *d, uint32_t thread,
                                      struct window window, struct memory_want *ret);
 void memory_want_deinit(struct memory_want *want);

@@ -291,8 +291,8 @@ struct argus_ranking {
      * other builds of some file. */
     struct argus_moved *moved;
     bool *is_moved;
-    uint32_t
-        *like; /* owned; by node of the base: a node of the same function that the base lacks */
+    /* owned; by node of the base: a node of the same function that the base lacks, or ARGUS_NONE */
+    uint32_t *like;
 };
 
 /* `base` NULL: no base. Two nodes are equivalent if their paths have the same functions in the same

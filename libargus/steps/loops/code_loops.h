@@ -18,9 +18,9 @@ struct code_loops {
     uint32_t count;
 };
 
-/* The loops around `node`, which is the head of the one with several ways in. Compilers let an inner
- * loop and the one around it begin with the same instruction, which looks like one loop with a
- * "continue". `splits`: each way back to such a beginning makes a loop of its own, too, and loops
+/* The loops around `node`. Of the loop with several ways in, `node` is the head. Compilers let an
+ * inner loop and the one around it begin with the same instruction, which looks like one loop with
+ * a "continue". `splits`: each way back to such a beginning makes a loop of its own, too, and loops
  * with several ways in are left out. False: no memory. */
 bool code_loops_init(struct code_loops *loops, const struct code_function *function, uint32_t node,
                      bool splits);

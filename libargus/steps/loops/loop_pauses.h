@@ -5,12 +5,12 @@
 
 #include "steps/loops/code_slice.h"
 
-/* Whether the loop, which is the scope's region, sleeps until the sleep itself says that it is over,
- * and looks only at its own stack: it sleeps on after a signal, or in parts. Another thread changes
- * nothing of that. `slice` has what decides the loop's end. */
+/* Whether the loop (the scope's region) only sleeps until its time is over and reads only its own
+ * stack: it continues to sleep after a signal, or sleeps in parts. No other thread can end it.
+ * `slice` has what decides the loop's end. */
 bool loop_is_pause(struct code_slice *slice, const struct code_scope *scope);
 
-/* Whether the thread leaves the loop each time when the time of the wait in it has passed (x86-64):
+/* Whether the thread leaves the loop each time that the wait in it times out (x86-64):
  * `while (!is_signalled && pthread_cond_timedwait(…) == 0);`. A thread that polls comes back into
  * such a loop from outside. */
 bool loop_ends_on_timeout(struct code_slice *slice, const struct code_scope *scope);
