@@ -33,7 +33,7 @@ def give_journal_and_socket(bus):
     libc = ctypes.CDLL(None)
     if libc.unshare(CLONE_NEWNS) or libc.mount(b"none", b"/", None, MS_PRIVATE_ALL, None) or \
             libc.mount(b"none", b"/run", b"tmpfs", 0, None):
-        os._exit(77)
+        raise OSError("no mount namespace can be made here")
     os.makedirs("/run/systemd/journal")
     journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     journal.bind("/run/systemd/journal/socket")
@@ -53,9 +53,12 @@ class Broker:
             bus.listen(16)
             pid = os.fork()
             if pid == 0:
-                os.environ.update(DBUS_SESSION_BUS_ADDRESS=daemon.line, LISTEN_FDS="1")
-                give_journal_and_socket(bus)
-                os.execvp("dbus-broker-launch", ["dbus-broker-launch", "--scope", "user", "--config-file", str(config)])
+                try:
+                    os.environ.update(DBUS_SESSION_BUS_ADDRESS=daemon.line, LISTEN_FDS="1")
+                    give_journal_and_socket(bus)
+                    os.execvp("dbus-broker-launch", ["dbus-broker-launch", "--scope", "user", "--config-file", str(config)])
+                finally:
+                    os._exit(77)  # else the child would go on as a second run of the tests
         self.pid, self.address = pid, f"unix:path={path}"
 
     def __enter__(self):
