@@ -6,19 +6,6 @@
 
 #include "live/live_set.h"
 
-enum { MOST_PARENTS = 64 };
-
-static bool is_started_by(struct argus_live *live, uint32_t process, uint32_t ancestor)
-{
-    for (int i = 0; i < MOST_PARENTS && process != IDMAP_NONE; i++) {
-        uint32_t parent = idmap_get(&live->by_pid, live_parent_of(live, process));
-        if (parent == ancestor)
-            return true;
-        process = parent;
-    }
-    return false;
-}
-
 /* Adds the holders of one object's other end. False: one of them is no child, or none is known. */
 static bool add_holders(struct argus_live *live, uint32_t process, enum live_file_type type,
                         uint64_t key, struct live_candidates *ret)
@@ -31,7 +18,7 @@ static bool add_holders(struct argus_live *live, uint32_t process, enum live_fil
         if (fds[i].process == process ||
             (type == LIVE_FILE_PIPE && !live_fd_is_open_for(live, &fds[i], true)))
             continue;
-        if (!is_started_by(live, fds[i].process, process))
+        if (!live_descends_from(live, fds[i].process, process))
             return false;
         if (live_load(live, fds[i].process))
             live_candidate(ret, fds[i].process, ARGUS_LIVE_NONE);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/utf8.h"
 #include "live/live_data.h"
 
-enum { SMALL_FILE_BYTES = 4096 };
+enum { SMALL_FILE_BYTES = 4096, MOST_PARENTS = 1000 };
 
 uint32_t live_text(struct argus_live *live, const char *text)
 {
@@ -210,6 +211,31 @@ uint32_t live_parent_of(struct argus_live *live, uint32_t process)
     if (!of->parent_pid && live_read(of->pid, "stat", text, sizeof(text)) > 0)
         parse_stat(text, name, &state, &of->parent_pid);
     return of->parent_pid;
+}
+
+bool live_descends_from(struct argus_live *live, uint32_t process, uint32_t ancestor)
+{
+    for (int i = 0; i < MOST_PARENTS && process != IDMAP_NONE; i++) {
+        process = idmap_get(&live->by_pid, live_parent_of(live, process));
+        if (process == ancestor)
+            return process != IDMAP_NONE;
+    }
+    return false;
+}
+
+static bool look_at_program(const struct argus_live *live, uint32_t process, struct statx *ret)
+{
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[process].pid);
+    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, ret) == 0;
+}
+
+bool live_has_same_program(const struct argus_live *live, uint32_t process, uint32_t other)
+{
+    struct statx of, of_other;
+    return look_at_program(live, process, &of) && look_at_program(live, other, &of_other) &&
+           of.stx_ino == of_other.stx_ino && of.stx_dev_major == of_other.stx_dev_major &&
+           of.stx_dev_minor == of_other.stx_dev_minor;
 }
 
 uint32_t live_pid_of(const struct argus_live *live, uint32_t thread)

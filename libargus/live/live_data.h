@@ -98,6 +98,11 @@ void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret
 void live_settle(struct argus_live *live, uint32_t thread);
 /* The ID of its parent process, without reading its threads; 0: none. */
 uint32_t live_parent_of(struct argus_live *live, uint32_t process);
+/* Whether `ancestor` has started `process`, directly or through other processes. */
+bool live_descends_from(struct argus_live *live, uint32_t process, uint32_t ancestor);
+/* Whether two processes execute the same file; false: not, or not known. The file system is not
+ * asked, which may not answer. */
+bool live_has_same_program(const struct argus_live *live, uint32_t process, uint32_t other);
 /* Reads the thread again; it stays as it was if it has ended. */
 void live_read_again(struct argus_live *live, uint32_t thread);
 uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);

@@ -22,26 +22,15 @@ static bool has_name(const struct argus_live *live, uint32_t process, const char
     return strncmp(comm, name, 15) == 0 && (strlen(comm) == 15 || strcmp(comm, name) == 0);
 }
 
-static bool is_ancestor(struct argus_live *live, uint32_t ancestor, uint32_t process)
-{
-    uint32_t pid = live->processes.data[ancestor].pid;
-    for (uint32_t depth = 0; process != IDMAP_NONE && depth < 1000; depth++) {
-        if (live->processes.data[process].pid == pid)
-            return true;
-        process = idmap_get(&live->by_pid, live_parent_of(live, process));
-    }
-    return false;
-}
-
 static struct argus_error *find_named(struct argus_live *live, const char *name, uint32_t *ret)
 {
     uint32_t found = ARGUS_LIVE_NONE, second = ARGUS_LIVE_NONE;
     for (uint32_t i = 0; i < live->processes.length; i++) {
         if (!has_name(live, i, name))
             continue;
-        if (found == ARGUS_LIVE_NONE || is_ancestor(live, i, found))
+        if (found == ARGUS_LIVE_NONE || live_descends_from(live, found, i))
             found = i;
-        else if (!is_ancestor(live, found, i))
+        else if (!live_descends_from(live, i, found))
             second = i;
     }
     if (found == ARGUS_LIVE_NONE)

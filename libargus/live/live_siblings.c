@@ -2,31 +2,13 @@
  * backends. Their locks are in that memory, where only the program itself can read them. So none of
  * them is blamed; but what each one says about itself, and which client it serves, often tells the
  * holder. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "live/live_wait.h"
 
 enum { PATH_BYTES = 512 };
-
-/* Nothing is asked of the file system, which may not answer. */
-static bool look_at_program(const struct argus_live *live, uint32_t process, struct statx *ret)
-{
-    char path[48];
-    snprintf(path, sizeof(path), "/proc/%u/exe", live->processes.data[process].pid);
-    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, ret) == 0;
-}
-
-static bool has_same_program(const struct argus_live *live, uint32_t a, uint32_t b)
-{
-    struct statx of_a, of_b;
-    return look_at_program(live, a, &of_a) && look_at_program(live, b, &of_b) &&
-           of_a.stx_ino == of_b.stx_ino && of_a.stx_dev_major == of_b.stx_dev_major &&
-           of_a.stx_dev_minor == of_b.stx_dev_minor;
-}
 
 /* Whether this process has accepted the connection; `*ret`: a thread of the process at its other
  * end, or ARGUS_LIVE_NONE if that is on another machine or may not be seen. */
@@ -65,7 +47,8 @@ void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take
         return;
     for (uint32_t i = 0; i < live->processes.length; i++)
         if (i != process && live_parent_of(live, i) == parent &&
-            has_same_program(live, i, process) && live_maps(live->processes.data[i].pid, &id) &&
-            find_client(live, i, &client) && live_load(live, i))
+            live_has_same_program(live, i, process) &&
+            live_maps(live->processes.data[i].pid, &id) && find_client(live, i, &client) &&
+            live_load(live, i))
             take(context, live->processes.data[i].first_thread, client);
 }
