@@ -18,8 +18,8 @@ struct live_bus_name {
 typedef VEC(struct live_bus_name) live_bus_names;
 
 /* Asks the daemon that listens at `path` (an abstract name begins with '@') for all names and their
- * owners, as user `uid` if argus is root. Waits at most a second. False: it did not
- * answer, or does not let this user in. */
+ * owners, as user `uid` if argus is root. Waits at most a second. False: it did not answer, or does
+ * not let this user in. */
 bool live_bus_ask(const char *path, uint32_t uid, live_bus_names *ret);
 
 #endif

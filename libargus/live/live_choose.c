@@ -2,10 +2,10 @@
  *
  * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
  * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is
- * only one such: it is likely, not certain. A thread that has not run since the request was sent
- * and read does not count; if all others have nothing to do, the only one that has run since does.
- * Else, if all have nothing to do, the main thread of the only
- * process stands for them: the walk ends there, and says so. */
+ * only one such: it is likely, not certain. Once a request has been read, a thread that has not run
+ * since it was sent does not count. If all other threads have nothing to do, and only one of them
+ * has run since, that one counts. Else the main thread of the only process stands for them: the
+ * walk ends there, and says so. */
 #include "live/live_wait.h"
 
 enum { MARGIN_NS = 50000000 }; /* of two clocks that tick every 10 ms at most */

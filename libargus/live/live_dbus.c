@@ -249,8 +249,8 @@ static void add_activated(struct search *search, uint32_t daemon, struct argus_l
         wait->text = live_text(search->live, search->startable);
 }
 
-/* Keeps the owners that are the likeliest: those with unread messages, else those that are held up,
- * among which processes are that are still starting, else all. */
+/* Keeps the likeliest owners: those with unread messages; else those that are held up, and the
+ * processes that are still starting; else all. */
 static void choose_owners(struct search *search, uint32_t daemon, struct argus_live_wait *wait,
                           struct live_candidates *ret)
 {
