@@ -142,8 +142,8 @@ static bool is_away(const struct loop *loop)
     return loop->is_awaited && loop->since_ns && loop->samples >= SURE_SAMPLES;
 }
 
-/* For a thread besides the main thread, the set of the handler is where it is now: by this the watch
- * tells doubts apart, and a dialog is not taken for a hang twice. */
+/* For a thread besides the main thread, `handler_set` tells where it is now: by this the watch tells
+ * doubts apart, and a dialog is not taken for a hang twice. */
 static struct backend_poller poller_of(const struct loop *loop)
 {
     return (struct backend_poller){
@@ -185,12 +185,14 @@ static void add_processes(struct condition_loops *loops, uint64_t now_ns,
 
 /* --- threads besides the main thread --- */
 
-/* Whether the thread is not the main thread, which never rests in a poll. */
+/* Whether the thread is not the main thread, and the main thread never rests in a poll. */
 static bool may_be_loop(const struct backend_poller *poller, const struct backend_poller *pollers,
                         size_t count)
 {
+    if (poller->tid == poller->pid)
+        return false;
     const struct backend_poller *main = find_poller(poller->pid, pollers, count);
-    return poller->tid != poller->pid && (!main || main->rested_ns < HANG_RESTING_NS);
+    return !main || main->rested_ns < HANG_RESTING_NS;
 }
 
 /* NULL: there are too many, or no memory. */

@@ -4,8 +4,8 @@
  *     process has no window itself; it is a descendant of one that has, in the same session. (The
  *     commands in a terminal's window have a session of their own.)
  *   - in a process with windows whose main thread never rests in a poll: other threads that have
- *     polled, which sending to the display server needs. A toolkit of Java handles events in such a
- *     thread. A poll is a rest for them, too.
+ *     polled, as a thread that sends to the display server does. In a Java toolkit, such a thread
+ *     handles the events. A poll is a rest for these threads, too.
  *
  * No record tells such waits from others cheaply, so /proc is sampled. The loop's own wait is the
  * one with the highest stack pointer, as in bpf/poller.h. A thread that no sample finds there is

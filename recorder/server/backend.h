@@ -47,9 +47,10 @@ struct backend_options {
     const struct probe_list *probes; /* borrowed, outlives the backend; NULL: none */
 };
 
-/* One of the threads that wait by poll, select or epoll, as event loops do; or a main thread whose
- * loop waits for a condition (`waits_for_condition`), of which `returned_ns`, `returns`, `rested_ns`
- * and `polling` are known, as of when they were looked at. */
+/* One of the threads that wait by poll, select or epoll, as event loops do; or a thread whose loop
+ * waits for a condition (`waits_for_condition`; linux/condition_loops.h). Of such a loop,
+ * `returned_ns`, `returns`, `rested_ns` and `polling` are known, as of when they were looked at. Its
+ * `handler_set` holds no descriptors: two words that tell where the thread is, or none. */
 struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */

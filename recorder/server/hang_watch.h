@@ -46,9 +46,10 @@
  * - a main thread with windows polls in another place than usually, while at every look a client of
  *   the display server has unread data from it: the thread may wait for that client (the owner of a
  *   clipboard). Such a doubt begins at the first look that found unread data;
- * - a main thread without polls, which works for another process's windows, or another thread that
- *   may handle the events of its own process's, is away from its wait for a condition
- *   (linux/condition_loops.h);
+ * - a main thread without polls, which works for another process's windows, is away from its wait
+ *   for a condition (linux/condition_loops.h);
+ * - a thread that is not the main thread, and may handle the events of its process's windows, is
+ *   away from such a wait;
  * - a main thread that polls and works for another process's windows, as for a page of a browser,
  * is away from its loop while input for that loop is pending;
  * - a program waited, and hardly ran, while it started (hang_starts.h).
