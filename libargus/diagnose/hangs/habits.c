@@ -134,11 +134,44 @@ static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
     return true;
 }
 
+bool wait_reads_device(const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_READ && wait->inode &&
+           (wait->object_type & MODE_MASK) == MODE_CHARACTER;
+}
+
+/* The first descriptor that a poll found ready; NULL: not known. */
+static const struct argus_wait_detail *first_ready(const struct view *view,
+                                                   const struct argus_wait *wait)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
+        if (details[i].kind == ARGUS_DETAIL_READY)
+            return &details[i];
+    return NULL;
+}
+
+/* Whether the wait of `vertex` was for input of a terminal, which a worker of the kernel brought.
+ * The same workers carry what programs write to terminals, so each output would seem to ask for
+ * the next key. */
+static bool is_terminal_input(const struct view *view, uint32_t vertex,
+                              const struct argus_edge *edge)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    if (!timeline_is_kernel(view, edge->from))
+        return false;
+    const struct argus_wait_detail *ready =
+        wait->kind == ARGUS_WAIT_POLL ? first_ready(view, wait) : NULL;
+    return ready ? (ready->arg[3] & MODE_MASK) == MODE_CHARACTER : wait_reads_device(wait);
+}
+
 /* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
 static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     uint32_t waker = view->vertices[edge->from].thread;
-    return has_asked(view, vertex, waker) && !passes_on(view, edge->from, vertex);
+    return !is_terminal_input(view, vertex, edge) && has_asked(view, vertex, waker) &&
+           !passes_on(view, edge->from, vertex);
 }
 
 /* The same, for a thread that may be a server: the client that had begun the vertex sends the next
@@ -230,25 +263,15 @@ static bool responds(const struct view *view, uint32_t vertex)
     return false;
 }
 
-bool wait_reads_device(const struct argus_wait *wait)
-{
-    return wait->kind == ARGUS_WAIT_READ && wait->inode &&
-           (wait->object_type & MODE_MASK) == MODE_CHARACTER;
-}
-
 /* What ended the wait of `vertex`: a descriptor if a poll found one ready, a device that was read,
  * else the waker (of a device, this is any of the kernel's workers). */
 static uint64_t source_of(const struct view *view, uint32_t vertex, uint32_t waker)
 {
-    const struct argus_wait_detail *details;
-    size_t count = argus_graph_details(view->graph, &details);
     const struct argus_wait *wait = &view->vertices[vertex].wait;
-    uint32_t i = wait->first_detail;
-    while (i < count && details[i].kind != ARGUS_DETAIL_READY)
-        i = details[i].next;
-    if (i >= count)
+    const struct argus_wait_detail *ready = first_ready(view, wait);
+    if (!ready)
         return wait_reads_device(wait) ? wait->inode : waker;
-    return details[i].arg[1] ? details[i].arg[1] : details[i].arg[0];
+    return ready->arg[1] ? ready->arg[1] : ready->arg[0];
 }
 
 static void add_answer(struct habit *habit, uint64_t source)
