@@ -152,11 +152,10 @@ static const struct argus_wait_detail *first_ready(const struct view *view,
     return NULL;
 }
 
-/* Whether the wait of `vertex` was for input of a terminal, which a worker of the kernel brought.
- * The same workers carry what programs write to terminals, so each output would seem to ask for
- * the next key. */
-static bool is_terminal_input(const struct view *view, uint32_t vertex,
-                              const struct argus_edge *edge)
+/* Whether the wait of `vertex` was for input of a character device, as a terminal is, which a worker
+ * of the kernel brought. The same workers carry what programs write to terminals, so each output
+ * would seem to ask for the next key. */
+static bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
     if (!timeline_is_kernel(view, edge->from))
@@ -170,7 +169,7 @@ static bool is_terminal_input(const struct view *view, uint32_t vertex,
 static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     uint32_t waker = view->vertices[edge->from].thread;
-    return !is_terminal_input(view, vertex, edge) && has_asked(view, vertex, waker) &&
+    return !is_device_input(view, vertex, edge) && has_asked(view, vertex, waker) &&
            !passes_on(view, edge->from, vertex);
 }
 
