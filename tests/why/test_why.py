@@ -257,7 +257,8 @@ class Why(unittest.TestCase):
         self.assertIn("any process that has the pipe can end it", answer["summary"])
 
     def test_wait_that_ends_meanwhile(self):
-        """A reader that ends while argus looks is not missing: the writer has gone on, too."""
+        """A reader that ends while argus looks is not missing: the writer has gone on, too. About every second pipeline ends so."""
+        seen = 0
         for _ in range(25):
             with subprocess.Popen(["dd", "if=/dev/zero", "bs=256k", "count=400"], stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL) as writer, \
@@ -265,7 +266,11 @@ class Why(unittest.TestCase):
                 writer.stdout.close()
                 done = subprocess.run([ARGUS, "why", "--json", str(writer.pid)], capture_output=True, text=True, timeout=60)
             answer = json.loads(done.stdout) if done.returncode == 0 else {"path": [], "end": None}
-            self.assertFalse(answer["end"] == "nobody" and answer["path"][-1]["went_on"], done.stdout)
+            has_gone_on = bool(answer["path"]) and answer["path"][-1]["went_on"]
+            self.assertFalse(answer["end"] == "nobody" and has_gone_on, done.stdout)
+            seen += has_gone_on
+            if seen == 4:
+                break
 
     def test_siblings_that_may_hold_a_lock(self):
         with Stuck("backends") as stuck:
