@@ -21,7 +21,7 @@ START, STOP, SNAPSHOT, STATUS, NOTES, PROBE = 1, 2, 3, 4, 6, 9
 STREAM, MEMORY = 1, 2
 STARTER, STRANGER = 65534, 65533
 PROBES = ("at_the_beginning", "inside")
-PR_SET_DUMPABLE = 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
 
 
@@ -117,16 +117,20 @@ def read_arguments():
 
 def ask_for_ever(text, uid):
     """A process of this user that asks getenv() for the text. Returns its ID."""
-    child = os.fork()
+    parent, child = os.getpid(), os.fork()
     if child:
         return child
-    os.setgroups([])
-    os.setresuid(uid, uid, uid)
-    library = ctypes.CDLL(None)
-    library.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # without exec, it would still have secrets of root
-    while True:
-        library.getenv(text)
-        time.sleep(0.01)
+    try:
+        os.setgroups([])
+        os.setresuid(uid, uid, uid)
+        library = ctypes.CDLL(None)
+        library.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # without exec, it would still have secrets of root
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # a change of the user takes it back
+        while os.getppid() == parent:
+            library.getenv(text)
+            time.sleep(0.01)
+    finally:
+        os._exit(1)  # else the child would go on as a second run of the tests
 
 
 class Hostile(Live):
