@@ -1,5 +1,6 @@
 #include "context/builds.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/plain_names.h"
@@ -83,6 +84,15 @@ static bool differs(const struct argus_contexts *contexts, const struct argus_co
                      memcmp(here->build_id, there->build_id, here->build_id_bytes) != 0);
 }
 
+/* A plain name without a letter says nothing: ":" is left of "kworker/0:1". */
+static bool has_letter(const char *plain)
+{
+    for (; *plain; plain++)
+        if (isalpha((unsigned char)*plain) || (unsigned char)*plain >= 0x80)
+            return true;
+    return false;
+}
+
 static bool pair_names(const struct argus_contexts *contexts, const struct argus_contexts *base,
                        bool is_program, build_pair_vec *ret)
 {
@@ -93,7 +103,7 @@ static bool pair_names(const struct argus_contexts *contexts, const struct argus
         char plain[256];
         plain_file_name(pair.here, plain, sizeof(plain));
         pair.there = same_label(&there, pair.here, is_program);
-        if (!pair.there && plain[0] && only_plain(&here, &there, plain, is_program)) {
+        if (!pair.there && has_letter(plain) && only_plain(&here, &there, plain, is_program)) {
             pair.there = only_plain(&there, &here, plain, is_program);
             pair.is_renamed = pair.there != NULL;
         }

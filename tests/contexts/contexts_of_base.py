@@ -262,6 +262,12 @@ def test_a_file_that_both_have_is_no_other_version(setup):
     equal("renamed", [entry["name"] for entry in now["base"]["renamed"]], ["alpha-3"])
 
 
+def test_a_name_of_numbers_is_no_version_of_another(setup):
+    base, now = (setup.make(Scene(name).calls(2, MAIN, LOAD).calls(1, MAIN, PARSE)) for name in ("kworker/0:1", "kworker/1:2"))
+    answer = setup.json(f"--base={base}", now)["base"]
+    equal("renamed", (answer["renamed"], answer["programs_missing"]), ([], 1))
+
+
 def test_the_callees_of_another_version_are_compared_together(setup):
     """The samples hit other callees of `work` than in the base: none of them is in both."""
     def trace(number, wrapper, first, count):
