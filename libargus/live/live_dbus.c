@@ -305,13 +305,13 @@ static void ask_bus(struct argus_live *live, uint32_t thread, uint32_t daemon, c
     vec_deinit(&names);
 }
 
-/* Whether the thread waits for whatever its connection to a daemon brings next, and the daemon is
- * not held up: then the thread probably has nothing to do, and the daemon nothing for it. */
-static bool is_idle_at_bus(struct argus_live *live, uint32_t thread,
-                           const struct argus_live_wait *wait)
+/* Whether the thread, which waits for no answer, waits for whatever its connection to a daemon
+ * brings next, and the daemon is not held up: then the thread probably has nothing to do, and the daemon nothing for it. */
+static bool is_idle_at_bus(struct argus_live *live, const struct argus_live_wait *wait)
 {
-    const struct live_socket *own =
-        wait->kind == ARGUS_LIVE_UNIX_SOCKET ? live_socket(live, wait->object) : NULL;
+    const struct live_socket *own = wait->kind == ARGUS_LIVE_UNIX_SOCKET && !wait->is_write
+                                        ? live_socket(live, wait->object)
+                                        : NULL;
     const struct live_socket *peer =
         own && !wait->unread_here ? live_socket(live, own->peer) : NULL;
     const struct live_fd *fds;
@@ -320,7 +320,7 @@ static bool is_idle_at_bus(struct argus_live *live, uint32_t thread,
     size_t count = live_fds_of(live, LIVE_FILE_SOCKET, peer->inode, &fds);
     uint32_t daemon = count ? fds[0].process : ARGUS_LIVE_NONE;
     return daemon != ARGUS_LIVE_NONE && live_load(live, daemon) &&
-           awaits_message(live, thread, wait, daemon) && !is_held_up(live, daemon, daemon);
+           !is_held_up(live, daemon, daemon);
 }
 
 bool live_dbus_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait,
@@ -331,7 +331,7 @@ bool live_dbus_call(struct argus_live *live, uint32_t thread, struct argus_live_
         return false;
     if (!waits_for_answer(live, thread)) {
         *ret = (struct live_candidates){.end = ARGUS_LIVE_END_IDLE};
-        return is_idle_at_bus(live, thread, wait);
+        return is_idle_at_bus(live, wait);
     }
     *ret = (struct live_candidates){.end = ARGUS_LIVE_END_UNKNOWN};
     live_fds(live);
