@@ -39,7 +39,8 @@ static bool may_write(struct code_budget *budget, const struct code_scope *scope
     if (is_known &&
         (code_is_sleep(target.name) || code_is_clock(target.name) || code_takes_lock(target.name)))
         return false;
-    if (code_call_is_futex(budget, scope, node) || !gets_flag(budget, scope, node, flag))
+    if ((is_known && code_call_is_futex(budget, scope, node, &target)) ||
+        !gets_flag(budget, scope, node, flag))
         return false;
     if (is_known && target.is_here && budget->library && depth < MOST_CALLS)
         called = code_library_function(budget->library, scope->function->image, target.address);

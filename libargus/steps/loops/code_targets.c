@@ -144,14 +144,13 @@ bool code_call_find(struct code_budget *budget, const struct code_scope *scope, 
     return true;
 }
 
-bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node)
+bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
+                        const struct code_target *target)
 {
     enum { X86_64 = 202, ARM64 = 98 }; /* the kernel's asm/unistd.h */
-    struct code_target target;
     struct code_path number;
     const struct code_function *function = scope->function;
-    if (!code_call_find(budget, scope, node, &target) || !target.name ||
-        strcmp(target.name, "syscall") != 0)
+    if (!target->name || strcmp(target->name, "syscall") != 0)
         return false;
     code_path_find_pointed(budget, scope, node, code_argument(function, 0), &number);
     return number.root == CODE_ADDRESS && !number.links &&

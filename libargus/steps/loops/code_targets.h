@@ -29,9 +29,10 @@ void code_targets_find(struct code_budget *budget, const struct code_scope *scop
 bool code_call_find(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
                     struct code_target *ret);
 
-/* Whether the call is futex(2) by its number, `syscall(SYS_futex, …)`: it changes no more than the
- * word that it is given. */
-bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node);
+/* Whether the call, which leads to `target`, is futex(2) by its number, `syscall(SYS_futex, …)`: it
+ * changes no more than the word that it is given. */
+bool code_call_is_futex(struct code_budget *budget, const struct code_scope *scope, uint32_t node,
+                        const struct code_target *target);
 
 /* Whether the instruction at `node` compares a word with the address of a function. Compilers do so
  * before they call what a table of functions probably has (`-fdevirtualize-speculatively`). */

@@ -187,10 +187,10 @@ static bool result_of(struct code_slice *slice, const struct code_scope *scope, 
 {
     struct code_target target;
     *ret = -1;
-    if (code_call_is_futex(slice->budget, scope, slice->yield))
-        return true;
-    return code_call_find(slice->budget, scope, slice->yield, &target) && !target.is_here &&
-           code_times_out(target.name, ret);
+    if (!code_call_find(slice->budget, scope, slice->yield, &target))
+        return false;
+    return code_call_is_futex(slice->budget, scope, slice->yield, &target) ||
+           (!target.is_here && code_times_out(target.name, ret));
 }
 
 bool loop_ends_on_timeout(struct code_slice *slice, const struct code_scope *scope)
