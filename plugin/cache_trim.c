@@ -10,18 +10,13 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "base/ends_in.h"
 
 struct kept_file {
     char name[NAME_MAX + 1];
     struct timespec written;
     uint64_t bytes;
 };
-
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t length = strlen(name), suffix_length = strlen(suffix);
-    return length > suffix_length && !strcmp(name + length - suffix_length, suffix);
-}
 
 /* Adds up the sizes of the files, and finds the oldest one. */
 static uint64_t look_through(DIR *directory, const char *suffix, struct kept_file *ret_oldest)

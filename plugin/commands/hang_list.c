@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ends_in.h"
 #include "base/vec.h"
 #include "plugin/commands/hang_explain.h"
 #include "plugin/commands/hang_folder.h"
@@ -47,12 +48,6 @@ void hang_list_deinit(struct hang_list *list)
 }
 
 /* --- file names --- */
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), end_length = strlen(end);
-    return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
 
 /* Files that Argus itself puts next to a trace are not reported. */
 static bool is_sidecar(const char *name)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/compat.h"
+#include "base/ends_in.h"
 #include "plugin/trace_folder.h"
 
 enum { MOST_DEPTH = 16 };
@@ -17,12 +18,6 @@ struct walk {
     struct fleet_paths *paths;
     size_t root_bytes; /* length of the named folder's path, with its slash */
 };
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), end_length = strlen(end);
-    return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
 
 static bool is_left_out(const char *name)
 {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ends_in.h"
 #include "event/binary/elf_words.h"
 
 enum { STUB_INSTRUCTIONS = 5, LONGEST = 16, ENDS_WITHIN = 24 };
@@ -267,12 +268,6 @@ static bool throws(const char *name)
     return false;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), bytes = strlen(ending);
-    return length >= bytes && strcmp(name + length - bytes, ending) == 0;
-}
-
 /* Functions with which compiled checks (-fsanitize) report an error and end the program. Those that
  * report and go on have other names: __asan_report_load8_noabort(), and __ubsan_handle_…() without
  * an ending. */
@@ -281,9 +276,9 @@ static bool ends_by_check(const char *name)
     static const char *const names[] = {"__ubsan_handle_builtin_unreachable",
                                         "__ubsan_handle_missing_return", "__msan_warning_noreturn"};
     if (strncmp(name, "__asan_report_", strlen("__asan_report_")) == 0)
-        return !ends_with(name, "_noabort");
+        return !ends_in(name, "_noabort");
     return (strncmp(name, "__ubsan_handle_", strlen("__ubsan_handle_")) == 0 &&
-            ends_with(name, "_abort")) ||
+            ends_in(name, "_abort")) ||
            is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
