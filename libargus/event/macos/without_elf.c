@@ -324,3 +324,9 @@ bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *r
     (void)file, (void)address, (void)ret;
     return false;
 }
+
+bool elf_function_is_constructor(const struct elf_file *file, uint64_t address)
+{
+    (void)file, (void)address;
+    return false;
+}
