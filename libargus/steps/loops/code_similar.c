@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_in.h"
 #include "base/idmap.h"
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_constants.h"
@@ -48,17 +49,15 @@ static const char *last_member(const char *text)
     return last && *last != '-' && !(*last >= '0' && *last <= '9') ? last : "";
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool ends_with_member(const char *text, const char *member)
 {
-    size_t length = strlen(text), most = strlen(end);
-    return length > most && text[length - most - 1] == '.' &&
-           strcmp(text + length - most, end) == 0;
+    return ends_in(text, member) && text[strlen(text) - strlen(member) - 1] == '.';
 }
 
 /* A wrapper around the member adds names before it or leaves them out. */
 static bool is_member_alike(const char *a, const char *b)
 {
-    return strcmp(a, b) == 0 || ends_with(a, b) || ends_with(b, a);
+    return strcmp(a, b) == 0 || ends_with_member(a, b) || ends_with_member(b, a);
 }
 
 /* How far behind a pointer the flag lies; also behind a pointer into the object. */
