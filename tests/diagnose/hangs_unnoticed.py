@@ -292,6 +292,33 @@ def slow_start_and_then_idle():
 
 
 @scene
+def start_without_a_cpu():
+    """A program with windows gets no cpu while it starts, and in the first turns of its loop: that is one hang. A command line tool, or a
+    program that computes while it starts, is none."""
+    scenes = []
+    for library, starves in ("/lib/toolkit.so", True), ("/lib/other.so", True), ("/lib/toolkit.so", False):
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
+        loop_that_is_told(s)
+        start_viewer(s)
+        for ms in 2500, 600, 5:
+            if starves:
+                s._record(s.cpus[40], 40, "switch state=R next=0")
+                s.for_ms(ms)
+                s._record(s.cpus[40], 0, "switch state=R next=40")
+            s.for_ms(ms / 2)
+            s.wait(40, "poll", fd=7)
+            s.for_ms(1)
+            s.type()
+            s.wake(s.keyboard, 40)
+            s.rest()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", nature="waits for a cpu", duration_ns=4651021000, runnable_ns=3100004666)]), ([], []), ([], [])]
+
+
+@scene
 def window_that_does_not_come():
     """A program with windows waits while it starts, and the trace ends. It has mapped a toolkit. A command line tool that waits so long
     is no hang, nor is a program that waits for its child."""

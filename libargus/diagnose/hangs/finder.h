@@ -138,6 +138,9 @@ bool process_has_toolkit(const struct view *view, uint32_t process);
  * in one wait. A program without a known toolkit gets its first events only after its start. */
 bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
                     uint64_t threshold_ns);
+/* Whether it wanted a cpu for that long, and for half of the start. */
+bool start_up_starves(const struct finder *finder, const struct argus_hang *hang,
+                      uint64_t threshold_ns);
 
 /* --- unnoticed.c --- */
 

@@ -24,10 +24,12 @@
 
 /* A thread that is runnable for most of a stretch of this length is starved, and stays so across
  * turns of its loop that are shorter than this: with a quota of a few milliseconds per second, a
- * loop turns once a second, and its window seems frozen. */
-#define SHORTEST_STARVED_NS 250000000ull
-#define STARVED_PERCENT     80u
-#define LONGEST_TURN_NS     20000000ull
+ * loop turns once a second, and its window seems frozen. Then the next stretch counts, too, if the
+ * thread is runnable for half of it. */
+#define SHORTEST_STARVED_NS   250000000ull
+#define STARVED_PERCENT       80u
+#define STILL_STARVED_PERCENT 50u
+#define LONGEST_TURN_NS       20000000ull
 
 /* No message that is on its way takes as long. */
 #define LONG_REST_NS 100000000ull
@@ -103,14 +105,14 @@ static bool add_stretch(struct scan *scan, struct argus_hang hang, bool sure)
            finder_add(scan->finder, &hang);
 }
 
-static bool is_starved(const struct scan *scan, struct argus_hang hang)
+static bool is_starved(const struct scan *scan, struct argus_hang hang, unsigned percent)
 {
     uint64_t length_ns = hang.end_ns > hang.start_ns ? hang.end_ns - hang.start_ns : 0;
     if (length_ns < SHORTEST_STARVED_NS)
         return false;
     hang.vertex = ARGUS_NONE;
     hang_measure(scan->view, &hang);
-    return hang.runnable_ns >= length_ns / 100 * STARVED_PERCENT;
+    return hang.runnable_ns >= length_ns / 100 * percent;
 }
 
 /* Adds the starved stretches so far, as one. */
@@ -124,9 +126,10 @@ static bool end_starved(struct scan *scan)
 /* Adds a stretch away from the loop, unless it is short. */
 static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
 {
-    if (!is_starved(scan, hang))
+    bool goes_on = scan->starved.end_ns && hang.start_ns <= scan->starved.end_ns + LONGEST_TURN_NS;
+    if (!is_starved(scan, hang, goes_on ? STILL_STARVED_PERCENT : STARVED_PERCENT))
         return add_stretch(scan, hang, sure);
-    if (scan->starved.end_ns && hang.start_ns <= scan->starved.end_ns + LONGEST_TURN_NS) {
+    if (goes_on) {
         scan->starved.end_ns = hang.end_ns;
         scan->starved.ongoing = hang.ongoing;
         return true;
@@ -364,16 +367,22 @@ static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret
 
 /* The stretch from a program's start until its main thread first reaches its loop, or until the end
  * of the trace. It counts if something was pending by then, or if a program with windows spent it
- * in one wait. */
-static bool add_start(struct scan *scan, struct argus_hang *hang)
+ * in one wait, or without a cpu. */
+static bool add_start(struct scan *scan, struct argus_hang hang)
 {
-    uint64_t threshold_ns = finder_threshold(scan->finder, hang);
-    if (hang->end_ns < hang->start_ns || hang->end_ns - hang->start_ns < threshold_ns)
+    struct argus_hang measured = hang;
+    uint64_t threshold_ns = finder_threshold(scan->finder, &measured);
+    if (hang.end_ns < hang.start_ns || hang.end_ns - hang.start_ns < threshold_ns)
         return true;
-    hang_measure(scan->view, hang);
-    bool counts = (!hang->ongoing && hang_leaves_message(scan->view, hang)) ||
-                  start_up_waits(scan->finder, hang, threshold_ns);
-    return !counts || finder_add(scan->finder, hang);
+    hang_measure(scan->view, &measured);
+    if (start_up_starves(scan->finder, &measured, threshold_ns)) {
+        scan->starved = hang; /* the loop's first turns may be a part of it */
+        scan->starved_sure = true;
+        return true;
+    }
+    bool counts = (!hang.ongoing && hang_leaves_message(scan->view, &measured)) ||
+                  start_up_waits(scan->finder, &measured, threshold_ns);
+    return !counts || finder_add(scan->finder, &measured);
 }
 
 static bool scan_before(struct scan *scan, uint32_t thread)
@@ -396,7 +405,7 @@ static bool scan_before(struct scan *scan, uint32_t thread)
     if (hang.ongoing && scan->view->vertices[end - 1].flags & ARGUS_VERTEX_EXITED)
         return true;
     hang.end_ns = hang.ongoing ? timeline_wait_end(scan->view, end - 1) : stop.end_ns;
-    return add_start(scan, &hang);
+    return add_start(scan, hang);
 }
 
 /* A loop that never had to wait, because something was pending whenever it polled, is known only by
@@ -431,9 +440,8 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         find_homes(&scan, thread);
         scan.visit_count = argus_graph_thread_visits(scan.view->graph, thread, &scan.visits);
         size_t found = finder->found.length;
-        done = scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
-        if (done)
-            done = scan_before(&scan, thread);
+        done = scan_before(&scan, thread) && scan_thread(&scan, thread) &&
+               nested_answers(finder, &habits, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
             done = scan_visits(&scan);
     }

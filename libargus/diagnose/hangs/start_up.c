@@ -94,3 +94,10 @@ bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
     return hang->wait_ns >= threshold_ns && wait_ns >= hang->wait_ns / 2 &&
            is_for_another(&view->vertices[hang->vertex].wait) && will_have_windows(finder, hang);
 }
+
+bool start_up_starves(const struct finder *finder, const struct argus_hang *hang,
+                      uint64_t threshold_ns)
+{
+    return hang->nature == ARGUS_NATURE_NO_CPU && hang->runnable_ns >= threshold_ns &&
+           will_have_windows(finder, hang);
+}
