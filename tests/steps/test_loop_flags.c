@@ -62,6 +62,7 @@ static const struct shape {
     {"seconds", false, "did_reconfigure"},
     {"until_limit", false, "did_reconfigure"},
     {"with_options", false, "did_reconfigure?"},
+    {"with_rare_looks", false, "did_reconfigure?"},
     {"gathering", false, "gathered?"},
     {"dispatching", false, "did_reconfigure"},
     {"semaphore", false, "places_left"},

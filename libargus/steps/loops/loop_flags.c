@@ -78,12 +78,26 @@ static enum verdict judge_spin(const struct code_slice *slice, const struct code
     return only_counts ? TELLS_NOTHING : verdict;
 }
 
+/* Whether a turn may come to the wait without coming to `node`. The ways of the head are followed one
+ * by one, because to come to the head is the end of a turn. */
+static bool waits_without(const struct code_slice *slice, const struct code_scope *scope,
+                          uint32_t node)
+{
+    struct code_way way;
+    if (scope->head == node || scope->head == slice->yield)
+        return scope->head != node;
+    for (uint32_t k = 0; code_function_way(scope->function, scope->head, k, &way); k++)
+        if (code_leads_to(slice->budget, scope, way.to, slice->yield, node))
+            return true;
+    return false;
+}
+
 /* Whether each turn comes to `node`, before it waits or after that. */
 static bool is_in_each_turn(const struct code_slice *slice, const struct code_scope *scope,
                             uint32_t node)
 {
     uint32_t waited = scope->function->next[slice->yield][0];
-    return !code_leads_to(slice->budget, scope, scope->head, slice->yield, node) ||
+    return !waits_without(slice, scope, node) ||
            (waited != CODE_NONE &&
             !code_leads_to(slice->budget, scope, waited, CODE_TURN_END, node));
 }

@@ -85,6 +85,18 @@ APART void wait_with_options(void)
     }
 }
 
+/* Three of the looks are in few turns. */
+APART void wait_with_rare_looks(void)
+{
+    for (;;) {
+        usleep(1000);
+        if (did_reconfigure)
+            return;
+        if (poll_device() && (is_first || is_second || is_ready_flag))
+            return;
+    }
+}
+
 /* The loop gathers what it waits for, which something else may set as well. */
 APART void wait_gathering(void)
 {
