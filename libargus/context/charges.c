@@ -40,8 +40,8 @@ uint32_t charged_of_path(const struct argus_contexts *contexts,
     argus_contexts_nodes(contexts, &nodes);
     argus_contexts_functions(contexts, &functions);
     bool is_kernel = functions[nodes[path->bottleneck].function].layer == ARGUS_LAYER_KERNEL;
-    return path->ways > 1 && !is_kernel ? path->bottleneck
-                                        : charged_node(contexts, path->bottleneck);
+    bool has_callers = path->ways > 1 && !path->has_one_caller;
+    return has_callers && !is_kernel ? path->bottleneck : charged_node(contexts, path->bottleneck);
 }
 
 uint32_t charged_script(const struct argus_contexts *contexts, uint32_t charged)

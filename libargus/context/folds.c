@@ -134,6 +134,12 @@ static bool is_below_a_sample(const struct folds *folds, double cost_ns, double 
     return cpu_ns > 0 && rest_ns < folds->minor_ns;
 }
 
+/* The function that a path is charged to if nothing else calls its bottleneck. */
+static uint32_t charged_function(const struct folds *folds, const struct argus_ranked_path *path)
+{
+    return folds->nodes[charged_node(folds->contexts, path->bottleneck)].function;
+}
+
 /* Makes an entry of the path `first` and those after it. */
 static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
 {
@@ -143,10 +149,12 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     folds->sum_count++;
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
+    entry.has_one_caller = true;
     for (uint32_t i = first + 1; i; i = folds->next[i - 1]) {
         const struct argus_ranked_path *path = &paths[i - 1];
         entry.others += path->others;
         entry.ways += folds->ranking->costs[path->bottleneck] > 0;
+        entry.has_one_caller &= charged_function(folds, path) == charged_function(folds, &entry);
         add_path(folds, path, &entry, &variance);
     }
     entry.ways += !entry.ways;

@@ -91,6 +91,7 @@ static void add_base(struct sums *sums, const struct part *base, const bool *is_
             continue;
         struct argus_moved *moved = &sums->base.data[sum];
         moved->ns += value_of(sums, base, i);
+        moved->own_ns += (double)base->nodes[i].own_ns[sums->options->estimate];
         moved->cpu_ns += (double)node_cpu_ns(&base->nodes[i], sums->options->estimate);
         moved->variance += base->nodes[i].variance;
     }
@@ -114,8 +115,8 @@ static void divide(struct sums *sums, const struct part *now, struct argus_ranki
             continue;
         const struct argus_moved *all = &sums->base.data[sum];
         double share = value_of(sums, now, i) / sums->now_ns.data[sum];
-        ret->moved[i] =
-            (struct argus_moved){all->ns * share, all->cpu_ns * share, all->variance * share};
+        ret->moved[i] = (struct argus_moved){all->ns * share, all->own_ns * share,
+                                             all->cpu_ns * share, all->variance * share};
     }
 }
 

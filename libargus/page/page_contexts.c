@@ -105,7 +105,9 @@ static struct argus_error *write_contexts(const struct argus_sink *sink,
         return error;
     if (shown)
         argus_sink_printf(sink, "<h3>One by one</h3>\n");
-    page_context_details(sink, report);
+    error = page_context_details(sink, report);
+    if (error)
+        return error;
     argus_sink_printf(sink, "<h3>Whose cost</h3>\n");
     error = write_charges(sink, report);
     if (error)

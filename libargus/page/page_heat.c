@@ -185,14 +185,37 @@ void page_heat_map(const struct argus_sink *sink, const struct argus_contexts_re
 
 /* --- each context --- */
 
-static double base_total(const struct argus_contexts_report *report, uint32_t node)
+/* By node: what the base took in other paths (argus_moved) in the functions of this node and of
+ * those below it. The caller frees the array; NULL: no memory. */
+static double *find_elsewhere(const struct argus_contexts_report *report)
 {
     const struct argus_context_node *nodes;
+    size_t count = argus_contexts_nodes(report->contexts, &nodes);
+    double *ns = calloc(count + 1, sizeof(*ns));
+    for (size_t i = count; ns && report->ranking->moved && i-- > 1;) { /* callees come later */
+        ns[i] += report->ranking->moved[i].own_ns;
+        ns[nodes[i].parent] += ns[i];
+    }
+    return ns;
+}
+
+/* A node of the trace beside the base. */
+struct compared {
+    double total_ns, base_ns; /* with callees */
+    bool is_elsewhere;        /* the base has its functions in other paths only */
+};
+
+static struct compared compare(const struct argus_contexts_report *report, const double *elsewhere,
+                               uint32_t node)
+{
+    const struct argus_context_node *nodes;
+    enum argus_estimate estimate = report->options.estimate;
     uint32_t other = report->base ? report->ranking->base_node[node] : ARGUS_NONE;
+    double total_ns = (double)nodes_of(report)[node].total_ns[estimate];
     if (other == ARGUS_NONE)
-        return 0;
+        return (struct compared){total_ns, elsewhere[node], elsewhere[node] > 0};
     argus_contexts_nodes(report->base, &nodes);
-    return (double)nodes[other].total_ns[report->options.estimate];
+    return (struct compared){total_ns, (double)nodes[other].total_ns[estimate], false};
 }
 
 static void write_bar(const struct argus_sink *sink, const char *kind, double part)
@@ -202,8 +225,23 @@ static void write_bar(const struct argus_sink *sink, const char *kind, double pa
                           part > 100 ? 100 : part);
 }
 
+static void write_totals(const struct argus_sink *sink, const struct argus_contexts_report *report,
+                         const struct compared *times, double most)
+{
+    char text[40];
+    write_bar(sink, "now", most > 0 ? times->total_ns * 100 / most : 0);
+    write_bar(sink, "base", most > 0 ? times->base_ns * 100 / most : 0);
+    argus_sink_printf(sink, "<span>%s",
+                      argus_duration_text(whole_number(times->total_ns), text, sizeof(text)));
+    if (report->base)
+        argus_sink_printf(sink, " <small>(%s%s)</small>",
+                          argus_duration_text(whole_number(times->base_ns), text, sizeof(text)),
+                          times->is_elsewhere ? " in other paths" : "");
+    argus_sink_printf(sink, "</span>");
+}
+
 static void write_frame(const struct argus_sink *sink, const struct argus_contexts_report *report,
-                        uint32_t at, bool is_bottleneck, double most)
+                        uint32_t at, bool is_bottleneck, const struct compared *times, double most)
 {
     const struct argus_context_node *node = &nodes_of(report)[at];
     const struct argus_context_function *function = function_of(report, at);
@@ -222,28 +260,21 @@ static void write_frame(const struct argus_sink *sink, const struct argus_contex
                       argus_duration_text(node->own_ns[estimate], text, sizeof(text)));
     argus_sink_printf(sink, "<td class=\"r\">%llu</td><td class=\"w\">",
                       (unsigned long long)node->count);
-    double total = (double)node->total_ns[estimate], base = base_total(report, at);
-    write_bar(sink, "now", most > 0 ? total * 100 / most : 0);
-    write_bar(sink, "base", most > 0 ? base * 100 / most : 0);
-    argus_sink_printf(sink, "<span>%s",
-                      argus_duration_text(whole_number(total), text, sizeof(text)));
-    if (report->base)
-        argus_sink_printf(sink, " <small>(%s)</small>",
-                          argus_duration_text(whole_number(base), text, sizeof(text)));
-    argus_sink_printf(sink, "</span></td></tr>\n");
+    write_totals(sink, report, times, most);
+    argus_sink_printf(sink, "</td></tr>\n");
 }
 
 static void write_frames(const struct argus_sink *sink, const struct argus_contexts_report *report,
-                         const struct argus_ranked_path *path)
+                         const double *elsewhere, const struct argus_ranked_path *path)
 {
     struct route route;
+    struct compared times[ROUTE_MOST];
     double most = 0;
     route_fill(report, path->node, &route);
     for (uint32_t i = 0; i < route.count; i++) {
-        double total = (double)nodes_of(report)[route.nodes[i]].total_ns[report->options.estimate];
-        double base = base_total(report, route.nodes[i]);
-        most = total > most ? total : most;
-        most = base > most ? base : most;
+        times[i] = compare(report, elsewhere, route.nodes[i]);
+        most = times[i].total_ns > most ? times[i].total_ns : most;
+        most = times[i].base_ns > most ? times[i].base_ns : most;
     }
     argus_sink_printf(sink,
                       "<div class=\"scroll\"><table class=\"frames\"><thead><tr><th>function</th>"
@@ -251,7 +282,8 @@ static void write_frames(const struct argus_sink *sink, const struct argus_conte
                       "</tr></thead><tbody>\n",
                       report->base ? " (base)" : "");
     for (uint32_t i = 0; i < route.count; i++)
-        write_frame(sink, report, route.nodes[i], route.nodes[i] == path->bottleneck, most);
+        write_frame(sink, report, route.nodes[i], route.nodes[i] == path->bottleneck, &times[i],
+                    most);
     argus_sink_printf(sink, "</tbody></table></div>\n");
 }
 
@@ -282,7 +314,7 @@ static void write_waits(const struct argus_sink *sink, const struct argus_contex
 }
 
 static void write_detail(const struct argus_sink *sink, const struct argus_contexts_report *report,
-                         size_t number)
+                         const double *elsewhere, size_t number)
 {
     const struct argus_ranked_path *path = &report->ranking->paths[number];
     uint32_t charged = charged_of_path(report->contexts, path);
@@ -316,12 +348,18 @@ static void write_detail(const struct argus_sink *sink, const struct argus_conte
         argus_sink_printf(sink, "; may be chance: %s", rank_chance_reason(path));
     argus_sink_printf(sink, "</summary>\n");
     write_waits(sink, report, path);
-    write_frames(sink, report, path);
+    write_frames(sink, report, elsewhere, path);
     argus_sink_printf(sink, "</details>\n");
 }
 
-void page_context_details(const struct argus_sink *sink, const struct argus_contexts_report *report)
+struct argus_error *page_context_details(const struct argus_sink *sink,
+                                         const struct argus_contexts_report *report)
 {
+    double *elsewhere = find_elsewhere(report);
+    if (!elsewhere)
+        return argus_error_memory();
     for (size_t i = 0; i < page_shown(report); i++)
-        write_detail(sink, report, i);
+        write_detail(sink, report, elsewhere, i);
+    free(elsewhere);
+    return NULL;
 }

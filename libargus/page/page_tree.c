@@ -54,6 +54,12 @@ static void draw_call(const struct canvas *canvas, const struct drawn_node *from
 }
 
 /* The thinner line is drawn on top of the thicker one, whose rim stays visible. */
+/* Also if the base has its functions in other paths only. */
+static bool is_in_base(const struct drawn_node *node)
+{
+    return node->other != ARGUS_NONE || node->base_ns > 0;
+}
+
 static void draw_calls(const struct canvas *canvas, const struct drawn_node *node)
 {
     if (node->parent == ARGUS_NONE)
@@ -65,7 +71,7 @@ static void draw_calls(const struct canvas *canvas, const struct drawn_node *nod
     if (inner > outer - RIM)
         inner = outer > 2 * RIM ? outer - RIM : outer / 2;
     draw_call(canvas, from, node, outer, now_first ? "now" : "base");
-    if (node->node != ARGUS_NONE && node->other != ARGUS_NONE)
+    if (node->node != ARGUS_NONE && is_in_base(node))
         draw_call(canvas, from, node, inner, now_first ? "base" : "now");
 }
 
@@ -83,15 +89,15 @@ static void write_tip(const struct argus_sink *sink, const struct argus_contexts
         return;
     }
     html_tip(
-        sink, "%s\n%s (%s)\n%s with callees, own time %s, %llu calls%s%s", function->name,
+        sink, "%s\n%s (%s)\n%s with callees, own time %s, %llu calls%s%s%s", function->name,
         function->image, argus_layer_name((enum argus_layer)function->layer),
         argus_duration_text(whole_number(node->ns), now, sizeof(now)),
         argus_duration_text(nodes[node->node].own_ns[report->options.estimate], own, sizeof(own)),
         (unsigned long long)nodes[node->node].count, report->base ? "\nin the base: " : "",
-        !report->base ? ""
-        : node->other == ARGUS_NONE
-            ? "not there"
-            : argus_duration_text(whole_number(node->base_ns), then, sizeof(then)));
+        !report->base       ? ""
+        : !is_in_base(node) ? "not there"
+                            : argus_duration_text(whole_number(node->base_ns), then, sizeof(then)),
+        node->other == ARGUS_NONE && is_in_base(node) ? ", in other paths" : "");
 }
 
 static void draw_node(const struct canvas *canvas, uint32_t at)

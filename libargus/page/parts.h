@@ -21,8 +21,8 @@ struct argus_error *page_contexts(const struct argus_sink *sink, const struct ar
 struct argus_error *page_tree(const struct argus_sink *sink,
                               const struct argus_contexts_report *report);
 void page_heat_map(const struct argus_sink *sink, const struct argus_contexts_report *report);
-void page_context_details(const struct argus_sink *sink,
-                          const struct argus_contexts_report *report);
+struct argus_error *page_context_details(const struct argus_sink *sink,
+                                         const struct argus_contexts_report *report);
 struct argus_error *page_functions(const struct argus_sink *sink,
                                    const struct argus_contexts_report *report);
 

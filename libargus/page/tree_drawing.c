@@ -44,6 +44,7 @@ static void add_here(const struct argus_contexts_report *report, struct tree_dra
 static void add_base(const struct argus_contexts_report *report, struct tree_drawing *drawing,
                      uint32_t *place)
 {
+    const struct argus_ranking *ranking = report->ranking;
     const struct argus_context_node *nodes;
     size_t count = argus_contexts_nodes(report->base, &nodes);
     for (size_t i = 0; i < drawing->count; i++)
@@ -58,7 +59,10 @@ static void add_base(const struct argus_contexts_report *report, struct tree_dra
             .node = ARGUS_NONE,
             .other = (uint32_t)i,
             .depth = nodes[i].depth - 1,
-            .base_ns = rank_value(&nodes[i], &report->options),
+            /* what is compared by function is in the nodes of the trace */
+            .base_ns = ranking->is_moved && ranking->is_moved[i]
+                           ? 0
+                           : rank_value(&nodes[i], &report->options),
         };
     }
 }

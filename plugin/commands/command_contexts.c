@@ -1,8 +1,10 @@
 /* `argus contexts`: IntroPerf over the stacks of a trace (argus/contexts.h). */
 #include <string.h>
 
+#include "argus/export.h"
 #include "argus/page.h"
 #include "plugin/hang_contexts.h"
+#include "plugin/output_file.h"
 
 static const struct command_option options[] = {
     {"process", 'p', "NAME|PID", "only processes of this name, or the one with this id"},
@@ -18,15 +20,15 @@ static const struct command_option options[] = {
     {"no-samples", 0, NULL, "only stacks at system calls, waits and wake-ups"},
     {"no-returns", 0, NULL, "use only moments with a recorded stack, as in the paper"},
     {"kernel", 0, NULL, "show the kernel's functions too, below the system call"},
-    {"format", 0, "folded|speedscope|html",
-     "write for other viewers (folded, speedscope), or an HTML page"},
+    {"format", 0, "folded|speedscope|pprof|html", "write for other viewers, or an HTML page"},
+    {"output", 'o', "FILE", "write to FILE, not to standard output"},
     {"tree", 0, NULL, "with --json: print all nodes of the tree"},
     {"whole-system", 0, NULL, "do not leave out processes that the command did not wait for"},
     COMMAND_OPTION_JSON,
     COMMAND_OPTIONS_END,
 };
 
-enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_HTML };
+enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_PPROF, FORMAT_HTML };
 
 /* The parsed options. */
 struct wanted {
@@ -63,7 +65,7 @@ static struct argus_error *words_get(const struct arguments *arguments, struct w
 {
     static const char *const modes[] = {"conservative", "aggressive", NULL};
     static const char *const ranks[] = {"blame", "total", "mean", NULL};
-    static const char *const formats[] = {"text", "folded", "speedscope", "html", NULL};
+    static const char *const formats[] = {"text", "folded", "speedscope", "pprof", "html", NULL};
     int mode = ARGUS_CONSERVATIVE, format = FORMAT_TEXT;
     bool is_one = arguments_has(arguments, "vertex") || hang_contexts_wanted(arguments);
     int rank = is_one ? ARGUS_RANK_TOTAL : ARGUS_RANK_BLAME;
@@ -98,6 +100,26 @@ static struct argus_error *hang_get(const struct analysis *analysis, struct want
     return NULL;
 }
 
+/* Formats whose times add up along the stacks. */
+static bool is_flame_graph(enum format format)
+{
+    return format == FORMAT_FOLDED || format == FORMAT_SPEEDSCOPE || format == FORMAT_PPROF;
+}
+
+static struct argus_error *format_check(const struct arguments *arguments,
+                                        const struct wanted *wanted)
+{
+    if (is_flame_graph(wanted->format) && wanted->ranking.rank == ARGUS_RANK_MEAN)
+        return argus_error_create(ARGUS_ERROR_USAGE,
+                                  "--rank=mean and --format=%s contradict each other: means do "
+                                  "not add up in a flame graph; use --rank=blame or total",
+                                  arguments_option(arguments, "format"));
+    if (wanted->format == FORMAT_PPROF && !arguments_has(arguments, "output"))
+        return argus_error_create(ARGUS_ERROR_USAGE, "the format pprof is not text: write it to a "
+                                                     "file, with -o FILE");
+    return NULL;
+}
+
 static struct argus_error *wanted_get(const struct analysis *analysis, struct wanted *ret)
 {
     const struct arguments *arguments = analysis->arguments;
@@ -115,12 +137,8 @@ static struct argus_error *wanted_get(const struct analysis *analysis, struct wa
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "--with-samples and --no-samples contradict each other");
     struct argus_error *error = words_get(arguments, ret);
-    bool is_graph = ret->format == FORMAT_FOLDED || ret->format == FORMAT_SPEEDSCOPE;
-    if (!error && is_graph && ret->ranking.rank == ARGUS_RANK_MEAN)
-        error = argus_error_create(ARGUS_ERROR_USAGE,
-                                   "--rank=mean and --format=%s contradict each other: means do "
-                                   "not add up in a flame graph; use --rank=blame or total",
-                                   arguments_option(arguments, "format"));
+    if (!error)
+        error = format_check(arguments, ret);
     if (!error && vertex)
         error = analysis_vertex(analysis, vertex, &ret->contexts.vertex);
     if (!error && hang_contexts_wanted(arguments))
@@ -138,19 +156,41 @@ static bool show_progress(void *context, const char *what, double share)
     return !session_interrupted(session);
 }
 
+static struct argus_error *write_report(struct analysis *analysis, const struct wanted *wanted,
+                                        const struct argus_contexts_report *report)
+{
+    const struct argus_sink *sink = analysis->report.sink;
+    if (wanted->format == FORMAT_FOLDED)
+        return argus_report_contexts_folded(sink, report);
+    if (wanted->format == FORMAT_SPEEDSCOPE)
+        return argus_report_contexts_speedscope(sink, report);
+    if (wanted->format == FORMAT_PPROF)
+        return argus_export_contexts_pprof(sink, report);
+    if (wanted->format == FORMAT_HTML)
+        return argus_page_write(&analysis->report, &(struct argus_page){.contexts = report});
+    return argus_report_contexts(sink, report, analysis->json);
+}
+
+/* Writes to -o FILE or to the command's normal output. */
 static struct argus_error *write_all(struct analysis *analysis, const struct wanted *wanted,
                                      const struct argus_contexts_report *report)
 {
+    const char *path = arguments_option(analysis->arguments, "output");
+    struct output_file file;
     session_end_progress(analysis->session);
-    if (wanted->format == FORMAT_FOLDED || wanted->format == FORMAT_SPEEDSCOPE)
+    if (is_flame_graph(wanted->format))
         analysis_note_unnamed(analysis);
-    if (wanted->format == FORMAT_FOLDED)
-        return argus_report_contexts_folded(&analysis->sink, report);
-    if (wanted->format == FORMAT_SPEEDSCOPE)
-        return argus_report_contexts_speedscope(&analysis->sink, report);
-    if (wanted->format == FORMAT_HTML)
-        return argus_page_write(&analysis->report, &(struct argus_page){.contexts = report});
-    return argus_report_contexts(&analysis->sink, report, analysis->json);
+    if (!path)
+        return write_report(analysis, wanted, report);
+    struct argus_error *error = wanted->format == FORMAT_PPROF
+                                    ? output_file_open_binary(path, &file)
+                                    : output_file_open(path, &file);
+    if (error)
+        return error;
+    analysis->report.sink = &file.sink;
+    error = write_report(analysis, wanted, report);
+    analysis->report.sink = &analysis->sink;
+    return output_file_close(&file, error);
 }
 
 static struct argus_error *rank_and_write(struct analysis *analysis, const struct wanted *wanted,
@@ -307,10 +347,11 @@ const struct command command_contexts = {
                "is shown as the name of the system call; with --kernel its functions follow.\n"
                "The table of functions has the sums over all contexts.\n"
                "\n"
-               "With --format=folded or speedscope, the times are those of --rank=blame or\n"
-               "total. With --base, a folded line has two numbers, the base's first, from\n"
+               "With --format=folded, speedscope or pprof, the times are those of --rank=blame\n"
+               "or total. With --base, a folded line has two numbers, the base's first, from\n"
                "which flamegraph.pl draws a differential flame graph; for speedscope, what is\n"
-               "slower and what is faster are two profiles.\n"
+               "slower and what is faster are two profiles; for pprof, the values are the cost\n"
+               "(what is faster is negative), the time, and the time of the base.\n"
                "\n"
                "Between two calls, time without a stack of its own is distributed by the CPU\n"
                "samples there (not by --rank mean). A function that is in no stack at all,\n"
@@ -327,6 +368,7 @@ const struct command command_contexts = {
                "argus contexts --culprit freeze.argus\n"
                "argus contexts --format=folded --rank=total slow.argus > slow.folded\n"
                "argus contexts --format=folded --base=good.argus slow.argus > difference.folded\n"
+               "argus contexts --format=pprof -o slow.pb.gz --base=good.argus slow.argus\n"
                "argus contexts --format=html --base=good.argus slow.argus > slow.html",
     .options = options,
     .flags = COMMAND_TRACE | COMMAND_GRAPH,

@@ -1,4 +1,6 @@
 """Rankings: times by mode and by samples, and the differences from a base."""
+import re
+
 from context_scene import LOAD, MAIN, PARSE, SAVE, Scene, WAIT, equal, names, paths, slow, text_lines, usual
 
 
@@ -243,6 +245,10 @@ def test_another_version_is_compared_by_function(setup):
     assert "another path than in the base" in text, text
     lines = [line.rsplit(" ", 2) for line in setup.run("--format=folded", f"--base={base}", now).stdout.splitlines()]
     equal("folded", sum(int(line[2]) - int(line[1]) for line in lines), 5000)
+    page = setup.run("--format=html", f"--base={base}", now).stdout
+    assert "work" in page and re.search(r'<td class="f">work <small>.*?<span>15.0 ms <small>\(10.0 ms in other paths\)', page), page
+    tips = re.findall(r'data-w="(\d+)" data-i="[^"]*"[^>]*?(?:alpha-3)[^>]*>', page)
+    equal("the program in the tree: the larger of both sides", tips, ["37000000"])
 
 
 def test_copies_of_a_generic_function_are_compared_as_one_with_another_build(setup):
@@ -321,3 +327,20 @@ def test_a_wait_that_is_longer_wherever_it_is_called_from_is_one_entry(setup):
     equal("both", (first["ways"], first["cost_ns"], first["charged_function"]), (2, 14 * 25_000_000, hex(LOAD)))
     found = setup.json(f"--base={base}", trace(30, 8))["contexts"]
     equal("one of them", [(path["ways"], path["cost_ns"]) for path in found[:2]], [(1, 250_000_000), (1, 12_000_000)])
+
+
+def test_ways_of_one_caller_of_the_c_library_are_named_by_it(setup):
+    """`release` calls itself; below it, free() is slow."""
+    def trace(length_ms, *callers):
+        scene, file = Scene(), "/usr/lib/libc.so.6"
+        scene.lines.append(f"image pid 100 start 0x7000 end 0x8000 offset 0x7000 path {file}")
+        for place in (0x7100, 0x70ff):
+            scene.lines.append(f'name path {file} place {place:#x} function "free"')
+        for functions in callers:
+            scene.calls(length_ms, *functions, 0x7100).calls(1, MAIN, PARSE)
+        return setup.make(scene)
+    recursion = [(MAIN, *[LOAD] * depth) for depth in (1, 2, 3)]
+    for callers, charged in ((recursion, hex(LOAD)), ([(MAIN, LOAD), (MAIN, SAVE), (MAIN, 0x5510)], "free")):
+        first = setup.json(f"--base={trace(1, *callers)}", trace(30, *callers))["contexts"][0]
+        found = (first["ways"], first["cost_ns"], first["charged_function"].replace("code+", ""))
+        equal("charged", found, (len(callers), len(callers) * 29_000_000, charged))

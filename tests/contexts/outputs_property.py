@@ -2,17 +2,22 @@
 
     outputs_property.py MKTRACE ARGUS FOLDER [FIRST [COUNT]]
 
-JSON's tree is what the others are compared with: the tables of text (calls x mean = total), folded lines, speedscope's profiles, the
-lists by function, layer and file, and the heat map and tree of the page.
+JSON's tree is what the others are compared with: the tables of text (calls x mean = total), folded lines, speedscope's profiles, pprof's
+samples, the lists by function, layer and file, and the heat map and tree of the page.
 """
+import gzip
 import json
+import pathlib
 import re
 import subprocess
 import sys
 
-from context_property import Trace
-from context_wild import Wild
-from seeds import run_seeds
+sys.path.append(__file__.rsplit("/", 2)[0] + "/export")
+from wire import message, numbers, signed  # noqa: E402
+
+from context_property import Trace  # noqa: E402
+from context_wild import Wild  # noqa: E402
+from seeds import run_seeds  # noqa: E402
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 ROW = re.compile(r"^ [* ] *\d+ +(\S+ \S+) +(\S+ \S+) +(\S+ \S+) +(\S+ \S+) +(\d+)  \S+ +(.+?)(?:  \(.*)?$")
@@ -133,6 +138,38 @@ def speedscope(outputs):
             yield f"speedscope: {path} {costs.get(path, 0)} ns, cost {cost}"
 
 
+def samples(data):
+    """(path, values) of each sample of a pprof profile, and the names of the values."""
+    profile = message(gzip.decompress(data))
+    texts = [text.decode() for text in profile[6]]
+    functions = {one[1][0]: texts[one[2][0]] for one in map(message, profile[5])}
+    names = {one[1][0]: functions[message(one[4][0])[1][0]] for one in map(message, profile[4])}
+    found = [(";".join(names[number] for number in reversed(list(numbers(one[1])))), [signed(value) for value in numbers(one[2])])
+             for one in map(message, profile.get(2, []))]
+    return found, [texts[message(kind)[1][0]] for kind in profile[1]]
+
+
+def pprof(outputs):
+    """The cost of each path, and with a base the times of both traces. What only the base has is less than nothing."""
+    file = pathlib.Path(outputs.file + ".pb.gz")
+    outputs.run("--format=pprof", "-o", str(file))
+    found, kinds = samples(file.read_bytes())
+    file.unlink()
+    if kinds != ["cost", "time", "base"][:3 if outputs.with_base else 1]:
+        yield f"pprof: the values are {kinds}"
+    costs, gone = outputs.costs(), 0
+    for path, values in found:
+        if len(values) > 1 and abs(values[1] - values[2] - values[0]) > 1:
+            yield f"pprof: {path} {values} does not add up"
+        if path not in costs and ";" in path:
+            gone += -values[0]
+        elif ";" in path and abs(costs.pop(path) - values[0]) > 1:
+            yield f"pprof: {path} {values}, cost {outputs.costs()[path]}"
+    if abs(gone - (outputs.answer["only_in_base_ns"] or 0)) > len(found):
+        yield f"pprof: {gone} ns only in the base, JSON {outputs.answer['only_in_base_ns']}"
+    yield from (f"pprof: {path} with {cost} is missing" for path, cost in costs.items() if abs(cost) > 1)
+
+
 def page(outputs):
     """The heat map's rows are the contexts of JSON, in their order."""
     written = outputs.run("--format=html", "--top=100000", "--every")
@@ -165,7 +202,7 @@ def check(mktrace, argus, folder, seed):
     if all(has_stacks(argus, file) for file in files):
         for rank, with_base in (("total", False), ("blame", False), ("total", True), ("blame", True)):
             outputs = Outputs(argus, files, rank, with_base)
-            for part in (sums, contexts, text, folded, speedscope, page):
+            for part in (sums, contexts, text, folded, speedscope, pprof, page):
                 found += [f"--rank={rank}{' with a base' if with_base else ''}: {each}" for each in part(outputs)]
     for file in files if not found else ():
         file.unlink()

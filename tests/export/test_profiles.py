@@ -11,7 +11,7 @@ import sys
 sys.path[:0] = [__file__.rsplit("/", 2)[0] + "/plugin", __file__.rsplit("/", 2)[0] + "/contexts"]
 from context_scene import LOAD, MAIN, Scene  # noqa: E402
 from harness import expect, expect_equal, expect_in, freezes, main  # noqa: E402
-from wire import message, varint  # noqa: E402
+from wire import message, numbers  # noqa: E402
 
 VALUES = ["samples", "cpu", "waits"]
 INNER, OUTER = f"code+{LOAD:#x}", f"code+{MAIN:#x}"
@@ -37,18 +37,6 @@ def export(setup, trace, name, *words):
     path = setup.folder / name
     setup.run("graph", "export", *words, trace, "-o", path, code=0)
     return path
-
-
-def numbers(values):
-    """A repeated number, packed or not."""
-    for value in values:
-        at = 0
-        if isinstance(value, int):
-            yield value
-        else:
-            while at < len(value):
-                number, at = varint(value, at)
-                yield number
 
 
 def pprof(path):

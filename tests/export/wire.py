@@ -43,5 +43,17 @@ def message(data):
     return found
 
 
+def numbers(values):
+    """A repeated number, packed or not."""
+    for value in values:
+        at = 0
+        if isinstance(value, int):
+            yield value
+        else:
+            while at < len(value):
+                number, at = varint(value, at)
+                yield number
+
+
 def signed(number):
     return number - (1 << 64) if number >> 63 else number

@@ -25,7 +25,7 @@ ALL = (
     ["hangs", "--threshold=1ms", "--json"], ["slice", "v99", "--auto"], ["slice", "v1", "--auto", "--json"], ["similar", "v9"],
     ["similar", "v9", "--context=16"], ["diagnose", "1", "--auto", "--json"], ["diagnose", "v9", "--auto"],
     ["diagnose", "--auto", "--threshold=1ms", "--context=50", "1"], ["contexts", "--json", "--every"], ["contexts", "--format=folded"],
-    ["contexts", "--format=speedscope"], ["contexts", "--rank=mean"], ["schema"], ["answers"],
+    ["contexts", "--format=speedscope"], ["contexts", "--format=pprof", "-o", "EXPORTED"], ["contexts", "--rank=mean"], ["schema"], ["answers"],
     ["graph", "export", "--format=perfetto", "-o", "EXPORTED"], ["graph", "export", "--format=pprof", "-o", "EXPORTED"],
     ["graph", "export", "--format=firefox"], ["graph", "export", "--format=jsonl"],
     ["graph", "export", "--format=jsonl-gz", "-o", "EXPORTED"], ["graph", "export", "--format=sqlite", "-o", "EXPORTED"],

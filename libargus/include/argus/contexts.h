@@ -256,9 +256,10 @@ struct argus_ranked_path {
     /* bottlenecks that this entry stands for, in paths that differ only above the culprit; the
      * other members are those of the most expensive one */
     uint32_t ways;
-    bool is_new;      /* the base has no such path */
-    bool by_function; /* is_new, but the bottleneck's function is in other paths of the base */
-    bool by_chance;   /* the cost is not beyond chance_ns */
+    bool has_one_caller; /* all ways have the same nearest function outside the C library */
+    bool is_new;         /* the base has no such path */
+    bool by_function;    /* is_new, but the bottleneck's function is in other paths of the base */
+    bool by_chance;      /* the cost is not beyond chance_ns */
     /* twice (with `spread`: three times) the standard deviation of the cost, by the number of CPU
      * samples, and by the base's waits for devices */
     double chance_ns;
@@ -275,6 +276,7 @@ struct argus_ranked_path {
  * the same function took there. */
 struct argus_moved {
     double ns;       /* is subtracted from the node's cost */
+    double own_ns;   /* all own time */
     double cpu_ns;   /* part of it */
     double variance; /* of it, in ns * ns */
 };
