@@ -87,7 +87,7 @@ static bool waits_for_answer(struct argus_live *live, uint32_t thread)
 struct search {
     struct argus_live *live;
     const live_bus_names *names;
-    uint32_t pid;
+    uint32_t thread, pid;
     uint32_t objects;
     struct {
         uint32_t pid;
@@ -244,7 +244,7 @@ static void add_activated(struct search *search, uint32_t daemon, struct argus_l
 {
     if (!search->startable)
         return;
-    live_add_activated(search->live, daemon, search->names, ret);
+    live_add_activated(search->live, search->thread, daemon, search->names, ret);
     if (ret->count && !search->has_startables)
         wait->text = live_text(search->live, search->startable);
 }
@@ -289,7 +289,8 @@ static void ask_bus(struct argus_live *live, uint32_t thread, uint32_t daemon, c
                     struct argus_live_wait *wait, struct live_candidates *ret)
 {
     live_bus_names names = {0};
-    struct search search = {.live = live, .names = &names, .pid = live_pid_of(live, thread)};
+    struct search search = {
+        .live = live, .names = &names, .thread = thread, .pid = live_pid_of(live, thread)};
     ret->link = ARGUS_LIVE_LINK_BUS;
     if (!live_is_halted(live, daemon) &&
         live_bus_ask(path, live->processes.data[daemon].uid, &names)) {

@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 import unittest
 
 from asking import STUCK, Started, settled
@@ -40,6 +41,44 @@ def give_journal_and_socket(bus):
     os.set_inheritable(journal.detach(), True)
     os.dup2(bus.fileno(), 3)
     os.environ["LISTEN_PID"] = str(os.getpid())
+
+
+class Groups:
+    """Control groups of these names, as systemd makes them; of none if that is not allowed."""
+
+    def __init__(self, *names):
+        self.paths = {}
+        for top in ("/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+            try:
+                for name in names:
+                    path = pathlib.Path(top, f"{os.getpid()}-{name}")
+                    path.mkdir()
+                    self.paths[name] = path
+                    if not path.joinpath("cgroup.procs").exists():
+                        raise OSError
+                return
+            except OSError:
+                self.remove()
+
+    def within(self, name):
+        """What begins a program in this group."""
+        return "sh", "-c", 'echo 0 > "$0/cgroup.procs" && exec "$@"', str(self.paths[name])
+
+    def remove(self):
+        for path in self.paths.values():
+            for _ in range(100):
+                try:
+                    path.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.1)  # until its last process has ended
+        self.paths = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
 
 
 class Broker:
@@ -95,6 +134,31 @@ class WhyBus(unittest.TestCase):
                         executable = pathlib.Path(f"/proc/{path[-1]['pid']}/cmdline").read_text().split("\0")[:-1]
                         self.assertEqual((len(path), executable, path[0]["link"], path[0]["guess"], answer["end"]),
                                          (2, command.split(), "bus", True, end), answer["summary"])
+
+    def test_service_that_systemd_starts(self):
+        """systemd begins daemon and service, each in a control group of its own: the service that has begun since the call, and
+        none that was there before. The test stands for systemd."""
+        wanted = "org.argus.Unit"
+        with tempfile.TemporaryDirectory() as folder, Groups("argus-dbus.service", "argus-old.service", "argus-new.service") as groups:
+            if not groups.paths or not os.path.exists("/proc/self/sched"):
+                self.skipTest("no control group can be made here, or the kernel does not tell when a thread has run last")
+            for name, unit in ((wanted, "argus-new.service"), ("org.freedesktop.systemd1", "")):
+                pathlib.Path(folder, f"{name}.service").write_text(
+                    f"[D-BUS Service]\nName={name}\nExec=/bin/false\n" + (f"SystemdService={unit}\n" if unit else ""))
+            config = pathlib.Path(folder, "bus.conf")
+            config.write_text(BUS.format(f"<servicedir>{folder}</servicedir>"))
+            with Started(*groups.within("argus-dbus.service"), "dbus-daemon", f"--config-file={config}", "--nofork", "--print-address",
+                         "--systemd-activation") as daemon:
+                environment = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": daemon.line}
+                with Started(*groups.within("argus-old.service"), PROGRAM, "sleeps"), \
+                        Started(BUS_PROGRAM, "serve", "org.freedesktop.systemd1", env=environment):
+                    time.sleep(1)  # longer ago than the clocks are exact
+                    with Started(BUS_PROGRAM, "ask", wanted, env=environment) as client, \
+                            Started(*groups.within("argus-new.service"), PROGRAM, "sleeps") as service:
+                        answer = settled(client.process.pid, lambda path: len(path) == 2, "sleeps")
+        path = answer["path"]
+        self.assertEqual(([step["pid"] for step in path], path[0]["link"], path[0]["wait"]["path"], path[0]["guess"], answer["end"]),
+                         ([client.process.pid, service.process.pid], "bus", wanted, True, "sleeps"), answer["summary"])
 
     def test_broker(self):
         """As with dbus-daemon: the service that has to answer."""
