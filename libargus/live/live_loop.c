@@ -2,6 +2,7 @@
  * the values that they have now. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/hash64.h"
 #include "event/binary/elf_exports.h"
@@ -18,6 +19,7 @@ enum {
     STACK_WORDS = 512, /* that are searched for a lock */
     LEAST_ADDRESS = 65536,
     ADDRESS_BITS = 48,
+    LONG_SLEEP_S = 10,
 };
 
 #if defined(__aarch64__)
@@ -209,10 +211,29 @@ bool live_loop(struct argus_live *live, uint32_t thread, const uint64_t *frames,
     return flags.count > 0;
 }
 
+/* Whether the thread sleeps for so long that it does not look at anything again and again: the loop
+ * around it is not there to wait. */
+static bool sleeps_long(const struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    const char *call = argus_live_call_name(of);
+    bool is_clock = call && strcmp(call, "clock_nanosleep") == 0;
+    struct timespec time, now = {0};
+    if (!call || (!is_clock && strcmp(call, "nanosleep") != 0) ||
+        !live_memory(live_pid_of(live, thread), of->arg[is_clock ? 2 : 0], &time, sizeof(time)))
+        return false;
+    if (is_clock && of->arg[1] & TIMER_ABSTIME)
+        clock_gettime((clockid_t)of->arg[0], &now);
+    return time.tv_sec - now.tv_sec >= LONG_SLEEP_S;
+}
+
 void live_loop_of(struct argus_live *live, uint32_t thread, struct argus_live_loop *ret)
 {
     uint64_t addresses[LIVE_STACK_FRAMES], key;
     bool is_cut;
+    *ret = (struct argus_live_loop){.flag_count = 0};
+    if (sleeps_long(live, thread))
+        return;
     size_t count = live_stack(live, thread, addresses, &is_cut);
     live_loop(live, thread, addresses, count, false, ret, &key);
 }
