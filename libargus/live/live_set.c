@@ -1,9 +1,10 @@
 /* Waits for several descriptors at once: poll, select, epoll.
  *
- * Most such waits are event loops that have nothing to do, so nobody is to blame. Only one thing
- * tells more: this process has connected to a server, and the server has not read what was sent.
- * Then the server probably has to act. A server's own wait, with clients that do not read, tells
- * nothing: these clients are bystanders. */
+ * Most such waits are event loops that have nothing to do, so nobody is to blame. Two things tell
+ * more: all descriptors lead to one other process, and it does not read what this one wants to
+ * write; or this process has connected to a server, and the server has not read what was sent. Then
+ * these probably have to act. A server's own wait, with clients that do not read, tells nothing:
+ * these clients are bystanders. */
 #include "live/live_set.h"
 
 #include <poll.h>
@@ -20,10 +21,11 @@ static uint32_t add(struct live_polled *ret, uint32_t count, uint32_t fd, bool r
     if (count > 0 && ret[count - 1].fd == fd) {
         ret[count - 1].is_write &= writes && !reads;
         ret[count - 1].is_read |= reads;
+        ret[count - 1].is_full |= writes;
         return count;
     }
     if (count < LIVE_POLLED)
-        ret[count++] = (struct live_polled){fd, writes && !reads, reads, false};
+        ret[count++] = (struct live_polled){fd, writes && !reads, reads, false, writes};
     return count;
 }
 
@@ -78,6 +80,8 @@ static uint32_t of_epoll(struct argus_live *live, uint32_t thread, struct live_p
         count = add(ret, count, (uint32_t)strtoul(at + LINE_TFD, NULL, 10), mask & POLLIN,
                     mask & POLLOUT);
         ret[count - 1].is_once |= (mask & EPOLLONESHOT) != 0;
+        /* such sets tell only of changes */
+        ret[count - 1].is_full &= !(mask & (EPOLLONESHOT | EPOLLET));
     }
     free(info);
     return count;
@@ -184,6 +188,47 @@ static void add_servers(struct argus_live *live, uint32_t thread, const struct l
     }
 }
 
+/* The processes at the other end of a pipe, or of a connection whose server is not this process.
+ * False: another kind of descriptor. */
+static bool add_ends(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
+                     struct live_candidates *ret)
+{
+    struct argus_live_wait one = {
+        .kind = ARGUS_LIVE_EVENTS, .fd = polled->fd, .is_write = polled->is_full};
+    struct live_fd fd;
+    if (!live_fd(live, live->threads.data[thread].process, one.fd, &fd))
+        return false;
+    one.object = fd.key;
+    if (fd.type == LIVE_FILE_PIPE)
+        live_by_pipe(live, thread, &one, ret);
+    if (fd.type != LIVE_FILE_SOCKET)
+        return fd.type == LIVE_FILE_PIPE;
+    const struct live_socket *own = live_socket(live, fd.key);
+    bool has_end = own && own->peer && !own->is_remote && !live_is_accepted(live, own);
+    if (has_end)
+        live_by_socket(live, thread, &one, ret);
+    return has_end;
+}
+
+/* Those that do not read from pipes and connections without room, if all descriptors lead to them:
+ * an event loop with other sources has other work, and a server is not held up by its clients. */
+static void add_readers(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
+                        uint32_t count, struct live_candidates *ret)
+{
+    bool is_all = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (polled[i].is_full)
+            is_all &= add_ends(live, thread, &polled[i], ret);
+    uint32_t full = ret->count;
+    for (uint32_t i = 0; i < count && full; i++)
+        if (!polled[i].is_full)
+            is_all &= add_ends(live, thread, &polled[i], ret);
+    if (!is_all || ret->count != full)
+        ret->count = 0;
+    ret->link = ARGUS_LIVE_LINK_UNREAD;
+    ret->is_any = false;
+}
+
 /* Whether the process is this connection's client: a server is not held up by a client that was
  * stopped, nor is a program that waits for events of all its helpers, at socketpairs, by one of
  * them. */
@@ -230,7 +275,7 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
     struct live_polled polled[LIVE_POLLED];
     uint32_t count = live_set_of(live, thread, polled);
     (void)wait;
-    ret->end = ARGUS_LIVE_END_IDLE;
+    add_readers(live, thread, polled, count, ret);
     for (size_t i = 0; i < 2 && !ret->count; i++) {
         add_servers(live, thread, polled, count, tests[i].test, ret);
         ret->link = tests[i].link;

@@ -12,6 +12,8 @@ struct live_polled {
     bool is_read;  /* … to read from it, perhaps among others */
     bool is_once;  /* for the next event only: afterwards, for none until a thread asks again
                       (EPOLLONESHOT) */
+    bool is_full;  /* it is waited for to write to it, perhaps among others: there is no room, since
+                     the call would have returned */
 };
 
 /* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in
