@@ -10,6 +10,9 @@
  *   struct pthread    the thread's ID, cleared by the kernel at its end: pthread_join() waits for
  *                     that, with a futex that is not private, and with the ID as expected value
  *
+ * Programs have locks of their own, too. Where the whole word is the ID of a thread of the process,
+ * that thread probably has the lock.
+ *
  * An owner counts only if a thread with this ID exists in the process (or, if the lock is shared,
  * in a process that maps the same memory), so that a word which is something else names nobody. */
 #include <errno.h>
@@ -25,6 +28,9 @@ enum {
     RWLOCK_WRITER = 24,
     LOCKED_AND_WAITED_FOR = 2,
     LOOKED_AT = 8, /* frames */
+    /* Smaller words may count something, such as readers; in a container, threads have such IDs.
+     * The kernel itself leaves out these IDs when it begins again at the lowest (kernel/pid.c). */
+    LEAST_ID = 300,
 };
 
 /* Functions that wait, by the beginning of their names without underscores. */
@@ -136,12 +142,28 @@ static uint32_t owner(struct argus_live *live, uint32_t thread, uint32_t tid)
                : ARGUS_LIVE_NONE;
 }
 
-/* In musl's normal mutexes, EBUSY stands where others have an owner. */
-static bool is_owner_word(const struct argus_live_thread *of, uint32_t word)
+/* Whether the kernel keeps an owner in such words; or the program, with the kernel's bit for waiters,
+ * as glibc does in robust mutexes. In musl's normal mutexes, EBUSY stands where others have an
+ * owner. */
+static bool is_owner_word(struct argus_live *live, uint32_t thread, uint32_t word)
 {
-    uint32_t operation = (uint32_t)of->arg[1] & FUTEX_CMD_MASK;
-    return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ||
-           (word & FUTEX_WAITERS && (word & FUTEX_TID_MASK) != EBUSY);
+    const struct argus_live_thread *of = &live->threads.data[thread];
+    uint32_t operation = (uint32_t)of->arg[1] & FUTEX_CMD_MASK, tid = word & FUTEX_TID_MASK;
+    if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)
+        return true;
+    return word & FUTEX_WAITERS && tid != EBUSY &&
+           (tid >= LEAST_ID || word_at(live, thread, of->arg[0] + MUTEX_OWNER) == tid);
+}
+
+/* The thread whose ID is the whole word, which did not change. It may be a count of something. */
+static uint32_t owner_by_whole_word(struct argus_live *live, uint32_t thread)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t word = (uint32_t)of.arg[2], operation = (uint32_t)of.arg[1] & FUTEX_CMD_MASK;
+    if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) || word < LEAST_ID ||
+        word_at(live, thread, of.arg[0]) != word || !live_is_still_there(live, thread))
+        return ARGUS_LIVE_NONE;
+    return owner(live, thread, word);
 }
 
 /* The owner's thread ID in the mutex for which `thread` still waits, if two looks agree: the lock
@@ -150,7 +172,7 @@ static uint32_t owner_in_memory(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
     uint32_t word = word_at(live, thread, of.arg[0]), tid = word & FUTEX_TID_MASK;
-    bool is_normal = !is_owner_word(&of, word);
+    bool is_normal = !is_owner_word(live, thread, word);
     if (is_normal) {
         if (word != LOCKED_AND_WAITED_FOR || (uint32_t)of.arg[2] != LOCKED_AND_WAITED_FOR ||
             !(stack_names(live, thread, "pthread_mutex") || stack_names(live, thread, "mtx_lock")))
@@ -187,7 +209,7 @@ static uint32_t lost_owner(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
     uint32_t found;
-    if (!is_private(&of) || is_owner_word(&of, word_at(live, thread, of.arg[0])) ||
+    if (!is_private(&of) || is_owner_word(live, thread, word_at(live, thread, of.arg[0])) ||
         !stack_names(live, thread, "pthread_mutex_lock"))
         return 0;
     uint32_t tid = owner_in_memory(live, thread);
@@ -205,7 +227,8 @@ void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_l
     /* a join that is over, and an unnamed lock whose word is its owner's ID */
     if (wait->kind == ARGUS_LIVE_JOIN && !is_join(live, thread))
         wait->kind = ARGUS_LIVE_FUTEX;
-    if (wait->kind == ARGUS_LIVE_FUTEX && is_owner_word(&of, word_at(live, thread, of.arg[0])) &&
+    if (wait->kind == ARGUS_LIVE_FUTEX &&
+        is_owner_word(live, thread, word_at(live, thread, of.arg[0])) &&
         live_mutex_owner(live, thread) != ARGUS_LIVE_NONE)
         wait->kind = ARGUS_LIVE_MUTEX;
     if (wait->kind == ARGUS_LIVE_MUTEX)
@@ -252,6 +275,18 @@ void live_by_rwlock(struct argus_live *live, uint32_t thread, const struct argus
     if (writer == ARGUS_LIVE_NONE)
         live_by_condition(live, thread, wait, ret);
     ret->link = ARGUS_LIVE_LINK_HOLDS;
+}
+
+void live_by_word(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                  struct live_candidates *ret)
+{
+    uint32_t holder = owner_by_whole_word(live, thread);
+    if (holder == ARGUS_LIVE_NONE) {
+        live_by_condition(live, thread, wait, ret);
+        return;
+    }
+    found(live, holder, ARGUS_LIVE_LINK_HOLDS, ret);
+    ret->is_guess = true;
 }
 
 void live_by_join(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,

@@ -25,7 +25,7 @@ static live_rule *const rules[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_EVENTFD] = live_by_eventfd,     [ARGUS_LIVE_TERMINAL] = live_by_terminal,
     [ARGUS_LIVE_FILE_LOCK] = live_by_file_lock, [ARGUS_LIVE_CHILD] = live_by_child,
     [ARGUS_LIVE_TRACED] = live_by_tracer,       [ARGUS_LIVE_FUSE] = live_by_fuse,
-    [ARGUS_LIVE_EVENTS] = live_by_events,       [ARGUS_LIVE_FUTEX] = live_by_condition,
+    [ARGUS_LIVE_EVENTS] = live_by_events,       [ARGUS_LIVE_FUTEX] = live_by_word,
     [ARGUS_LIVE_UDP] = live_by_socket,          [ARGUS_LIVE_DISK] = live_by_disk,
     [ARGUS_LIVE_PAGE] = live_by_page,           [ARGUS_LIVE_USERFAULT] = live_by_userfault,
 };

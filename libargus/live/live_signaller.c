@@ -151,6 +151,38 @@ static bool may_handle_signal(uint32_t pid)
     return caught & ~signals_of_libc || live_read(pid, "timers", text, sizeof(text)) > 0;
 }
 
+/* Whether its only thread waits for the same as `thread`: it cannot end that. */
+static bool waits_for_same(struct argus_live *live, uint32_t process, uint32_t thread,
+                           const struct live_memory_id *memory)
+{
+    const struct argus_live_process of = live->processes.data[process];
+    const struct argus_live_wait wait = live_wait(live, of.first_thread);
+    const struct argus_live_thread theirs = live->threads.data[of.first_thread],
+                                   own = live->threads.data[thread];
+    struct live_memory_id id;
+    enum { PAGE_OFFSET = 4095 };
+    return of.thread_count == 1 && wait.kind == live_wait(live, thread).kind &&
+           ((theirs.arg[0] ^ own.arg[0]) & PAGE_OFFSET) == 0 &&
+           live_shared_memory(of.pid, theirs.arg[0], &id) && id.inode == memory->inode &&
+           strcmp(id.device, memory->device) == 0;
+}
+
+/* A word that processes share (a semaphore with a name, or of a pool of processes): the others that
+ * have it. */
+static void add_sharers(struct argus_live *live, uint32_t thread, struct live_candidates *ret)
+{
+    const struct argus_live_thread of = live->threads.data[thread];
+    uint32_t own = of.process;
+    struct live_memory_id id;
+    if (of.arg[1] & FUTEX_PRIVATE_FLAG ||
+        !live_shared_memory(live_pid_of(live, thread), of.arg[0], &id))
+        return;
+    for (uint32_t i = 0; i < live->processes.length; i++)
+        if (i != own && live_maps(live->processes.data[i].pid, &id) && live_load(live, i) &&
+            !waits_for_same(live, i, thread, &id))
+            live_candidate(ret, i, ARGUS_LIVE_NONE);
+}
+
 /* A thread that waits for the end of the waiter is left out, and those for which the busy one
  * waits. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
@@ -170,6 +202,7 @@ void live_by_condition(struct argus_live *live, uint32_t thread, const struct ar
             !joins(live, &theirs, i, thread) && !is_behind_another(live, &of, thread, i))
             live_candidate(ret, process, i);
     }
+    add_sharers(live, thread, ret);
     if (!ret->count && all_are_inside(live, &of) && nothing_moves(live, &of)) {
         ret->end = ARGUS_LIVE_END_STUCK;
         ret->is_end_guess = may_handle_signal(of.pid);

@@ -101,7 +101,7 @@ bool live_is_idle(enum argus_live_kind kind);
 /* The rules, one for each kind of wait that other threads end (live_resolve.c). */
 typedef void live_rule(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret);
-live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition;
+live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition, live_by_word;
 live_rule live_by_pipe, live_by_fifo, live_by_socket, live_by_terminal;
 live_rule live_by_events, live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer,
     live_by_fuse, live_by_disk, live_by_page, live_by_userfault;
