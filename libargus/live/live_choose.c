@@ -3,14 +3,15 @@
  * Threads that have nothing to do (they wait for events, or for work) are not to blame. A thread
  * that uses the very object now comes first. Otherwise a busy or blocked one counts if there is
  * only one such: it is likely, not certain. Once a request has been read, a thread that has not run
- * since it was sent does not count. If all other threads have nothing to do, and only one of them
- * has run since, that one counts. Else the main thread of the only process stands for them: the
+ * since it was sent does not count, unless all workers of the process are blocked by the same
+ * (live_pool.c). If all other threads have nothing to do, and only one of them has run since, that
+ * one counts. Else the main thread of the only process stands for them: the
  * walk ends there, and says so. */
 #include "live/live_wait.h"
 
 enum { MARGIN_NS = 50000000 }; /* of two clocks that tick every 10 ms at most */
 
-enum rank { RANK_IDLE, RANK_HAS_RUN, RANK_SLEEPS, RANK_BUSY, RANK_USES };
+enum rank { RANK_IDLE, RANK_HAS_RUN, RANK_POOL, RANK_SLEEPS, RANK_BUSY, RANK_USES };
 
 struct choice {
     uint32_t thread, count; /* the best one, and how many are as good */
@@ -59,19 +60,33 @@ static enum live_presence has_run_since(struct argus_live *live, uint32_t thread
     return !ran_ns ? LIVE_NOT_KNOWN : ran_ns + MARGIN_NS < asked_ns ? LIVE_ABSENT : LIVE_PRESENT;
 }
 
+/* Whether a rule that is no guess says that it waits for the waiter. */
+static bool waits_for(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
+                      uint32_t waiter)
+{
+    if (wait->kind == ARGUS_LIVE_JOIN)
+        return live_joined(live, thread) == waiter;
+    return wait->kind == ARGUS_LIVE_MUTEX && live_mutex_owner(live, thread) == waiter;
+}
+
 static enum rank rank_of(struct argus_live *live, uint32_t waiter,
-                         const struct argus_live_wait *waits, uint32_t thread, uint64_t asked_ns)
+                         const struct argus_live_wait *waits, uint32_t thread,
+                         const struct live_candidates *candidates)
 {
     const struct argus_live_wait theirs = live_wait(live, thread);
     if (uses(live, waits, &theirs))
         return RANK_USES;
-    enum live_presence has_run = has_run_since(live, thread, asked_ns);
-    if (has_run == LIVE_ABSENT)
+    enum live_presence has_run = has_run_since(live, thread, candidates->asked_ns);
+    if (candidates->is_asked_guess && has_run != LIVE_ABSENT)
+        has_run = LIVE_NOT_KNOWN;
+    if (has_run == LIVE_ABSENT && (theirs.kind == ARGUS_LIVE_SLEEP || !candidates->is_asked_guess))
         return RANK_IDLE;
     if (live_is_idle(theirs.kind) || live_awaits_request(live, &theirs) ||
         leads_back(live, waiter, thread, &theirs))
         return has_run == LIVE_PRESENT ? RANK_HAS_RUN : RANK_IDLE;
-    return theirs.kind == ARGUS_LIVE_SLEEP ? RANK_SLEEPS : RANK_BUSY;
+    /* a deadlock only if no thread that sleeps could end the wait */
+    return theirs.kind == ARGUS_LIVE_SLEEP || waits_for(live, thread, &theirs, waiter) ? RANK_SLEEPS
+                                                                                       : RANK_BUSY;
 }
 
 static void consider(struct choice *choice, uint32_t thread, enum rank rank)
@@ -83,16 +98,32 @@ static void consider(struct choice *choice, uint32_t thread, enum rank rank)
     *choice = (struct choice){.thread = thread, .count = 1, .rank = rank};
 }
 
+/* Whether a server has to answer a request that it has read, or to read it. */
+static bool awaits_server(struct argus_live *live, const struct argus_live_wait *wait,
+                          const struct live_candidates *candidates)
+{
+    if (candidates->asked_ns && !candidates->is_asked_guess)
+        return true;
+    const struct live_socket *own = wait->kind == ARGUS_LIVE_UNIX_SOCKET && !wait->is_write
+                                        ? live_socket(live, wait->object)
+                                        : NULL;
+    return own && !own->path && !own->unread;
+}
+
 static struct choice best_of_process(struct argus_live *live, uint32_t waiter,
                                      const struct argus_live_wait *wait, uint32_t process,
-                                     uint64_t asked_ns)
+                                     const struct live_candidates *candidates)
 {
     const struct argus_live_process of = live->processes.data[process];
     struct choice choice = {.thread = ARGUS_LIVE_NONE};
     for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++)
         if (i != waiter)
-            consider(&choice, i, rank_of(live, waiter, wait, i, asked_ns));
-    return choice;
+            consider(&choice, i, rank_of(live, waiter, wait, i, candidates));
+    uint32_t pool = ARGUS_LIVE_NONE;
+    if (process != live->threads.data[waiter].process && awaits_server(live, wait, candidates) &&
+        (choice.rank == RANK_HAS_RUN || (choice.rank == RANK_BUSY && choice.count > 1)))
+        pool = live_blocked_pool(live, process);
+    return pool == ARGUS_LIVE_NONE ? choice : (struct choice){pool, 1, RANK_POOL};
 }
 
 static uint32_t first_but(const struct argus_live *live, uint32_t waiter, uint32_t process)
@@ -137,14 +168,14 @@ static bool awaits_candidate(struct argus_live *live, uint32_t process,
 }
 
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
-                     const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared)
+                     const struct live_candidates *candidates, struct live_choice *ret)
 {
     struct choice best = {.thread = ARGUS_LIVE_NONE};
     uint32_t threads = 0;
     if (candidates->is_any)
         return ARGUS_LIVE_NONE;
-    *ret_guess = candidates->is_guess;
-    *ret_shared = candidates->count > 1;
+    *ret =
+        (struct live_choice){.is_guess = candidates->is_guess, .is_shared = candidates->count > 1};
     for (uint32_t i = 0; i < candidates->count; i++) {
         uint32_t process = candidates->items[i].process;
         if (candidates->items[i].thread != ARGUS_LIVE_NONE) {
@@ -156,7 +187,7 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
             threads++;
             continue;
         }
-        struct choice choice = best_of_process(live, waiter, wait, process, candidates->asked_ns);
+        struct choice choice = best_of_process(live, waiter, wait, process, candidates);
         if (choice.thread == ARGUS_LIVE_NONE)
             continue;
         bool halted = live_is_halted(live, process);
@@ -179,6 +210,7 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
     if (best.thread == ARGUS_LIVE_NONE || best.count > 1)
         return ARGUS_LIVE_NONE;
     if (threads > 1 && best.rank != RANK_USES)
-        *ret_guess = true;
+        ret->is_guess = true;
+    ret->is_pool = best.rank == RANK_POOL;
     return best.thread;
 }

@@ -13,6 +13,20 @@ static uint64_t asked_ns(struct argus_live *live, const struct live_socket *own)
                : 0;
 }
 
+/* When a client of a unix socket began to wait, if its server has read all it sent: the kernel does
+ * not keep when that was. The client may have done something in between, so it only tells that a
+ * thread which has slept ever since well before has nothing to do with the request. */
+static uint64_t waits_since_ns(struct argus_live *live, uint32_t thread,
+                               const struct argus_live_wait *wait, const struct live_socket *own)
+{
+    const struct live_socket client = *own, *server = live_socket(live, client.peer);
+    return wait->kind == ARGUS_LIVE_UNIX_SOCKET && !wait->is_write && !wait->has_timeout &&
+                   live->threads.data[thread].state == 'S' && !client.unread && server &&
+                   !server->is_listening && !server->unread
+               ? live_last_ran_ns(live, thread)
+               : 0;
+}
+
 /* Of several requests, the first counts; if that is not known of one, of all. */
 static void keep_asked(struct live_candidates *candidates, uint64_t asked_ns)
 {
@@ -30,7 +44,12 @@ void live_by_socket(struct argus_live *live, uint32_t thread, const struct argus
         ret->end = own ? ARGUS_LIVE_END_REMOTE : ARGUS_LIVE_END_UNKNOWN;
         return;
     }
-    keep_asked(ret, asked_ns(live, own));
+    if (own->family == AF_UNIX) {
+        ret->asked_ns = waits_since_ns(live, thread, wait, own);
+        ret->is_asked_guess = true;
+    } else {
+        keep_asked(ret, asked_ns(live, own));
+    }
     own = live_socket(live, wait->object);
     uint64_t peer = own->peer;
     const struct live_socket *other = live_socket(live, peer);

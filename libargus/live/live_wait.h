@@ -21,6 +21,7 @@ struct live_candidates {
     /* when requests were sent that have been read since, the first of them: the threads that work on
      * them have run since. By the monotonic clock; 0: not known */
     uint64_t asked_ns;
+    bool is_asked_guess; /* the requests may have been sent earlier than that */
 };
 
 /* Adds one, unless it is there already. */
@@ -82,10 +83,22 @@ uint32_t live_serving_thread(struct argus_live *live, uint32_t process);
  * client, which may hold a lock of theirs. */
 void live_sessions(struct argus_live *live, uint32_t thread, live_sibling *take, void *context);
 
-/* The thread of the candidates that has to act. `*ret_guess`: it is only likely. ARGUS_LIVE_NONE:
- * nothing tells which. */
+/* Whether two threads were begun with the same function; also if a stack is not known whole. */
+bool live_runs_same_code(struct argus_live *live, uint32_t a, uint32_t b);
+/* The first of a process's workers if all of them are blocked, and wait for the same in the end;
+ * ARGUS_LIVE_NONE: they are not, or nothing tells. */
+uint32_t live_blocked_pool(struct argus_live *live, uint32_t process);
+
+/* What is told about the choice of a thread. */
+struct live_choice {
+    bool is_guess;  /* it is only likely */
+    bool is_shared; /* several processes have what is waited for */
+    bool is_pool;   /* it stands for workers that are all blocked */
+};
+
+/* The thread of the candidates that has to act. ARGUS_LIVE_NONE: nothing tells which. */
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
-                     const struct live_candidates *candidates, bool *ret_guess, bool *ret_shared);
+                     const struct live_candidates *candidates, struct live_choice *ret);
 
 /* Stopped as a whole, by a signal or the freezer: its main thread stands for all. */
 bool live_is_halted(struct argus_live *live, uint32_t process);

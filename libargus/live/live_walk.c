@@ -163,9 +163,13 @@ static uint32_t take_step(struct path *path, uint32_t thread)
         live_resolve(path->live, thread, &step.wait, &candidates);
     if (is_for_any && path->goroutines.items.length)
         candidates.end = ARGUS_LIVE_END_UNKNOWN;
-    uint32_t next = candidates.count ? live_choose(path->live, thread, &step.wait, &candidates,
-                                                   &step.is_guess, &step.is_shared)
-                                     : ARGUS_LIVE_NONE;
+    struct live_choice choice = {false, false, false};
+    uint32_t next = candidates.count
+                        ? live_choose(path->live, thread, &step.wait, &candidates, &choice)
+                        : ARGUS_LIVE_NONE;
+    step.is_guess = choice.is_guess;
+    step.is_shared = choice.is_shared;
+    step.is_pool = choice.is_pool;
     path->end = candidates.count ? ARGUS_LIVE_END_SEVERAL : candidates.end;
     path->is_end_guess = !candidates.count && candidates.is_end_guess;
     path->is_any = candidates.is_any;

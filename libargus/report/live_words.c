@@ -538,6 +538,9 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
             : step->link == ARGUS_LIVE_LINK_CAUSES
                 ? "all descriptors that %s polls lead to processes that it started; the next step "
                   "is the only one that is not idle"
+            : step->is_pool
+                ? "that a worker of the other process should answer %s is only likely; the next "
+                  "step is one of its workers, which are all blocked, and wait for the same"
             : step->is_shared
                 ? "several processes have what %s waits for; the next step is the "
                   "only one that is not idle"

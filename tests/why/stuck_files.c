@@ -221,6 +221,22 @@ void polls_flag(void)
         usleep(SETTLE_US);
 }
 
+/* The loop is one of work; the sleep is no part of its waiting. */
+void sleeps_in_a_loop(void)
+{
+    soon_ready();
+    while (!go_on)
+        work_slowly();
+}
+
+/* Only a debugger with privileges may look at it. */
+void undumpable(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    ready();
+    work_slowly();
+}
+
 /* A page of memory that another thread has to provide. If userfaultfd is not allowed, the case ends. */
 void userfault(void)
 {

@@ -92,8 +92,21 @@ CASES = {
     "runs": (["runs"], ["main"], "runs"),
     "spins": (["runs"], ["main"], "runs"),
     "polls_flag": (["sleep"], ["main"], "sleeps"),
+    "blocked_pool": (["tcp", "mutex", "sleep"], ["main", "worker?", "holder"], "sleeps"),
+    "blocked_pool_unix": (["unix_socket", "mutex", "sleep"], ["main", "worker?", "holder"], "sleeps"),
+    "pool_with_free_worker": (["tcp", "events"], ["main", "server?"], "idle"),
+    "cleaner_of_unix_server": (["unix_socket", "events"], ["main", "server?"], "idle"),
+    "own_lock": (["futex", "signal"], ["main", "holder?"], "signal"),
+    "shared_semaphore": (["futex", "sleep"], ["main", "holder?"], "sleeps"),
+    "pipe_of_sleeper": (["mutex", "pipe"], ["main", "holder"], "several"),
+    "full_in_set": (["events", "sleep"], ["main", "reader?"], "sleeps"),
+    "full_in_loop": (["events"], ["main"], "idle"),
+    "sleeps_in_a_loop": (["sleep"], ["main"], "sleeps"),
     "userfault": (["userfault", "sleep"], ["main", "worker?"], "sleeps"),
 }
+
+# in which it counts when a thread ran last
+BY_LAST_RUN = ("tcp_taken", "tcp_taken_by_idle", "pool_with_free_worker", "cleaner_of_unix_server")
 
 # requests that nobody has read, and the call in which the answer says them
 UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8, "grabbed": 8, "taken_once": 8}  # of "udp", the kernel counts its own overhead, too
@@ -175,7 +188,7 @@ class Why(unittest.TestCase):
         with Stuck(case) as stuck:
             if case == "userfault" and "worker" not in stuck.ids:
                 self.skipTest("userfaultfd is not allowed here")
-            if case.startswith("tcp_taken") and not os.path.exists("/proc/self/sched"):
+            if case in BY_LAST_RUN and not os.path.exists("/proc/self/sched"):
                 self.skipTest("the kernel does not tell when a thread has run last")
             if case == "polled_elsewhere" and "holder" not in stuck.ids:
                 self.skipTest("no mount namespace can be made here")
@@ -233,6 +246,12 @@ class Why(unittest.TestCase):
             self.assertEqual(answer["loop"]["variables"], [{"name": "go_on", "image": "stuck", "value": 0, "lock": False, "holder_tid": None}])
             self.assertTrue(answer["loop"]["place"].startswith(case + " "), answer["loop"])
             self.assertIn("'go_on' of stuck, which is 0 now", answer["summary"])
+
+    def test_long_sleep_polls_nothing(self):
+        """The loop around it has other work."""
+        with Stuck("sleeps_in_a_loop") as stuck:
+            answer = settled_case(stuck, "sleeps_in_a_loop")
+        self.assertIsNone(answer["loop"], answer["summary"])
 
     def test_lock_in_a_checked_program(self):
         """The compiler's checks (-fsanitize) add ways out of a loop, all of which end the program."""
@@ -311,6 +330,17 @@ class Why(unittest.TestCase):
                 answer = settled(outside, lambda path: kinds_and_threads(path)[0] == kinds, end)
                 own = [own_id(step["pid"], step["tid"]) for step in answer["path"]]
             self.assertEqual((own, answer["end"]), ([stuck.ids[name] for name in names], end), answer["summary"])
+
+    def test_count_that_is_no_thread_of_a_container(self):
+        """The main thread of a container's only process has the ID 1."""
+        wrapper = ("unshare", "--pid", "--fork", "--mount-proc") if os.geteuid() == 0 and shutil.which("unshare") else ()
+        with Stuck("own_readers", *wrapper) as stuck:
+            if "main" not in stuck.ids:
+                self.skipTest("no PID namespace can be made here")
+            pid = stuck.process.pid
+            outside = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()) if wrapper else pid
+            answer = settled(outside, lambda path: kinds_and_threads(path)[0] == ["futex"])
+        self.assertEqual((len(answer["path"]), answer["path"][0]["wait"]["kind"]), (1, "futex"), answer["summary"])
 
     def test_call_that_a_debugger_interrupted(self):
         """The call goes on as restart_syscall(), which does not say what it was."""
@@ -505,6 +535,19 @@ class Why(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual((answer["end"], len(answer["path"])), ("denied", 1))
         self.assertIn("it belongs to another user", answer["uncertain"][0])
+
+    def test_only_a_debugger_may_look(self):
+        """As with kernel.yama.ptrace_scope: the user is told why."""
+        user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+        if subprocess.run([*user, ARGUS, "--version"], capture_output=True).returncode:
+            self.skipTest(f"another user cannot execute {ARGUS}")
+        with Stuck("undumpable", *user) as stuck:
+            until, answer = time.monotonic() + 60, {"end": None}
+            while answer["end"] != "denied" and time.monotonic() < until:  # it may still be on its way to sleep
+                done = subprocess.run([*user, ARGUS, "why", "--json", str(stuck.ids["main"])], capture_output=True, text=True, timeout=60)
+                answer = json.loads(done.stdout)
+        self.assertEqual((answer["end"], len(answer["path"])), ("denied", 1), answer["summary"])
+        self.assertIn("kernel.yama.ptrace_scope, or the program forbids it", answer["uncertain"][0])
 
     def test_other_users_server_is_not_named(self):
         """The other end of a connection belongs to another user: who it is, only root sees."""

@@ -183,6 +183,7 @@ struct argus_live_step {
     bool is_guess;             /* this link is only likely */
     bool is_goroutine;         /* what waits is the main goroutine of the thread's Go program */
     bool is_shared;            /* several processes have that other end; the next step is one */
+    bool is_pool;              /* the next step stands for workers that are all blocked */
     bool went_on;              /* the thread was no longer in this call when the walk was over */
     uint32_t first_frame, frame_count;
     /* An event loop that a handler of another event loop runs: the library's function that runs it,

@@ -1,0 +1,306 @@
+/* Servers whose workers are held up, or have nothing to do with a request; locks of a program's own. */
+#include "stuck.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { WORKERS = 3 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, queue = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
+static int listener, told[2];
+static int has_idle_worker;
+
+/* --- pools --- */
+
+static __attribute__((noinline)) void *await_work(void)
+{
+    pthread_mutex_lock(&queue);
+    pthread_cond_wait(&has_work, &queue);
+    return NULL;
+}
+
+/* Number 0 has the lock, and works on an earlier request. */
+static void *work(void *number)
+{
+    if (has_idle_worker && (intptr_t)number == WORKERS - 1)
+        return await_work();
+    if (number) {
+        if ((intptr_t)number == 1)
+            say("worker", gettid());
+        pthread_mutex_lock(&lock);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    say("holder", gettid());
+    sem_post(&locked);
+    work_slowly();
+    return NULL;
+}
+
+static int waits(int tid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    FILE *file = fopen(path, "r");
+    char *end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return end && end[2] == 'S';
+}
+
+static void begin_workers(void)
+{
+    pthread_t thread;
+    begin(work, NULL);
+    for (intptr_t i = 1; i < WORKERS; i++)
+        pthread_create(&thread, NULL, work, (void *)i);
+    usleep(2 * SETTLE_US);
+}
+
+static void read_requests(void *data)
+{
+    char bytes[64];
+    (void)data;
+    begin_workers();
+    say("server", getpid());
+    (void)!write(told[1], "w", 1);
+    struct pollfd polled[] = {{accept(listener, NULL, NULL), POLLIN, 0}, {listener, POLLIN, 0}};
+    for (;;)
+        if (poll(polled, 2, -1) > 0 && polled[0].revents)
+            (void)!read(polled[0].fd, bytes, sizeof(bytes));
+}
+
+static void ask_pool(int family)
+{
+    struct sockaddr_in inet = {.sin_family = AF_INET};
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    struct sockaddr *address = family == AF_UNIX ? (void *)&local : (void *)&inet;
+    socklen_t length = sizeof(inet);
+    char byte;
+    inet.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    snprintf(local.sun_path + 1, sizeof(local.sun_path) - 1, "argus-why-pool-%d", getpid());
+    if (family == AF_UNIX)
+        length = (socklen_t)(sizeof(sa_family_t) + 1 + strlen(local.sun_path + 1));
+    listener = socket(family, SOCK_STREAM, 0);
+    if (bind(listener, address, length) != 0 || listen(listener, 5) != 0 ||
+        getsockname(listener, address, &length) != 0 || pipe(told) != 0)
+        exit(1);
+    child_of(read_requests, NULL);
+    (void)!read(told[0], &byte, 1);
+    close(listener);
+    int fd = socket(family, SOCK_STREAM, 0);
+    if (connect(fd, address, length) != 0)
+        exit(1);
+    soon_ready();
+    (void)!write(fd, "question", 8);
+    (void)!read(fd, &byte, 1);
+}
+
+/* The event loop has read the request; the workers have been blocked since before. */
+void blocked_pool(void)
+{
+    ask_pool(AF_INET);
+}
+
+void blocked_pool_unix(void)
+{
+    ask_pool(AF_UNIX);
+}
+
+/* A worker is free, so the others do not hold up the request. */
+void pool_with_free_worker(void)
+{
+    has_idle_worker = 1;
+    ask_pool(AF_INET);
+}
+
+/* --- waits for room, among others --- */
+
+static int requests[2], answers[2];
+
+static void read_no_requests(void *data)
+{
+    (void)data;
+    close(requests[1]);
+    close(answers[0]);
+    work_slowly();
+}
+
+static void poll_full(int is_loop)
+{
+    static const char bytes[4096];
+    if (pipe2(requests, O_NONBLOCK) != 0 || pipe(answers) != 0)
+        return;
+    say("reader", child_of(read_no_requests, NULL));
+    close(requests[0]);
+    close(answers[1]);
+    while (write(requests[1], bytes, sizeof(bytes)) > 0)
+        continue;
+    soon_ready();
+    struct pollfd polled[] = {{requests[1], POLLOUT, 0},
+                              {answers[0], POLLIN, 0},
+                              {is_loop ? socket(AF_UNIX, SOCK_DGRAM, 0) : -1, POLLIN, 0}};
+    poll(polled, 3, -1);
+}
+
+/* The process at the other end of all descriptors does not read. */
+void full_in_set(void)
+{
+    poll_full(0);
+}
+
+/* Other events can come: what was not read does not hold up an event loop. */
+void full_in_loop(void)
+{
+    poll_full(1);
+}
+
+/* --- a thread that only cleans up sometimes, in the server of a unix socket --- */
+
+static void *clean_up(void *ret)
+{
+    *(atomic_int *)ret = gettid();
+    work_slowly();
+    return NULL;
+}
+
+static void serve_beside_cleaner(void *data)
+{
+    pthread_t thread;
+    atomic_int cleaner = 0;
+    char bytes[64];
+    (void)data;
+    pthread_create(&thread, NULL, clean_up, &cleaner);
+    while (!cleaner || !waits(cleaner))
+        usleep(SETTLE_US);
+    usleep(SETTLE_US);
+    (void)!write(told[1], "w", 1);
+    struct pollfd polled[] = {{accept(listener, NULL, NULL), POLLIN, 0}, {listener, POLLIN, 0}};
+    for (;;)
+        if (poll(polled, 2, -1) > 0 && polled[0].revents)
+            (void)!read(polled[0].fd, bytes, sizeof(bytes));
+}
+
+void cleaner_of_unix_server(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char byte;
+    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "argus-why-clean-%d", getpid());
+    socklen_t length = (socklen_t)(sizeof(sa_family_t) + 1 + strlen(address.sun_path + 1));
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 5) != 0 ||
+        pipe(told) != 0)
+        exit(1);
+    say("server", child_of(serve_beside_cleaner, NULL));
+    (void)!read(told[0], &byte, 1);
+    close(listener);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&address, length) != 0)
+        exit(1);
+    soon_ready();
+    (void)!write(fd, "question", 8);
+    (void)!read(fd, &byte, 1);
+}
+
+/* --- locks and semaphores --- */
+
+static atomic_uint own_word;
+
+static void take_own_lock(unsigned taken)
+{
+    for (unsigned is = 0; !atomic_compare_exchange_strong(&own_word, &is, taken); is = 0)
+        syscall(SYS_futex, &own_word, FUTEX_WAIT_PRIVATE, is, NULL);
+}
+
+static void *hold_own_lock(void *data)
+{
+    take_own_lock((unsigned)gettid());
+    say("holder", gettid());
+    sem_post(&locked);
+    poll(NULL, 0, -1);
+    return data;
+}
+
+/* The whole word is the owner's ID; the other thread only seems to be busy. */
+void own_lock(void)
+{
+    begin(hold_own_lock, NULL);
+    begin(sleep_thread, NULL);
+    soon_ready();
+    take_own_lock((unsigned)gettid());
+}
+
+/* Readers are counted in it, and the highest bit says that somebody waits: the number is no thread, also where the
+ * first thread of a container has it. */
+void own_readers(void)
+{
+    own_word = 0x80000001;
+    soon_ready();
+    take_own_lock(1);
+}
+
+static sem_t *shared;
+
+static void hold_semaphore(void *data)
+{
+    (void)data;
+    sem_wait(shared);
+    say("holder", getpid());
+    (void)!write(told[1], "h", 1);
+    work_slowly();
+}
+
+static void want_semaphore(void *data)
+{
+    (void)data;
+    sem_wait(shared);
+}
+
+/* Processes share it: the one that does not wait for it probably posts it. */
+void shared_semaphore(void)
+{
+    char byte;
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || sem_init(shared, 1, 1) != 0 || pipe(told) != 0)
+        exit(1);
+    child_of(hold_semaphore, NULL);
+    (void)!read(told[0], &byte, 1);
+    child_of(want_semaphore, NULL);
+    soon_ready();
+    sem_wait(shared);
+}
+
+/* --- a pipe inside a process --- */
+
+static void *hold_lock_and_read(void *data)
+{
+    char byte;
+    take_own_lock((unsigned)gettid() | FUTEX_WAITERS);
+    say("holder", gettid());
+    sem_post(&locked);
+    (void)!read(told[0], &byte, 1);
+    return data;
+}
+
+/* The thread that sleeps may write to it: no deadlock. */
+void pipe_of_sleeper(void)
+{
+    if (pipe(told) != 0)
+        return;
+    begin(hold_lock_and_read, NULL);
+    begin(sleep_thread, NULL);
+    soon_ready();
+    take_own_lock((unsigned)gettid() | FUTEX_WAITERS);
+}
