@@ -120,6 +120,7 @@ void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct ar
 
 struct open_file {
     uint64_t inode, mount; /* the mount's ID */
+    bool is_locked; /* by this process, or by one from which it has inherited the open file */
 };
 
 struct polling {
@@ -132,8 +133,10 @@ struct polling {
 static bool read_file(struct argus_live *live, const struct live_fd *fd, struct open_file *ret)
 {
     char info[INFO_BYTES];
-    return live_fd_info(live, fd->process, fd->fd, info, sizeof(info)) &&
-           live_field(info, "ino:", 10, &ret->inode) &&
+    if (!live_fd_info(live, fd->process, fd->fd, info, sizeof(info)))
+        return false;
+    ret->is_locked = strstr(info, "\nlock:") != NULL;
+    return live_field(info, "ino:", 10, &ret->inode) &&
            live_field(info, "mnt_id:", 10, &ret->mount);
 }
 
@@ -146,7 +149,7 @@ static void read_files(struct polling *polling)
         const struct live_fd *fd = &live->fds.data[i];
         struct open_file file;
         if (fd->process == process && fd->type == LIVE_FILE_PATH && read_file(live, fd, &file) &&
-            !vec_push(&polling->files, file))
+            !file.is_locked && !vec_push(&polling->files, file))
             live->no_memory = true;
     }
 }
@@ -218,7 +221,7 @@ void live_polled_locks(struct argus_live *live, uint32_t thread, uint64_t sp,
                        struct live_candidates *ret)
 {
     struct polling polling = {.live = live, .thread = thread};
-    FILE *file = fopen("/proc/locks", "re");
+    FILE *file = live_sleeps_long(live, thread) ? NULL : fopen("/proc/locks", "re");
     ret->link = ARGUS_LIVE_LINK_HOLDS;
     if (!file)
         return;

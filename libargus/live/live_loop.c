@@ -211,9 +211,7 @@ bool live_loop(struct argus_live *live, uint32_t thread, const uint64_t *frames,
     return flags.count > 0;
 }
 
-/* Whether the thread sleeps for so long that it does not look at anything again and again: the loop
- * around it is not there to wait. */
-static bool sleeps_long(const struct argus_live *live, uint32_t thread)
+bool live_sleeps_long(const struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread *of = &live->threads.data[thread];
     const char *call = argus_live_call_name(of);
@@ -232,7 +230,7 @@ void live_loop_of(struct argus_live *live, uint32_t thread, struct argus_live_lo
     uint64_t addresses[LIVE_STACK_FRAMES], key;
     bool is_cut;
     *ret = (struct argus_live_loop){.flag_count = 0};
-    if (sleeps_long(live, thread))
+    if (live_sleeps_long(live, thread))
         return;
     size_t count = live_stack(live, thread, addresses, &is_cut);
     live_loop(live, thread, addresses, count, false, ret, &key);

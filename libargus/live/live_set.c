@@ -1,8 +1,8 @@
 /* Waits for several descriptors at once: poll, select, epoll.
  *
  * Most such waits are event loops that have nothing to do, so nobody is to blame. Two things tell
- * more: all descriptors lead to one other process, and it does not read what this one wants to
- * write; or this process has connected to a server, and the server has not read what was sent. Then
+ * more: all descriptors lead to one other process (and to children), and it does not read what this
+ * one wants to write; or this process has connected to a server, and the server has not read what was sent. Then
  * these probably have to act. A server's own wait, with clients that do not read, tells nothing:
  * these clients are bystanders. */
 #include "live/live_set.h"
@@ -210,8 +210,9 @@ static bool add_ends(struct argus_live *live, uint32_t thread, const struct live
     return has_end;
 }
 
-/* Those that do not read from pipes and connections without room, if all descriptors lead to them:
- * an event loop with other sources has other work, and a server is not held up by its clients. */
+/* Those that do not read from pipes and connections without room, if all descriptors lead to them,
+ * or to processes that this one has started: an event loop with other sources has other work, and a
+ * server is not held up by its clients. */
 static void add_readers(struct argus_live *live, uint32_t thread, const struct live_polled *polled,
                         uint32_t count, struct live_candidates *ret)
 {
@@ -219,12 +220,13 @@ static void add_readers(struct argus_live *live, uint32_t thread, const struct l
     for (uint32_t i = 0; i < count; i++)
         if (polled[i].is_full)
             is_all &= add_ends(live, thread, &polled[i], ret);
-    uint32_t full = ret->count;
+    uint32_t full = ret->count, process = live->threads.data[thread].process;
     for (uint32_t i = 0; i < count && full; i++)
         if (!polled[i].is_full)
             is_all &= add_ends(live, thread, &polled[i], ret);
-    if (!is_all || ret->count != full)
-        ret->count = 0;
+    for (uint32_t i = full; i < ret->count; i++)
+        is_all &= live_descends_from(live, ret->items[i].process, process);
+    ret->count = is_all ? full : 0;
     ret->link = ARGUS_LIVE_LINK_UNREAD;
     ret->is_any = false;
 }

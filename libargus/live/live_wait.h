@@ -62,6 +62,10 @@ uint32_t live_joined(struct argus_live *live, uint32_t thread);
 void live_resolve(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                   struct live_candidates *ret);
 
+/* Whether the thread sleeps for so long that it does not look at anything again and again: the loop
+ * around it is not there to wait. */
+bool live_sleeps_long(const struct argus_live *live, uint32_t thread);
+
 /* For a thread that sleeps by its own clock: the processes with a lock for writing of a file that
  * its process has open (as databases do), or whose path is on the stack that ends at `sp` (as
  * package managers do). It may try to take that lock again and again; nothing proves it. */

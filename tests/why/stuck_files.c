@@ -80,6 +80,23 @@ void polled_lock(void)
 
 static volatile int gives_up;
 
+/* The lock is that of the open file, which was inherited: the process has it, and does not want it. */
+void sleeps_with_lock(void)
+{
+    int fd = open(lock_file(), O_RDWR);
+    flock(fd, LOCK_EX);
+    pid_t child = fork();
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+        return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    say("sleeper", getpid());
+    ready();
+    while (!gives_up)
+        usleep(SETTLE_US);
+}
+
 /* Unless another thread wants to give up: what the loop tests is not why it goes on. */
 void polled_lock_until_told(void)
 {

@@ -149,13 +149,18 @@ static void poll_full(int is_loop)
     while (write(requests[1], bytes, sizeof(bytes)) > 0)
         continue;
     soon_ready();
+    int child[2];
+    (void)!pipe(child);
+    child_of(sleep_long, NULL);
+    close(child[1]);
     struct pollfd polled[] = {{requests[1], POLLOUT, 0},
                               {answers[0], POLLIN, 0},
+                              {child[0], POLLIN, 0},
                               {is_loop ? socket(AF_UNIX, SOCK_DGRAM, 0) : -1, POLLIN, 0}};
-    poll(polled, 3, -1);
+    poll(polled, 4, -1);
 }
 
-/* The process at the other end of all descriptors does not read. */
+/* The process at the other end of the others does not read; one leads to another child. */
 void full_in_set(void)
 {
     poll_full(0);

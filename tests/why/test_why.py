@@ -102,6 +102,7 @@ CASES = {
     "full_in_set": (["events", "sleep"], ["main", "reader?"], "sleeps"),
     "full_in_loop": (["events"], ["main"], "idle"),
     "sleeps_in_a_loop": (["sleep"], ["main"], "sleeps"),
+    "sleeps_with_lock": (["child", "sleep"], ["main", "sleeper"], "sleeps"),
     "userfault": (["userfault", "sleep"], ["main", "worker?"], "sleeps"),
 }
 
