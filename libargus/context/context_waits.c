@@ -218,16 +218,17 @@ static void join_pieces(struct waits *waits, struct tree *tree, const struct wai
     add(waits, place->node[ARGUS_CONSERVATIVE], process, pieces->ns);
 }
 
-/* Notes a wait for a lock. */
+/* Notes a wait for a lock. Where it was interrupted by a signal, the lock did not become free: what
+ * timed out before was no piece of this wait. */
 static void note_piece(struct waits *waits, struct tree *tree, struct waits_thread *thread,
                        const struct waits_place *place, int kind, uint32_t process,
-                       const struct waits_stretch *wait)
+                       const struct waits_stretch *wait, bool is_interrupted)
 {
     if (kind == ARGUS_WAITED_IDLE) {
         wait_pieces_add(&thread->pieces, place, wait->woken_ns - wait->from_ns, wait->to_ns);
         return;
     }
-    if (kind == ARGUS_WAITED_OTHERS && wait_pieces_go_on(&thread->pieces, place))
+    if (kind == ARGUS_WAITED_OTHERS && !is_interrupted && wait_pieces_go_on(&thread->pieces, place))
         join_pieces(waits, tree, &thread->pieces, place, process);
     thread->pieces.count = 0;
 }
@@ -250,7 +251,8 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, wait.to_ns - wait.woken_ns);
     place.from_ns = wait.from_ns;
     if (vertices[vertex].wait.kind == ARGUS_WAIT_FUTEX)
-        note_piece(waits, tree, thread, &place, kind, process, &wait);
+        note_piece(waits, tree, thread, &place, kind, process, &wait,
+                   vertices[vertex].wait.outcome == ARGUS_OUTCOME_INTERRUPTED);
     else
         thread->pieces.count = 0;
     if (!in_scheduler)

@@ -128,19 +128,20 @@ def test_a_thread_that_others_end_waits_for_as_long_as_it_is_needed(setup):
 
 
 def test_pieces_of_a_wait_are_one_wait_for_the_thread_that_ends_it(setup):
-    def parts(end):
+    def parts(end, result=0):
         scene = Scene()
         scene.lines.append("thread 101 pid 101 name beta")
         scene.at(0, f"switch state=R next={scene.tid}", tid=0)
         scene.at(0, "switch state=R next=101", tid=0, cpu=1)
         for number, (start, length) in enumerate(((1, 20), (21.2, 40), (61.4, 30))):
             timed_out(scene, start, length, end if number == 2 else "timer")
-            scene.at(start + length + 0.1 * (number == 2), f"syscall_end nr=futex result={0 if number == 2 else -110}")
+            scene.at(start + length + 0.1 * (number == 2), f"syscall_end nr=futex result={result if number == 2 else -110}")
         scene.at(92, f"sample user={scene.stack(MAIN, SAVE)} pc=0x5504")
         answer = setup.json("--process=alpha", "--tree", setup.make(scene))
         return {kind: sum(node["waited_ns"][kind] for node in answer["tree"]) for kind in ("others", "idle")}
     equal("ended by a thread", parts("thread"), {"others": 90_000_000, "idle": 0})
     equal("timed out", parts("timer"), {"others": 0, "idle": 90_000_000})
+    equal("interrupted by a signal", parts("thread", -4), {"others": 30_000_000, "idle": 60_000_000})
 
 
 def test_code_made_at_run_time_is_the_same_at_another_address(setup):
