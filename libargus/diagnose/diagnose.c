@@ -97,7 +97,7 @@ static struct argus_error *run(struct diagnoser *d)
         error = without_task_review(d);
     if (!error)
         error = diagnoser_blame_other_shares(d);
-    if (!error)
+    if (!error && !d->disk_explains)
         error = diagnoser_compare_paths(d);
     d->questions.asker = asker.user;
     return error;

@@ -30,6 +30,9 @@ struct diagnoser {
     /* The waits of the hung thread are explained together, by the one answer that all of them were
      * for. */
     bool waits_explained;
+    /* The hung thread waited for a disk that another program kept busy: the threads that ended the
+     * wait only passed on that the disk was done. */
+    bool disk_explains;
 };
 
 /* [start_ns, end_ns): the part of the hang that a step of the diagnosis is about. */

@@ -47,7 +47,23 @@ def queued(s, tid, issuer, number, size):
     request(s, issuer, number, size)
 
 
-def syncs(s, ms, others, own_inode=600):
+def ends_by_interrupt(s):
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "block_completed request=0x100 bytes=8192")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=hardirq")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_end irq=30")
+
+
+def ends_by_worker(s):
+    """A kernel worker completes the request, after it has waited for a bystander, who slept."""
+    s._record(s.cpus[BYSTANDER], BYSTANDER, "syscall_end nr=nanosleep")
+    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={FLUSHER} context=task")
+    s._record(s.cpus[FLUSHER], 0, f"switch state=R next={FLUSHER}")
+    s._record(s.cpus[FLUSHER], FLUSHER, "block_completed request=0x100 bytes=8192")
+    s._record(s.cpus[FLUSHER], FLUSHER, f"make_runnable thread={EDITOR} context=task")
+
+
+def syncs(s, ms, others, own_inode=600, end=ends_by_interrupt):
     """fsync() of the editor's own file; `others` issues what is in the way."""
     s._record(s.cpus[EDITOR], EDITOR, "syscall_start nr=fsync arg1=5")
     request(s, EDITOR, 0x100, 8192, inode=own_inode)
@@ -55,10 +71,7 @@ def syncs(s, ms, others, own_inode=600):
     s._record(s.cpus[EDITOR], EDITOR, "object fd=5 inode=600 mode=file")
     others()
     s.for_ms(ms)
-    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_start irq=30")
-    s._record(s.cpus[BYSTANDER], BYSTANDER, "block_completed request=0x100 bytes=8192")
-    s._record(s.cpus[BYSTANDER], BYSTANDER, f"make_runnable thread={EDITOR} context=hardirq")
-    s._record(s.cpus[BYSTANDER], BYSTANDER, "interrupt_end irq=30")
+    end(s)
     s._record(s.cpus[EDITOR], 0, f"switch state=R next={EDITOR}")
     s._record(s.cpus[EDITOR], EDITOR, "syscall_end nr=fsync")
     s.sleep(EDITOR, 20)
@@ -70,6 +83,26 @@ def disk_busy_for_another_program():
     s = start()
     writes(s, COPIER, 500, "var", "big", 30)
     syncs(s, 3000, lambda: [request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500) for i in range(50)])
+    return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
+                         "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
+
+
+@scene
+def disk_that_a_worker_serves():
+    """The same, but a worker of the kernel ends the wait, as for a loop device. Before, it waited for a program that has nothing to do
+    with the disk."""
+    s = start()
+    writes(s, COPIER, 500, "var", "big", 30)
+
+    def others():
+        for i in range(50):
+            request(s, FLUSHER, 0x200 + i, 1 << 20, inode=500)
+        s._record(s.cpus[FLUSHER], FLUSHER, "switch state=D next=0")
+        s._record(s.cpus[BYSTANDER], BYSTANDER, "syscall_start nr=nanosleep")
+        s._record(s.cpus[BYSTANDER], BYSTANDER, "switch state=S next=0")
+        s.for_ms(2900)
+        s._record(s.cpus[BYSTANDER], 0, f"switch state=R next={BYSTANDER}")
+    syncs(s, 10, others, end=ends_by_worker)
     return s, "editor", {"type": "LongWait", "root": ("copier", "LongWait"), "only": {"copier", "editor"},
                          "why": "its writes of /var/big while editor's main thread waited for the disk: 52 MB, 100 % of what"}
 

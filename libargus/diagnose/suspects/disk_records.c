@@ -252,6 +252,7 @@ struct argus_error *disk_use_read(const struct diagnoser *d, struct window windo
     *ret = (struct disk_use){.bytes = 0};
     struct argus_error *error = read_records(&reader);
     bool good = !error && find_device(&reader);
+    ret->one_disk = reader.device != ANY_DEVICE;
     for (size_t i = 0; good && i < reader.records.length; i++)
         good = on_record(&reader, &reader.records.data[i]);
     for (size_t i = 0; good && i < reader.requests.length; i++)

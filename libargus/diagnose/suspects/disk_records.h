@@ -14,6 +14,7 @@ struct disk_user {
 
 struct disk_use {
     uint64_t bytes; /* of all requests */
+    bool one_disk;  /* only those of the disk that is known to have the file */
     VEC(struct disk_user) users;
 };
 

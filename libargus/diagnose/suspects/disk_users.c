@@ -245,15 +245,33 @@ static struct argus_error *blame_taker(struct shares *shares, const struct share
     return diagnoser_add_uncertain(d, &why);
 }
 
+static struct argus_error *read_shares(struct shares *shares, uint32_t vertex, struct window part,
+                                       struct disk_use *ret)
+{
+    struct diagnoser *d = shares->d;
+    shares->process = d->view.threads[d->view.vertices[vertex].thread].process;
+    struct argus_error *error = disk_use_read(d, part, vertex, ret);
+    return error || make_shares(shares, ret, part) ? error : argus_error_memory();
+}
+
+struct argus_error *disk_is_taken(struct diagnoser *d, uint32_t vertex, struct window part,
+                                  bool *ret)
+{
+    struct disk_use use;
+    struct shares shares = {.d = d};
+    struct argus_error *error = read_shares(&shares, vertex, part, &use);
+    *ret = !error && use.one_disk && taker(&shares);
+    vec_deinit(&shares.items);
+    vec_deinit(&use.users);
+    return error;
+}
+
 struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struct window part,
                                      uint64_t wait_ns, struct argus_reason *why)
 {
     struct disk_use use;
-    struct shares shares = {.d = d,
-                            .process = d->view.threads[d->view.vertices[vertex].thread].process};
-    struct argus_error *error = disk_use_read(d, part, vertex, &use);
-    if (!error && !make_shares(&shares, &use, part))
-        error = argus_error_memory();
+    struct shares shares = {.d = d};
+    struct argus_error *error = read_shares(&shares, vertex, part, &use);
     const struct share *first = error ? NULL : taker(&shares);
     if (first)
         error = blame_taker(&shares, first, vertex, part, wait_ns);

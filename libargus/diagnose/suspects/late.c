@@ -301,8 +301,11 @@ struct argus_error *diagnoser_blame_other_shares(struct diagnoser *d)
     for (size_t i = 0; !error && i < sums.length && d->culprits.length < MAX_CULPRITS; i++) {
         if ((double)total(&sums.data[i]) < NOTEWORTHY_SHARE * (double)hang_ns)
             break;
-        if (diagnoser_find_step(d, d->view.vertices[sums.data[i].vertex].thread) < 0 ||
-            (d->view.vertices[sums.data[i].vertex].thread == d->hang.thread && !d->cycle.length))
+        uint32_t thread = d->view.vertices[sums.data[i].vertex].thread;
+        bool is_own = thread == d->hang.thread;
+        if (d->disk_explains && !is_own)
+            continue;
+        if (diagnoser_find_step(d, thread) < 0 || (is_own && !d->cycle.length))
             error = blame_share(d, &sums.data[i]);
     }
     if (!error && is_also_busy(d))

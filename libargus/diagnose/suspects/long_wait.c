@@ -258,6 +258,22 @@ static struct argus_error *explain_file_server(struct diagnoser *d, struct walk_
                      : error;
 }
 
+/* Explains a wait for a disk that was busy for another program. */
+static struct argus_error *explain_taken_disk(struct diagnoser *d, struct walk_position *position,
+                                              bool *ret_done)
+{
+    struct window part = wait_window(&d->view, position->vertex, position->window);
+    *ret_done = false;
+    if (d->view.vertices[position->vertex].wait.kind != ARGUS_WAIT_DISK)
+        return NULL;
+    struct argus_error *error = disk_is_taken(d, position->vertex, part, ret_done);
+    if (error || !*ret_done)
+        return error;
+    position->ended = true;
+    d->disk_explains = position->vertex == d->hang.vertex;
+    return diagnoser_blame_waiting(d, position->vertex, part, ARGUS_REASON_DISK, ARGUS_NONE);
+}
+
 /* Walks from wait to wait until a root cause is found. `one_wait`: the first is a single wait, not
  * many short ones. */
 static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position *position,
@@ -272,6 +288,8 @@ static struct argus_error *walk_waits(struct diagnoser *d, struct walk_position 
         bool is_one = i > 0 || one_wait, served = false;
         if (is_one)
             error = explain_file_server(d, position, &served);
+        if (is_one && !error && !served)
+            error = explain_taken_disk(d, position, &served);
         if (error || served)
             continue;
         if (missing && is_one)
