@@ -63,6 +63,43 @@ def program_in_a_terminal():
     return scenes, [([], [hang("pager", type="LongWait")]), ([], []), ([], [])]
 
 
+KEYS = (0x700000, 0x510000, 0x511000, 0x512000, 0x513000, 0x514000)  # the function that reads keys, with all that it calls
+COMMANDS, PROMPT = (*KEYS, 0x520000, *START), (*KEYS, 0x530000, 0x531000, 0x520000, *START)
+ANSWER = (0x700000, 0x510000, 0x540000, 0x541000, 0x542000, 0x543000, 0x530000, 0x531000, 0x520000, *START)
+
+
+def presses(s):
+    """The kernel's worker brings a key, for which the editor polls."""
+    s.for_ms(60)
+    s.interrupt(WORKER)
+    s.raw(WORKER, f"make_runnable thread={s.editor} context=task")
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+    s.raw(s.editor, "ready arg1=0 arg2=3 arg4=0x2000")
+    s.raw(s.editor, f"syscall_end nr={s.calls.pop(s.editor)} result=1")
+    s.wait(WORKER, "read")
+
+
+@scene
+def prompt_of_an_editor():
+    """An editor in a terminal prompts for a key, which does not come, by the function that also reads its commands. If the function that
+    waits in the same handler is another one, it waits for something else."""
+    scenes = []
+    for frames in PROMPT, ANSWER:
+        s = pager(True, "read")
+        for _ in range(6):
+            s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
+            presses(s)
+        s.wait(s.editor, "poll", fd=0, frames=frames, timeout=True)
+        s.for_ms(3000)
+        s.timer(s.editor)
+        s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
+        presses(s)
+        s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
+        s.goes_on(10)
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang("pager", type="LongWait")])]
+
+
 def rests(s, frames=INPUT):
     s.wait(30, "futex", fd=0x7000, condition=True, frames=frames)
 

@@ -165,6 +165,13 @@ static bool is_device_input(const struct view *view, uint32_t vertex, const stru
     return ready ? (ready->arg[3] & MODE_MASK) == MODE_CHARACTER : wait_reads_device(wait);
 }
 
+bool was_ended_by_keys(const struct view *view, uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    return cause != ARGUS_NONE && is_device_input(view, vertex, &view->edges[cause]);
+}
+
 /* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
 static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
@@ -296,6 +303,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
     const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
     habit->responses += responds(view, vertex);
+    habit->keys += is_device_input(view, vertex, edge);
     bool reply = is_reply(view, vertex, edge);
     habit->replies += reply;
     if (reply)

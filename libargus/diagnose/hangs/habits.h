@@ -33,6 +33,7 @@ struct habit {
     uint32_t ended;      /* of them: ended by another thread */
     uint32_t replies;    /* of these: ended by a thread that this one had just made run */
     uint32_t responses;  /* of `ended`: after which it sent something before it waited again */
+    uint32_t keys;       /* of `ended`: by input of a terminal */
     uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
     uint64_t first_ns, last_ns;             /* when the first and the last of them began */
     uint64_t sources[HABIT_SOURCES];        /* what they take from, without answers (nesting.c) */
@@ -70,6 +71,9 @@ const struct habit *habits_of(const struct habits *habits, const struct argus_ve
 
 /* Whether it reads a character device, such as a terminal. */
 bool wait_reads_device(const struct argus_wait *wait);
+
+/* Whether input of a terminal ended the wait of `vertex`. */
+bool was_ended_by_keys(const struct view *view, uint32_t vertex);
 
 /* Whether the wait of `vertex` continues one that a signal interrupted: the thread has not come
  * back to its loop. */

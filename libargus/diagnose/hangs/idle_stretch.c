@@ -7,7 +7,9 @@
  *     a prompt); or
  *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps
  * by a timer between its frames), and it looked all the time as it does at other times;
- *   - it reads its standard input: the program that started it writes there what to do next; or
+ *   - it reads its standard input: the program that started it writes there what to do next;
+ *   - it waits in a poll that a key of its terminal ended, or in the function in which such a poll
+ *     was: an editor reads keys in one function, for commands as well as in prompts; or
  *   - it waits in the poll that no other poll of the thread is around, and all processes to which
  * it sent something have sent something since; and it started no process that could end the wait.
  *     A window manager that rarely waits there mostly waits for the display server's replies.
@@ -28,6 +30,9 @@
 /* Waits at a place that is taken for the loop's own, and vertices before one that may have asked.
  */
 #define FEWEST_WAITS_AT_BASE 2
+/* So many calls around two polls are the same if both are in the function that reads keys. A
+ * function that only polls, and has many callers, is around fewer. */
+#define FEWEST_KEY_FRAMES    6
 #define MOST_ASKING_VERTICES 16
 
 static bool sends(const struct view *view, uint32_t vertex)
@@ -163,6 +168,49 @@ static bool reads_standard_input(const struct view *view, const struct argus_han
     return wait->kind == ARGUS_WAIT_READ && wait->object == 0;
 }
 
+/* --- keys of a terminal --- */
+
+/* Frames that two stacks have in common, counted from the innermost one. */
+static uint32_t innermost_in_common(struct argus_stack a, struct argus_stack b)
+{
+    uint32_t common = 0;
+    while (common < a.count && common < b.count && a.frames[common] == b.frames[common])
+        common++;
+    return common;
+}
+
+/* Whether polls in the function of this one were ended by keys. */
+static bool is_where_keys_come(const struct view *view, const struct habits *habits,
+                               uint32_t user_stack)
+{
+    if (!habit_is_clear(view->graph, user_stack))
+        return false;
+    struct argus_stack stack = argus_graph_stack(view->graph, user_stack);
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *other = &habits->items.data[i];
+        if (other->kind == ARGUS_WAIT_POLL && other->keys &&
+            habit_is_clear(view->graph, other->user_stack) &&
+            innermost_in_common(stack, argus_graph_stack(view->graph, other->user_stack)) >=
+                FEWEST_KEY_FRAMES)
+            return true;
+    }
+    return false;
+}
+
+/* Whether most of the stretch is one wait, at the end of which nothing is expected but a key. */
+static bool waits_for_keys(const struct view *view, const struct habits *habits,
+                           const struct argus_hang *hang)
+{
+    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+        return false;
+    const struct argus_vertex *last = &view->vertices[hang->vertex];
+    uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - last->end_ns;
+    return last->wait.kind == ARGUS_WAIT_POLL &&
+           wait_ns >= (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT &&
+           (was_ended_by_keys(view, hang->vertex) ||
+            is_where_keys_come(view, habits, last->wait.user_stack));
+}
+
 /* --- nothing is owed --- */
 
 static uint32_t process_of(const struct view *view, uint32_t vertex)
@@ -239,6 +287,7 @@ bool stretch_is_idle(const struct view *view, const struct habits *habits,
                      const struct argus_hang *hang, bool expects)
 {
     return (!expects && is_owed_nothing(view, habits, hang)) ||
+           waits_for_keys(view, habits, hang) ||
            ((takes_turns(view, hang) || only_looks(view, habits, hang)) &&
             late_answer(view, hang) == ARGUS_NONE) ||
            is_resting_service(view, hang) || reads_standard_input(view, hang);

@@ -92,7 +92,8 @@ bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
         return false;
     uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - view->vertices[hang->vertex].end_ns;
     return hang->wait_ns >= threshold_ns && wait_ns >= hang->wait_ns / 2 &&
-           is_for_another(&view->vertices[hang->vertex].wait) && will_have_windows(finder, hang);
+           is_for_another(&view->vertices[hang->vertex].wait) &&
+           !was_ended_by_keys(view, hang->vertex) && will_have_windows(finder, hang);
 }
 
 bool start_up_starves(const struct finder *finder, const struct argus_hang *hang,
