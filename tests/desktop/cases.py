@@ -217,5 +217,8 @@ CASES = [
     # The program gets no CPU.
     Case("geany-no-cpu", "GTK 3", ("geany", "-i", "{text}"), means.NoCpu, freeze=("type some words",)),
     Case("zim-full-cpu", "GTK 3 (Python)", ("taskset", "-c", "0", "zim", "--standalone", "{folder}/source"), means.FullCpu, start_up=True),
+    Case("geany-priority", "GTK 3", ("taskset", "-c", "0", "geany", "-i", "{text}"), means.LowPriority, freeze=("type some words",)),
     Case("thunar-quota", "GTK 3", ("thunar", "/usr/share"), means.Quota, use=("key Down",), freeze=("key F5", "key Down", "key Page_Down")),
+    # The disk is busy with another program's data.
+    Case("gvim-fsync", "GTK 3", ("gvim", "-f", "{text}"), means.BusyDisk, use=("key Down",), freeze=("type :w {disk}/file", "key Return")),
 ]

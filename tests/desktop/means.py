@@ -209,6 +209,53 @@ class FullCpu(Means):
         self.culprits |= {pid for pid in our_processes() if descends(pid, next(iter(self.culprits)))}
 
 
+class LowPriority(Means):
+    """The program may use one CPU only and has the lowest priority, and another one computes there with the highest."""
+
+    says = "cpu|CPU"
+
+    def find(self, program):
+        subprocess.run(["renice", "-n", "19", "-g", str(program.pid)], check=True, capture_output=True)
+
+    def begin(self):
+        self.hogs = [self.session.start("taskset", "-c", "0", "nice", "-n", "-20", "sh", "-c", "while :; do :; done") for _ in range(4)]
+        self.culprits = {hog.pid for hog in self.hogs}
+
+    def end(self):
+        for hog in self.hogs:
+            hog.kill()
+            hog.wait()
+
+
+class BusyDisk(Means):
+    """A slow disk, to which another program writes a lot, so that a file is on the disk only after the other one's data."""
+
+    LIMIT = pathlib.Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
+
+    def prepare(self):
+        image, mount = self.session.folder / "disk.img", self.session.folder / "disk"
+        mount.mkdir()
+        subprocess.run(["truncate", "-s", "200M", image], check=True)
+        subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", image], check=True)
+        self.device = subprocess.run(["losetup", "--find", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+        subprocess.run(["mount", self.device, mount], check=True)
+        number = os.stat(self.device).st_rdev
+        self.number = f"{os.major(number)}:{os.minor(number)}"
+        self.mount, self.values = mount, {"disk": str(mount)}
+
+    def begin(self):
+        self.LIMIT.write_text(f"{self.number} {2 << 20}")
+        writer = self.session.start("dd", "if=/dev/zero", f"of={self.mount}/large", "bs=1M", f"count={2 * SECONDS + 6}", "conv=fsync")
+        self.culprits = {writer.pid}
+        time.sleep(1)
+
+    def end(self):
+        time.sleep(2)
+        self.LIMIT.write_text(f"{self.number} 0")
+        subprocess.run(["umount", "--lazy", self.mount], check=False)
+        subprocess.run(["losetup", "--detach", self.device], check=False)
+
+
 class Quota(Means):
     """The program's control group may use only 0.1 % of a CPU."""
 
