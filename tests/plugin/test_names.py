@@ -27,7 +27,29 @@ COMMANDS = (
     ["verify", "--json"], ["messages", "--pairs"], ["hangs", "--threshold=1ms"], ["diagnose", "1"], ["diagnose", "v9", "--auto"],
     ["graph", "show", "v3", "--json"], ["graph", "find", "--json"], ["graph", "stats", "--json"], ["slice", "v9"],
     ["similar", "v9", "--json"], ["schema", "--json"], ["contexts", "--rank=mean"], ["dump", "--thread=100"],
+    ["answers", "--json"], ["answers", "export"], ["contexts", "--format=html"], ["graph", "export", "--format=firefox"],
+    ["graph", "export", "--format=jsonl"], ["contexts", "--mode=aggressive", "--rank=total"], ["contexts", "--rank=blame", "--json", "--tree"],
+    ["contexts", "--mode=conservative"], ["contexts", "--base=TRACE"], ["contexts", "--base=TRACE", "--json"], ["undo"], ["undo", "--json"],
+    ["answer", "1"], ["answer", "--json", "1"], ["step", "--script", "v3"], ["step", "--script", "--json", "v3"],
 )
+STEP_COMMANDS = (["steps"], ["steps", "--calls"], ["steps", "--instructions", "--registers"], ["steps", "--json"], ["dump"], ["info"],
+                 ["info", "--json"], ["diverge", "AGAIN"], ["diverge", "--json", "AGAIN"], ["diverge", "--spin"], ["diverge", "--spin", "--json"])
+# Files for other programs, which show names as they like: they are data there (protobuf, SQLite), and compressed.
+DATA_FORMATS = {"perfetto", "pprof", "jsonl-gz", "sqlite"}
+# Commands that are not in COMMANDS: what tries them here (a function of this file), or why they show no name of a stranger.
+ELSEWHERE = {
+    "report": "test_files_escape_names", "why": "test_why_escapes_names", "steps": "test_steps_escape_names",
+    "diverge": "test_steps_escape_names", "debug": "test_debug_takes_no_line_break", "load": "test_lldb_escapes_names",
+    "import": "test_names_of_files", "schema add": "test_rules_escape_names", "schema remove": "test_rules_escape_names",
+    "schema list": "test_rules_escape_names", "fleet": "test_the_fleet_escapes_names", "fleet add": "test_the_fleet_escapes_names",
+    "fleet show": "test_the_fleet_escapes_names", "fleet report": "test_the_fleet_escapes_names",
+    "fleet export": "test_the_fleet_escapes_names", "watchflag": "test_watched_variables_escape_names",
+    "watchflag list": "test_watched_variables_escape_names", "watchflag remove": "test_watched_variables_escape_names",
+    "step": "with --script in COMMANDS; with a process, the tests of step",
+    "answers clear": "it says how many there were", "start": "the recorder's tests", "stop": "the recorder's tests",
+    "status": "the recorder's tests", "snapshot": "the recorder's tests", "record": "the recorder's tests",
+    "version": "no file, no process", "help": "no file, no process",
+}
 
 
 def trace(setup):
@@ -56,13 +78,15 @@ def test_every_command_escapes_names(setup):
     path = trace(setup)
     shown = 0
     for words in COMMANDS:
-        done = setup.run(*words, path)
+        done = setup.run(*(word.replace("TRACE", str(path)) for word in words), path)
         expect(done.returncode in (0, 1, 3, 4), f"argus {' '.join(words)} ended with {done.returncode}: {done.stderr[:300]}")
         check(f"argus {' '.join(words)}", done.stdout)
         check(f"errors of argus {' '.join(words)}", done.stderr)
         shown += "\\u001b" in done.stdout
-        if words[-1] == "--json" and words[0] != "dump" and done.stdout:
-            json.loads(done.stdout)
+        if any(word in words for word in ("--json", "--format=firefox", "--format=trace-events", "--format=speedscope")) and done.stdout:
+            by_line = words[0] in ("dump", "step")
+            for text in done.stdout.splitlines() if by_line else [done.stdout]:
+                json.loads(text)
         for line in (done.stdout + done.stderr).splitlines():
             expect(not line.startswith("argus:\x1b") and line != "argus:[31m", f"a name began the line {line!r}")
     expect(shown > 5, f"only {shown} commands showed the names")
@@ -108,9 +132,14 @@ def test_the_fleet_escapes_names(setup):
     setup.run("fleet", "add", "--machine", f"m{EVIL}{HTML}", path, code=0, **data)
     kind = json.loads(setup.run("fleet", "--json", code=0, **data).stdout)["rows"][0]["signature"]
     for words in (["fleet"], ["fleet", "--json"], ["fleet", "show", kind], ["fleet", "show", kind, "--json"],
-                  ["fleet", "add", "--again", path], ["fleet", "add", "--again", "--json", path]):
+                  ["fleet", "add", "--again", path], ["fleet", "add", "--again", "--json", path], ["fleet", "--by=machines"],
+                  ["fleet", "--by=regressions", "--json"], ["fleet", "export", setup.folder / "exported"]):
         done = setup.run(*words, code=0, **data)
         check(f"argus {' '.join(map(str, words))}", done.stdout + done.stderr)
+    for file in (setup.folder / "exported").rglob("*.jsonl"):
+        check("argus fleet export", file.read_text())
+        for line in file.read_text().splitlines():
+            json.loads(line)
     page = setup.folder / "fleet.html"
     setup.run("fleet", "report", "-o", page, code=0, **data)
     text = page.read_bytes().decode()
@@ -146,13 +175,82 @@ def waits_in_open(pid):
     return False
 
 
+def step_file(setup, name):
+    """The steps of tests/steps, of a program and a library with a stranger's names."""
+    program = next(setup.build.rglob("mksteps"), None)
+    expect(program is not None, "mksteps is not built")
+    evil = re.sub(r"\s", "", EVIL + HTML)
+    text = (setup.source / "tests/steps/example.steps.txt").read_text()
+    for old in ("wait_for_flag", "/usr/bin/spinner", "/usr/lib/libc.so.6", "freeze.argus", "main"):
+        text = text.replace(old, old + evil)
+    source, path = setup.folder / f"{name}.txt", setup.folder / f"{name}.steps"
+    source.write_bytes(text.encode())
+    subprocess.run([program, source, path], check=True)
+    return path
+
+
+def test_steps_escape_names(setup):
+    path, again = step_file(setup, "one"), step_file(setup, "again")
+    shown = 0
+    for words in STEP_COMMANDS:
+        done = setup.run(*(again if word == "AGAIN" else word for word in words), path)
+        check(f"argus {' '.join(words)} STEPS", done.stdout + done.stderr)
+        expect(done.returncode in (0, 1, 4), f"argus {' '.join(words)}: {done.stderr[:300]}")
+        shown += "\\u001b" in done.stdout
+        for line in done.stdout.splitlines() if "--json" in words and words[0] in ("steps", "dump") else []:
+            json.loads(line)
+    expect(shown > 3, f"only {shown} commands showed the names")
+
+
+def test_rules_escape_names(setup):
+    """A file of rules with such a name, and with such words in it."""
+    home = {"XDG_CONFIG_HOME": str(setup.folder / "config"), "HOME": str(setup.folder)}
+    good, bad = setup.folder / f"good{EVIL}.rules", setup.folder / "bad.rules"
+    good.write_bytes(b"begin a_function\n")
+    bad.write_bytes(f"begin {EVIL} key={HTML}\n{EVIL}{LONG}\n".encode())
+    for words in (["add", good], ["list"], ["list", "--json"], ["add", bad], ["remove", good], ["remove", bad]):
+        done = setup.run("schema", *words, **home)
+        check(f"argus schema {words[0]}", done.stdout + done.stderr)
+
+
+def test_watched_variables_escape_names(setup):
+    """Names of variables that no program has, and files of them."""
+    table = setup.folder / "table.flags"
+    table.write_bytes(f"{EVIL} {HTML}\n{LONG}{EVIL}\n".encode())
+    for words in (["watchflag", "--file", table, os.getpid()], ["watchflag", os.getpid(), EVIL], ["watchflag", os.getpid(), HTML + LONG],
+                  ["watchflag", "list"], ["watchflag", "remove", EVIL]):
+        done = setup.run(*words)
+        check("argus watchflag", done.stdout + done.stderr)
+
+
+def choices(option):
+    """The words of an argument that is one of several: trace-events|perfetto."""
+    words = (option["argument"] or "").split("|")
+    return [word for word in words if word.islower()] if len(words) > 1 else []  # PID|NAME is any word
+
+
+def untried(command):
+    """What no test here runs of a command: itself, its JSON, a format."""
+    name = command["name"]
+    length = len(name.split())
+    tried = [words for words in COMMANDS if " ".join(words[:length]) == name and (len(words) == length or " ".join(words[:length + 1]) != name)]
+    if name in ELSEWHERE:
+        return []
+    wanted = [f"--{option['name']}={choice}" for option in command["options"] for choice in choices(option)]
+    wanted += ["--json" for option in command["options"] if option["name"] == "json"]
+    said = [word for words in tried for word in words]
+    return ([name] if not tried else []) + [f"{name} {word}" for word in wanted
+                                            if word not in said and word.partition("=")[2] not in DATA_FORMATS]
+
+
 def test_no_command_is_left_out(setup):
-    """Each command that takes a trace is in COMMANDS, or is named here."""
-    elsewhere = {"report", "debug", "step", "import", "load", "undo", "answer", "answers export", "answers clear", "schema list"}
-    tried = {" ".join(words[:n]) for words in COMMANDS for n in (1, 2)} | elsewhere
-    for command in json.loads(setup.run("help", "--json", code=0).stdout)["commands"]:
-        name = command["name"]
-        expect(not command["reads_trace"] or name.startswith("fleet") or name in tried, f"argus {name} is tried nowhere here")
+    """Each command of the table, its JSON and each of its formats is tried here. A new one fails this test until it is."""
+    table = json.loads(setup.run("help", "--json", code=0).stdout)["commands"]
+    expect_equal("untried", [what for command in table for what in untried(command)], [])
+    names = {command["name"] for command in table}
+    expect_equal("in ELSEWHERE, but no command", sorted(set(ELSEWHERE) - names), [])
+    expect_equal("named in ELSEWHERE, but no test",
+                 [test for test in ELSEWHERE.values() if test.startswith("test_") and test not in globals()], [])
 
 
 def test_lldb_escapes_names(setup):
