@@ -89,9 +89,10 @@ def prompt_of_an_editor():
         for _ in range(6):
             s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
             presses(s)
-        s.wait(s.editor, "poll", fd=0, frames=frames, timeout=True)
-        s.for_ms(3000)
-        s.timer(s.editor)
+        for ms in 1500, 2500:
+            s.wait(s.editor, "poll", fd=0, frames=frames, timeout=True)
+            s.for_ms(ms)
+            s.timer(s.editor)
         s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
         presses(s)
         s.wait(s.editor, "poll", fd=0, frames=COMMANDS)

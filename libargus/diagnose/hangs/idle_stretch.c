@@ -8,12 +8,13 @@
  *   - its loop only looks for input, and never rests in a poll (a game or an emulator, which sleeps
  * by a timer between its frames), and it looked all the time as it does at other times;
  *   - it reads its standard input: the program that started it writes there what to do next;
- *   - it waits in a poll that a key of its terminal ended, or in the function in which such a poll
+ *   - it waits in polls that a key of its terminal ended, or in the function in which such a poll
  *     was: an editor reads keys in one function, for commands as well as in prompts; or
  *   - it waits in the poll that no other poll of the thread is around, and all processes to which
  * it sent something have sent something since; and it started no process that could end the wait.
  *     A window manager that rarely waits there mostly waits for the display server's replies.
  */
+#include "base/overlap.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/vertex_deeds.h"
@@ -197,18 +198,29 @@ static bool is_where_keys_come(const struct view *view, const struct habits *hab
     return false;
 }
 
-/* Whether most of the stretch is one wait, at the end of which nothing is expected but a key. */
+static bool is_for_keys(const struct view *view, const struct habits *habits, uint32_t vertex)
+{
+    const struct argus_wait *wait = &view->vertices[vertex].wait;
+    return wait->kind == ARGUS_WAIT_POLL &&
+           (was_ended_by_keys(view, vertex) || is_where_keys_come(view, habits, wait->user_stack));
+}
+
+/* Whether the thread waited for keys in most of the stretch. */
 static bool waits_for_keys(const struct view *view, const struct habits *habits,
                            const struct argus_hang *hang)
 {
-    if (hang->vertex == ARGUS_NONE || hang->type != ARGUS_TYPE_LONG_WAIT)
+    uint64_t waited_ns = 0;
+    uint32_t v = timeline_before(view, hang->thread, hang->start_ns + 1);
+    if (hang->type != ARGUS_TYPE_LONG_WAIT)
         return false;
-    const struct argus_vertex *last = &view->vertices[hang->vertex];
-    uint64_t wait_ns = timeline_wait_end(view, hang->vertex) - last->end_ns;
-    return last->wait.kind == ARGUS_WAIT_POLL &&
-           wait_ns >= (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT &&
-           (was_ended_by_keys(view, hang->vertex) ||
-            is_where_keys_come(view, habits, last->wait.user_stack));
+    for (; v != ARGUS_NONE && view->vertices[v].start_ns < hang->end_ns;
+         v = timeline_next(view, v)) {
+        uint64_t wait_ns = overlap_ns(view->vertices[v].end_ns, timeline_wait_end(view, v),
+                                      hang->start_ns, hang->end_ns);
+        if (wait_ns >= SHORTEST_TURN_NS && is_for_keys(view, habits, v))
+            waited_ns += wait_ns;
+    }
+    return waited_ns >= (hang->end_ns - hang->start_ns) / 100 * TURNS_PERCENT;
 }
 
 /* --- nothing is owed --- */
