@@ -425,6 +425,8 @@ static void put_cpus(struct wording *to)
         put(to, "cpu %d (the only one that it may use)", __builtin_ctzll(cpu->cpus));
     else if (allowed > 1)
         put(to, "the %d cpus that it may use", allowed);
+    else if (cpu->seen_before)
+        put(to, "cpu %" PRIu32 " (where it ran before)", cpu->seen_cpu);
     else if (cpu->seen_count == 1)
         put(to, "cpu %" PRIu32 " (in whose queue it was)", cpu->seen_cpu);
     else

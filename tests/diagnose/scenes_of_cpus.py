@@ -85,6 +85,23 @@ def cpu_taken():
 
 
 @scene
+def cpu_wanted_since_the_wake_up():
+    """The recording ends before the editor runs again. That it waits for the CPU on which it ran before is a guess."""
+    s = Shared("hog", "other")
+    s.run(HOG)
+    s.for_ms(5)
+    s.input()
+    for _ in range(3):
+        s.run(OTHER)
+        s.for_ms(100)
+        s.run(HOG)
+        s.for_ms(900)
+    s.run(OTHER)
+    name, wanted = found("hog", "hog [30] ran for 2.70 s on cpu 0 (where it ran before) while editor's main thread wanted it: 90 %", {"hog", "editor"})
+    return s, name, {**wanted, "summary": "probably"}
+
+
+@scene
 def cpu_changed_by_affinity():
     """As taskset's child: the editor came from the bystander's CPU 1, and may use only CPU 0 since then."""
     s = Shared("hog")

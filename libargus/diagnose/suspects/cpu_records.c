@@ -22,6 +22,8 @@
  * UNFAIR_NS if scheduling is fair: a turn takes a few milliseconds. */
 #define LONG_SPAN_NS 500000000ull
 #define UNFAIR_NS    200000000ull
+/* What a thread did before the window is looked for so far back. */
+#define LOOK_BACK_NS 2000000000ull
 
 /* The state in which a record leaves the thread. */
 enum change { CHANGE_WOKEN, CHANGE_RUNS, CHANGE_PREEMPTED, CHANGE_WAITS };
@@ -65,12 +67,27 @@ struct reader {
     struct idmap turns;     /* span << 32 | user → its index */
     struct idmap cpu_numbers, users, groups; /* group: tid → index into group_ids */
     VEC(uint64_t) group_ids;
-    bool throttled;   /* the thread's latest limits say so, and the switch is still to come */
-    uint64_t name_of; /* the group to which the next name belongs; 0: another one */
+    bool throttled;    /* the thread's latest limits say so, and the switch is still to come */
+    uint64_t name_of;  /* the group to which the next name belongs; 0: another one */
+    uint32_t last_cpu; /* on which the thread ran last before the window; NOWHERE */
+    uint64_t last_ns;  /* when */
     bool no_memory;
 };
 
 /* --- chunks --- */
+
+/* What a record before the window tells. The thread's affinity was probably the same then. */
+static void note_before(struct reader *reader, const struct argus_record *record)
+{
+    bool is_own = record->tid == reader->tid;
+    if (record->debugid == ARGUS_ID_CPU_LIMITS && is_own && !reader->want->cpus)
+        reader->want->cpus = record->arg[0];
+    if (record->debugid != ARGUS_ID_SWITCH || record->timestamp < reader->last_ns ||
+        !(is_own || record->arg[1] == reader->tid))
+        return;
+    reader->last_ns = record->timestamp;
+    reader->last_cpu = record->cpu;
+}
 
 static bool read_records(void *context, struct argus_record *records, size_t count)
 {
@@ -86,17 +103,19 @@ static bool read_records(void *context, struct argus_record *records, size_t cou
         if (records[i].timestamp >= reader->window.start_ns &&
             records[i].timestamp < reader->window.end_ns)
             reader->on(reader, &records[i]);
-        else if (records[i].debugid == ARGUS_ID_CPU_LIMITS && records[i].tid == reader->tid &&
-                 !reader->want->cpus) /* its affinity was probably the same */
-            reader->want->cpus = records[i].arg[0];
+        else if (records[i].timestamp < reader->window.start_ns)
+            note_before(reader, &records[i]);
     }
     return !reader->no_memory;
 }
 
-static struct argus_error *read_window(struct reader *reader, on_record on)
+static struct argus_error *read_window(struct reader *reader, on_record on, uint64_t look_back_ns)
 {
+    uint64_t start_ns = reader->window.start_ns;
+    struct window near = {start_ns > look_back_ns ? start_ns - look_back_ns : 0,
+                          reader->window.end_ns};
     reader->on = on;
-    return chunk_records_read_window(reader->trace, reader->window, read_records, reader);
+    return chunk_records_read_window(reader->trace, near, read_records, reader);
 }
 
 /* --- the first pass --- */
@@ -321,6 +340,17 @@ static void add_runs(struct reader *reader, const struct argus_record *record)
     cpu->next_tid = record->arg[1];
 }
 
+/* Of a thread that was woken and has not run since, nothing else tells the CPU. */
+static void guess_own_cpu(struct reader *reader)
+{
+    struct cpu *cpu = reader->last_cpu == NOWHERE ? NULL : cpu_at(reader, reader->last_cpu);
+    if (!cpu || reader->want->cpus || reader->want->seen_count || !reader->spans.length)
+        return;
+    cpu->own = true;
+    reader->want->seen_cpu = reader->last_cpu;
+    reader->want->seen_before = true;
+}
+
 /* Finds the CPUs that the thread may use: by its affinity, else those on which it ran after a
  * wait. */
 static void find_own_cpus(struct reader *reader)
@@ -340,6 +370,7 @@ static void find_own_cpus(struct reader *reader)
         if (cpu)
             cpu->own = true;
     }
+    guess_own_cpu(reader);
 }
 
 static void sum_spans(struct reader *reader)
@@ -360,12 +391,12 @@ static void sum_spans(struct reader *reader)
 
 static struct argus_error *read_all(struct reader *reader)
 {
-    struct argus_error *error = read_window(reader, find_changes);
+    struct argus_error *error = read_window(reader, find_changes, LOOK_BACK_NS);
     if (error)
         return error;
     make_spans(reader);
     find_own_cpus(reader);
-    error = read_window(reader, add_runs);
+    error = read_window(reader, add_runs, 0);
     for (size_t i = 0; !error && i < reader->cpus.length; i++)
         if (reader->cpus.data[i].since_ns > reader->window.start_ns)
             add_run(reader, &reader->cpus.data[i], reader->cpus.data[i].next_tid, 0,
@@ -381,8 +412,11 @@ struct argus_error *cpu_want_read(const struct diagnoser *d, uint32_t thread, st
     *ret = (struct cpu_want){.priority = ARGUS_PRIORITY_NONE};
     if (!trace || argus_trace_header(trace)->os != ARGUS_OS_LINUX)
         return NULL;
-    struct reader reader = {
-        .trace = trace, .window = window, .tid = d->view.threads[thread].tid, .want = ret};
+    struct reader reader = {.trace = trace,
+                            .window = window,
+                            .tid = d->view.threads[thread].tid,
+                            .want = ret,
+                            .last_cpu = NOWHERE};
     struct argus_error *error = read_all(&reader);
     vec_deinit(&reader.events);
     vec_deinit(&reader.spans);

@@ -35,6 +35,7 @@ struct cpu_want {
     int32_t priority;
     uint32_t seen_cpu;   /* one of the CPUs in whose run queue it was */
     uint32_t seen_count; /* the number of these CPUs */
+    bool seen_before;    /* none of these is known: seen_cpu is where it ran before */
     VEC(struct cpu_user) users;
 };
 

@@ -193,6 +193,7 @@ static struct argus_reason_cpu cpu_of(const struct cpu_want *want)
     struct argus_reason_cpu cpu = {.cpus = want->cpus,
                                    .seen_cpu = want->seen_cpu,
                                    .seen_count = want->seen_count,
+                                   .seen_before = want->seen_before,
                                    .priority = want->priority,
                                    .group = want->group,
                                    .quota_ns = want->quota_ns,
@@ -269,6 +270,7 @@ static struct argus_error *blame_taker(struct usage *usage, const struct program
                                .users = &user,
                                .user_count = 1};
     size_t before = d->culprits.length;
+    d->guessed |= usage->want.seen_before;
     struct argus_error *error = diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, wanted_ns / 100 * user.percent, &why);
     if (!error && d->culprits.length > before)

@@ -170,6 +170,7 @@ struct argus_reason_cpu {
     uint64_t cpus;       /* those that it may use, a bit each; 0: all, or not known */
     uint32_t seen_cpu;   /* one of the CPUs in whose run queue it was */
     uint32_t seen_count; /* the number of these CPUs */
+    bool seen_before;    /* none of these is known: seen_cpu is where it ran before */
     int32_t priority;
     uint64_t group, quota_ns, period_ns; /* its control group's inode; 0: none was seen */
     char group_name[33];                 /* "": not known */
