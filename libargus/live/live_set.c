@@ -168,6 +168,21 @@ static bool awaits_answer(struct argus_live *live, uint32_t process, uint32_t nu
     return socket->sent_last;
 }
 
+/* Whether this process has connected to a unix socket, and the server has not accepted that. */
+static bool is_not_accepted(struct argus_live *live, uint32_t process, uint32_t number,
+                            uint64_t *ret_inode)
+{
+    struct live_fd fd;
+    if (!live_fd(live, process, number, &fd) || fd.type != LIVE_FILE_SOCKET)
+        return false;
+    const struct live_socket *own = live_socket(live, fd.key);
+    if (!own || own->family != AF_UNIX || own->is_listening || !own->peer)
+        return false;
+    *ret_inode = own->inode;
+    const struct live_socket *peer = live_socket(live, own->peer);
+    return peer && peer->is_listening;
+}
+
 typedef bool live_polled_test(struct argus_live *live, uint32_t process, uint32_t number,
                               uint64_t *ret_inode);
 
@@ -273,12 +288,14 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
     static const struct {
         live_polled_test *test;
         enum argus_live_link link;
-    } tests[] = {{is_unread, ARGUS_LIVE_LINK_UNREAD}, {awaits_answer, ARGUS_LIVE_LINK_ANSWERS}};
+    } tests[] = {{is_unread, ARGUS_LIVE_LINK_UNREAD},
+                 {is_not_accepted, ARGUS_LIVE_LINK_QUEUED},
+                 {awaits_answer, ARGUS_LIVE_LINK_ANSWERS}};
     struct live_polled polled[LIVE_POLLED];
     uint32_t count = live_set_of(live, thread, polled);
     (void)wait;
     add_readers(live, thread, polled, count, ret);
-    for (size_t i = 0; i < 2 && !ret->count; i++) {
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]) && !ret->count; i++) {
         add_servers(live, thread, polled, count, tests[i].test, ret);
         ret->link = tests[i].link;
     }

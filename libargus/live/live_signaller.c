@@ -183,6 +183,29 @@ static void add_sharers(struct argus_live *live, uint32_t thread, struct live_ca
             live_candidate(ret, i, ARGUS_LIVE_NONE);
 }
 
+static bool waits_in_process(enum argus_live_kind kind)
+{
+    return kind == ARGUS_LIVE_FUTEX || kind == ARGUS_LIVE_CONDITION || kind == ARGUS_LIVE_MUTEX ||
+           kind == ARGUS_LIVE_RWLOCK;
+}
+
+/* A lock's holder may wait for a condition or another lock. A thread that only sleeps is no more
+ * likely to have it, so all of these may. */
+static void add_possible_holders(struct argus_live *live, const struct argus_live_process *of,
+                                 uint32_t waiter, const struct argus_live_wait *wait,
+                                 struct live_candidates *ret)
+{
+    for (uint32_t i = 0; i < ret->count; i++)
+        if (live_wait(live, ret->items[i].thread).kind != ARGUS_LIVE_SLEEP)
+            return;
+    for (uint32_t i = of->first_thread; ret->count && i < of->first_thread + of->thread_count;
+         i++) {
+        const struct argus_live_wait theirs = live_wait(live, i);
+        if (i != waiter && waits_in_process(theirs.kind) && theirs.object != wait->object)
+            live_candidate(ret, live->threads.data[i].process, i);
+    }
+}
+
 /* A thread that waits for the end of the waiter is left out, and those for which the busy one
  * waits. */
 void live_by_condition(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
@@ -190,7 +213,6 @@ void live_by_condition(struct argus_live *live, uint32_t thread, const struct ar
 {
     uint32_t process = live->threads.data[thread].process;
     const struct argus_live_process of = live->processes.data[process];
-    (void)wait;
     ret->link = ARGUS_LIVE_LINK_SIGNALS;
     ret->end = ARGUS_LIVE_END_UNKNOWN;
     ret->is_guess = true;
@@ -202,6 +224,8 @@ void live_by_condition(struct argus_live *live, uint32_t thread, const struct ar
             !joins(live, &theirs, i, thread) && !is_behind_another(live, &of, thread, i))
             live_candidate(ret, process, i);
     }
+    if (wait->kind != ARGUS_LIVE_CONDITION)
+        add_possible_holders(live, &of, thread, wait, ret);
     add_sharers(live, thread, ret);
     if (!ret->count && all_are_inside(live, &of) && nothing_moves(live, &of)) {
         ret->end = ARGUS_LIVE_END_STUCK;

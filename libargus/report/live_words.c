@@ -218,6 +218,7 @@ static const struct {
     [ARGUS_LIVE_LINK_EXECUTES] = {", in ", ""},
     [ARGUS_LIVE_LINK_HEARD] = {", and reads requests only of a few clients, such as ", ""},
     [ARGUS_LIVE_LINK_HALTED] = {", one of which leads to ", ""},
+    [ARGUS_LIVE_LINK_QUEUED] = {"; ", " has not accepted its connection"},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
 };
 
@@ -234,7 +235,8 @@ static void add_link(struct text *text, const struct argus_live_step *step, cons
     const char *before = links[step->link].before, *behind = links[step->link].behind;
     /* that something is unread or stopped is certain; that it is waited for, the doubts say */
     bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD &&
-                    step->link != ARGUS_LIVE_LINK_HALTED && step->link != ARGUS_LIVE_LINK_HEARD;
+                    step->link != ARGUS_LIVE_LINK_HALTED && step->link != ARGUS_LIVE_LINK_HEARD &&
+                    step->link != ARGUS_LIVE_LINK_QUEUED;
     text_add(text, "%s%s%s%s%s", before, is_guess && !behind[0] ? "probably " : "", name,
              is_guess && behind[0] ? " probably" : "", behind);
 }
@@ -517,11 +519,14 @@ static bool step_doubt(const struct argus_live *live, const struct argus_live_st
         snprintf(
             buffer, bytes,
             step->link == ARGUS_LIVE_LINK_UNREAD
-                ? "%s polls several descriptors; that it waits for the server which has not "
-                  "read its request is only likely"
+                ? "%s polls several descriptors; that it waits for the process which has not "
+                  "read what it sent is only likely"
             : step->link == ARGUS_LIVE_LINK_BUS
                 ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
                   "messages, and who is busy"
+            : step->link == ARGUS_LIVE_LINK_QUEUED
+                ? "%s polls several descriptors; that it waits for the server which has not "
+                  "accepted its connection is only likely"
             : step->link == ARGUS_LIVE_LINK_HALTED
                 ? "%s polls several descriptors, and may have nothing to do; the next step is at "
                   "the other end of one of them, and was stopped"

@@ -256,6 +256,23 @@ void own_readers(void)
     take_own_lock(1);
 }
 
+static void *hold_and_await_work(void *data)
+{
+    take_own_lock(2);
+    sem_post(&locked);
+    await_work();
+    return data;
+}
+
+/* The holder waits for work; the thread that sleeps seems to be busy. The word is no ID. */
+void own_lock_of_idle(void)
+{
+    begin(hold_and_await_work, NULL);
+    begin(sleep_thread, NULL);
+    soon_ready();
+    take_own_lock(2);
+}
+
 static sem_t *shared;
 
 static void hold_semaphore(void *data)

@@ -72,6 +72,17 @@ void unread_in_set(void)
     poll_with_event(fd);
 }
 
+/* An event loop whose server does not accept. */
+void not_accepted_in_set(void)
+{
+    listen_here();
+    say("server", child_of(sleep_long, NULL));
+    close(listener);
+    int fd = connect_here();
+    soon_ready();
+    poll_with_event(fd);
+}
+
 static void connect_and_sleep(void *data)
 {
     (void)data;

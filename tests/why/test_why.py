@@ -103,6 +103,8 @@ CASES = {
     "full_in_loop": (["events"], ["main"], "idle"),
     "sleeps_in_a_loop": (["sleep"], ["main"], "sleeps"),
     "sleeps_with_lock": (["child", "sleep"], ["main", "sleeper"], "sleeps"),
+    "own_lock_of_idle": (["futex"], ["main"], "several"),
+    "not_accepted_in_set": (["events", "sleep"], ["main", "server?"], "sleeps"),
     "userfault": (["userfault", "sleep"], ["main", "worker?"], "sleeps"),
 }
 

@@ -63,6 +63,7 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_EXECUTES, /* it runs the program's main goroutine */
     ARGUS_LIVE_LINK_HEARD,    /* a guess: one of the few clients from which the server reads now */
     ARGUS_LIVE_LINK_HALTED,   /* a guess: it has the other end of a connection, and was stopped */
+    ARGUS_LIVE_LINK_QUEUED,   /* it has not accepted a connection which the waiter polls */
 };
 
 /* Why a path ends. */
