@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "plugin/nearest.h"
 
 static bool write_out(void *context, const char *text, size_t bytes)
@@ -18,11 +19,25 @@ struct argus_sink session_sink(struct session *session)
     return (struct argus_sink){write_out, session, (int)session->width, session->colour};
 }
 
+/* Notes without a category, from another backend. A stranger's trace can have thousands. */
+static void warn_of_notes(struct session *session, const struct argus_trace *trace)
+{
+    const char *const *notes;
+    size_t count = argus_trace_notes(trace, &notes), warnings = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(notes[i], "recorded ", 9) != 0 || warnings++ >= SHOWN_WARNINGS)
+            continue;
+        size_t length = strlen(notes[i]), bytes = shown_note_bytes(notes[i], length);
+        session_warn(session, "%.*s%s", (int)bytes, notes[i], bytes < length ? "…" : "");
+    }
+    if (warnings > SHOWN_WARNINGS)
+        session_warn(session, "and %zu more notes like these (argus info --json prints all)",
+                     warnings - SHOWN_WARNINGS);
+}
+
 /* Warns of what is missing in the trace, because results depend on it. Once per loaded trace. */
 static void warn_of_gaps(struct session *session, struct session_trace *trace)
 {
-    const char *const *notes;
-    size_t count = argus_trace_notes(trace->trace, &notes);
     uint64_t lost = argus_trace_lost_count(trace->trace);
     if (trace->warned)
         return;
@@ -32,10 +47,7 @@ static void warn_of_gaps(struct session *session, struct session_trace *trace)
                      "%llu records were lost while recording: parts of the answer may be missing "
                      "(argus info says where)",
                      (unsigned long long)lost);
-    /* a note without a category, from another backend */
-    for (size_t i = 0; i < count; i++)
-        if (!strncmp(notes[i], "recorded ", 9))
-            session_warn(session, "%s", notes[i]);
+    warn_of_notes(session, trace->trace);
 }
 
 static void clear(struct session *session, const struct arguments *arguments, struct analysis *ret)

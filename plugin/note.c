@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "plugin/json_output.h"
 
 /* The length of the first sentence; `length` if nothing follows it. */
@@ -13,13 +14,18 @@ static size_t sentence_length(const char *note, size_t length)
     return tab ? (size_t)(tab - note) : length;
 }
 
+static void print_part(struct session *session, const char *before, const char *text, size_t length)
+{
+    size_t bytes = shown_note_bytes(text, length);
+    session_printf(session, "%-10s %.*s%s\n", before, (int)bytes, text, bytes < length ? "…" : "");
+}
+
 void note_print(struct session *session, const char *note, size_t length, bool detail)
 {
     size_t sentence = sentence_length(note, length);
-    session_printf(session, "note       %.*s\n", (int)sentence, note);
+    print_part(session, "note", note, sentence);
     if (detail && sentence < length)
-        session_printf(session, "           %.*s\n", (int)(length - sentence - 1),
-                       note + sentence + 1);
+        print_part(session, "", note + sentence + 1, length - sentence - 1);
 }
 
 json_t *note_json(const char *note, size_t length)

@@ -10,7 +10,8 @@
 
 #include "plugin/command.h"
 
-/* Prints one line; with `detail` a second one, if the note has a detail. */
+/* Prints one line; with `detail` a second one, if the note has a detail. Of a long one, the
+ * beginning (shown_note_bytes()). */
 void note_print(struct session *session, const char *note, size_t length, bool detail);
 
 /* The note as "sentence (detail)"; NULL without memory. */

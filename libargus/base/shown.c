@@ -165,3 +165,14 @@ char *shown_line(const char *text)
     }
     return line;
 }
+
+size_t shown_note_bytes(const char *note, size_t length)
+{
+    enum { CONTINUED_MASK = 0xc0, CONTINUED = 0x80 }; /* bytes of UTF-8 behind a first one */
+    if (length <= SHOWN_NOTE_BYTES)
+        return length;
+    size_t bytes = SHOWN_NOTE_BYTES;
+    while (bytes > 0 && ((unsigned char)note[bytes] & CONTINUED_MASK) == CONTINUED)
+        bytes--;
+    return bytes;
+}

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "diagnose/words.h"
 #include "report/json.h"
 #include "report/lines.h"
@@ -114,12 +115,25 @@ static void damage_text(const struct check_report *report)
             chunks);
 }
 
+static void notes_text(const struct check_report *report)
+{
+    const struct argus_sink *sink = report->context->sink;
+    const char *const *notes;
+    size_t count = argus_trace_notes(report->trace, &notes), shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!check_report_is_gap_note(notes[i]) || shown++ >= SHOWN_WARNINGS)
+            continue;
+        size_t length = strlen(notes[i]), bytes = shown_note_bytes(notes[i], length);
+        argus_sink_printf(sink, "  %.*s%s\n", (int)bytes, notes[i], bytes < length ? "…" : "");
+    }
+    if (shown > SHOWN_WARNINGS)
+        argus_sink_printf(sink, "  … %zu notes more (--json prints all)\n", shown - SHOWN_WARNINGS);
+}
+
 static void gaps_text(const struct check_report *report)
 {
     const struct argus_inspection *inspection = report->inspection;
     const struct argus_sink *sink = report->context->sink;
-    const char *const *notes;
-    size_t note_count = argus_trace_notes(report->trace, &notes);
     report_heading(sink, "Missing records");
     if (inspection->loss_total)
         argus_sink_printf(sink,
@@ -135,9 +149,7 @@ static void gaps_text(const struct check_report *report)
         argus_sink_printf(sink, "  … %zu smaller gaps more\n",
                           inspection->loss_total - inspection->loss_count);
     damage_text(report);
-    for (size_t i = 0; i < note_count; i++)
-        if (check_report_is_gap_note(notes[i]))
-            argus_sink_printf(sink, "  %s\n", notes[i]);
+    notes_text(report);
 }
 
 /* --- batching --- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "plugin/darwin_contents.h"
 #include "plugin/info_gaps.h"
 #include "plugin/json_output.h"
@@ -158,8 +159,11 @@ static void print_remarks(struct session *session, const struct argus_trace *tra
         session_printf(session, "counter    %s %llu\n", counters[i].name,
                        (unsigned long long)counters[i].value);
     count = argus_trace_notes(trace, &notes);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < SHOWN_NOTES; i++)
         note_print(session, notes[i], strlen(notes[i]), true);
+    if (count > SHOWN_NOTES)
+        session_printf(session, "note       and %zu more (argus info --json prints all)\n",
+                       count - SHOWN_NOTES);
 }
 
 /* Apple's formats have no mark for the end: a file that was cut between two records looks whole. */

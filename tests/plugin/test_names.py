@@ -69,6 +69,23 @@ def trace(setup):
     return setup.trace_of(source, path)
 
 
+def test_notes_are_bounded(setup):
+    """A stranger's notes are 20 warnings of a line, not megabytes. The recorder's few are whole."""
+    notes = [f'note "recorded {i} {"é" * 20000}"' for i in range(30)] + ['note "recorded without signals"'] + \
+        [f'note "recorded without x{i}"' for i in range(3000)]
+    path = setup.trace("notes", "\n".join([*freezes(3000).splitlines(), *notes]) + "\n")
+    for words in (["hangs"], ["diagnose", "--auto"], ["graph"], ["contexts"], ["schema"], ["graph", "check"], ["info"]):
+        done = setup.run(*words, path)
+        for text in done.stderr, done.stdout:
+            expect(len(text) < 120000 and max(map(len, text.splitlines() or [""])) < 1500,
+                   f"argus {' '.join(words)} prints {len(text)} bytes")
+            check(f"argus {' '.join(words)}", text)
+        expect_in("more", done.stderr + done.stdout)
+    expect_equal("notes in JSON", len(json.loads(setup.run("info", "--json", path, code=0).stdout)["notes"]), len(notes))
+    path = setup.trace("few", "\n".join([*freezes(3000).splitlines(), *notes[30:33]]) + "\n")
+    expect_in("recorded without signals", setup.run("info", path, code=0).stdout)
+
+
 def check(what, text):
     found = FORBIDDEN.search(text)
     expect(not found, f"{what}: {text[max(0, (found and found.start() or 0) - 60):][:120]!r}")
