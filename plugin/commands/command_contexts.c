@@ -114,6 +114,9 @@ static struct argus_error *format_check(const struct arguments *arguments,
                                   "--rank=mean and --format=%s contradict each other: means do "
                                   "not add up in a flame graph; use --rank=blame or total",
                                   arguments_option(arguments, "format"));
+    if (wanted->format != FORMAT_TEXT && arguments_has(arguments, "json"))
+        return argus_error_create(ARGUS_ERROR_USAGE, "--json and --format=%s contradict each other",
+                                  arguments_option(arguments, "format"));
     if (wanted->format == FORMAT_PPROF && !arguments_has(arguments, "output"))
         return argus_error_create(ARGUS_ERROR_USAGE, "the format pprof is not text: write it to a "
                                                      "file, with -o FILE");

@@ -75,6 +75,9 @@ def test_folded_lines_have_both_sides_of_a_base(setup):
     equal("the base only", lines["alpha;0x5501;0x5510"], "7000 0")
     done = setup.run("--format=folded", "--rank=mean", base, code=2)
     assert "means do not add up in a flame graph" in done.stderr, done.stderr
+    for form in ("folded", "speedscope", "html"):
+        assert "contradict each other" in setup.run("--json", f"--format={form}", base, code=2).stderr
+    assert "is not text" in setup.run("--format=pprof", base, code=2).stderr
 
 
 def test_one_time_in_all_outputs(setup):
