@@ -27,7 +27,7 @@
 /* The longest time between two looks of a loop that only looks, on a busy machine; the runs of
  * looks of which the call may be that of such a loop. */
 #define LONGEST_LOOK_NS 500000000ull
-#define MOST_LOOKS      4
+#define MOST_LOOKS      16
 /* Waits at a place that is taken for the loop's own, and vertices before one that may have asked.
  */
 #define FEWEST_WAITS_AT_BASE 2
