@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "argus/diagnose.h"
@@ -19,15 +20,30 @@ struct snapshot {
     char path[32];
 };
 
+/* A file that never had a name; -1: the system or the file system has none. */
+static int open_without_name(const char *folder)
+{
+#ifdef O_TMPFILE
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+#else
+    (void)folder;
+    return -1;
+#endif
+}
+
 static struct argus_error *create_file(struct snapshot *snapshot)
 {
     char name[PATH_BYTES];
     const char *folder = getenv("TMPDIR");
-    snprintf(name, sizeof(name), "%s/argus-why-XXXXXX", folder && *folder ? folder : "/tmp");
-    snapshot->fd = mkostemp(name, O_CLOEXEC);
-    if (snapshot->fd < 0)
-        return argus_error_os(errno, "cannot make a file %s", name);
-    unlink(name);
+    folder = folder && *folder ? folder : "/tmp";
+    snprintf(name, sizeof(name), "%s/argus-why-XXXXXX", folder);
+    snapshot->fd = open_without_name(folder);
+    if (snapshot->fd < 0) {
+        snapshot->fd = mkostemp(name, O_CLOEXEC);
+        if (snapshot->fd < 0)
+            return argus_error_os(errno, "cannot make a file %s", name);
+        unlink(name);
+    }
     snprintf(snapshot->path, sizeof(snapshot->path), "/proc/self/fd/%d", snapshot->fd);
     return NULL;
 }
