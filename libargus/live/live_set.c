@@ -2,9 +2,9 @@
  *
  * Most such waits are event loops that have nothing to do, so nobody is to blame. Two things tell
  * more: all descriptors lead to one other process (and to children), and it does not read what this
- * one wants to write; or this process has connected to a server, and the server has not read what was sent. Then
- * these probably have to act. A server's own wait, with clients that do not read, tells nothing:
- * these clients are bystanders. */
+ * one wants to write; or this process has connected to a server, and the server has not read what
+ * was sent, or not even accepted the connection. Then these probably have to act. A server's own
+ * wait, with clients that do not read, tells nothing: these clients are bystanders. */
 #include "live/live_set.h"
 
 #include <poll.h>
