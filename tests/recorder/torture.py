@@ -4,13 +4,12 @@ can be read, and a loss was said.
 
 torture.py ARGUS [--minutes N] [--seed N] [ROW…]: each row once, or rows at random for so many minutes. Prints one line a row. Needs
 root. To add a row: a function with @row; it returns (what the user was told, the file or None). Everything that it starts must
-be in its Round.
+be in its Round (torture_round.py). torture_tools.py has rows of its own.
 """
 import argparse
 import contextlib
 import fcntl
 import os
-import pathlib
 import random
 import resource
 import shutil
@@ -18,16 +17,13 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import recorder_harness as harness  # noqa: E402
-from recorder_harness import machine  # noqa: E402
+import recorder_harness as harness
+import torture_tools  # noqa: F401  pylint: disable=unused-import  its rows
+from recorder_harness import machine
+from torture_round import LOAD, PATIENCE_S, Failure, Round, Skipped, expect, row, rows
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-LOAD = "import os, time\nwhile True:\n  for i in range(400): os.getppid()\n  time.sleep(0.001)"
 THREADS = """
 import threading, time
 threading.stack_size(65536)
@@ -44,201 +40,36 @@ print(len(threads))
 """
 # Keeps a text in registers and on its stack while it waits. rbx, r12 … r15 and their like are the caller's, so a wait keeps them.
 SECRET = b"hunter2!"
+# It writes into a file what else of its stack is secret: the canary of the stack protector, and where its heap is.
 KEEPER = """
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
-int main(void)
+int main(int argc, char **argv)
 {
     volatile char kept[64];
-    unsigned long long secret;
+    unsigned long long secret, canary;
+    void *volatile heap = malloc(1000);
+    FILE *file = fopen(argv[1], "w");
+    (void)argc;
+    memcpy(&canary, (void *)getauxval(AT_RANDOM), 8);
+    volatile unsigned long long protector = canary & ~0xffull;
+    fprintf(file, "%llu %llu %llu", (unsigned long long)protector, (unsigned long long)heap, (unsigned long long)kept);
+    fclose(file);
     memcpy(&secret, "hunter2!", 8);
     memcpy((char *)kept, "hunter2!hunter2!", 16);
     for (int i = 0; i < 1000; i++) {
         usleep(3000);
         __asm__ volatile("" : "+r"(secret));
     }
-    return kept[0] + (int)secret;
+    return kept[0] + (int)secret + (heap == 0) + (int)protector;
 }
 """
 FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
-PATIENCE_S = 60
 CROWDS_S = 900  # the programs alone take half a minute on a busy machine
 EXT4_IOC_SHUTDOWN = 0x8004587D
-rows = {}
-
-
-class Failure(Exception):
-    """What must not happen."""
-
-
-class Skipped(Exception):
-    """What this machine cannot do."""
-
-
-def row(function):
-    rows[function.__name__] = function
-    return function
-
-
-def alive(pid):
-    """A zombie has let go of everything."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-class Round:
-    """One row: its folder, its recording, and the attachments that its recorder was ever seen to have."""
-
-    def __init__(self, randomness):
-        self.random = randomness
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="argus-torture-"))
-        self.links, self.recorder, self.undo = set(), 0, [lambda: shutil.rmtree(self.folder, ignore_errors=True)]
-        self.over = threading.Event()
-        self.watcher = threading.Thread(target=self.watch)
-        self.watcher.start()
-
-    def watch(self):
-        while not self.over.wait(0.02):
-            for pid in machine.processes_of_namespace(os.readlink("/proc/self/ns/mnt")):
-                with contextlib.suppress(OSError):
-                    if harness.comm(pid) == "argus-recorder":
-                        self.recorder = pid
-                        self.links |= harness.links_of(pid)
-
-    def end(self):
-        self.over.set()
-        self.watcher.join()
-        for action in reversed(self.undo):
-            action()
-
-    def moment(self, longest_s=1.5):
-        time.sleep(self.random.uniform(0, longest_s))
-
-    def start(self, *words, **options):
-        """A process in a session of its own. What it prints goes to a file, which no orphan keeps open."""
-        output = tempfile.TemporaryFile(mode="w+")
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-                                   **options)
-        process.output = output
-        self.undo.append(lambda: self.end_session(process))
-        return process
-
-    @staticmethod
-    def end_session(process):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.output.close()
-
-    @staticmethod
-    def kill(pid, number=signal.SIGKILL):
-        """It may have ended already."""
-        if pid > 0:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-    def load(self):
-        self.start(sys.executable, "-c", LOAD)
-
-    def record(self, path, *command, words=(), load=True, **options):
-        """argus record of a command that ends, up to the moment when the recorder has attached something."""
-        if load:
-            self.load()
-        command = command or ("sleep", "3")
-        front = self.start(harness.ARGUS, "record", "-o", str(path), "--backend", "bpf", *words, "--", *command, **options)
-        self.until(lambda: self.links or front.poll() is not None, "nothing was attached")
-        return front
-
-    def until(self, condition, otherwise, seconds=PATIENCE_S):
-        if not harness.eventually(condition, seconds):
-            raise Failure(otherwise)
-
-    def said(self, front, code=None, seconds=PATIENCE_S):
-        """What it prints until it ends."""
-        try:
-            front.wait(timeout=seconds)
-        except subprocess.TimeoutExpired as error:
-            raise Failure("argus does not end") from error
-        front.output.seek(0)
-        text = front.output.read()
-        if front.returncode < 0 and -front.returncode != signal.SIGKILL:
-            raise Failure(f"argus was ended by signal {-front.returncode}: {text}")
-        if code is not None and front.returncode != code:
-            raise Failure(f"argus ended with {front.returncode}, not {code}: {text}")
-        return text
-
-    def child(self, name):
-        """The process of this name, of the recorder's children."""
-        def find():
-            return [pid for pid in harness.children(self.recorder) if alive(pid) and harness.comm(pid) == name]
-        with contextlib.suppress(OSError):
-            self.until(find, f"there is no {name}")
-            return find()[0]
-        return 0
-
-    def mount_tmpfs(self, size):
-        folder = self.folder / "disk"
-        folder.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
-        self.undo.append(lambda: subprocess.run(["umount", "-l", folder], check=False, stderr=subprocess.DEVNULL))
-        return folder
-
-    def mount_fuse(self, operation):
-        """A file system, and the file that switches its fault on."""
-        folder, switch = self.folder / "disk", self.folder / "switch"
-        folder.mkdir()
-        server = self.start(sys.executable, "-B", PROGRAMS / "stuck_files.py", folder, switch, operation)
-        self.until(lambda: os.path.ismount(folder) or server.poll() is not None, "no FUSE")
-        self.undo.append(lambda: (switch.unlink(missing_ok=True),
-                                  subprocess.run(["umount", "-l", folder], check=False, stderr=subprocess.DEVNULL)))
-        return folder, switch
-
-    def memory_cgroup(self, most_bytes):
-        """A group of processes that may use so much memory together."""
-        for parent, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
-            group = pathlib.Path(parent, self.folder.name)
-            try:
-                group.mkdir()
-                self.undo.append(lambda group=group: self.remove_group(group))
-                (group / limit).write_text(str(most_bytes))
-                return group
-            except OSError:
-                continue
-        raise Skipped("no memory cgroups")
-
-    @staticmethod
-    def remove_group(group):
-        """Processes that were killed leave it a moment later."""
-        def is_gone():
-            with contextlib.suppress(OSError):
-                group.rmdir()
-            return not group.exists()
-        harness.eventually(is_gone, 10)
-
-    # --- what holds after each row ---
-
-    def check_detached(self):
-        if not self.links:
-            raise Failure("nothing was ever attached")
-        self.until(lambda: not alive(self.recorder), "the recorder is still there")
-        self.until(lambda: not any(harness.link_exists(link) for link in self.links), "something is still attached")
-
-    def check_file(self, path):
-        """Readable: complete (0), or cut off, which is said (4)."""
-        left = [p for p in path.parent.glob(path.name + "*") if p.suffix in (".argus", ".part")]
-        for file in left:
-            done = subprocess.run([harness.ARGUS, "info", str(file)], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-            if done.returncode not in (0, 4):
-                raise Failure(f"{file.name} ({file.stat().st_size} bytes) cannot be read: {done.returncode} {done.stderr}")
-        return len(left)
-
-
-def expect(text, *words):
-    if not any(word in text for word in words):
-        raise Failure(f"not said: {' or '.join(words)}, but: {text}")
-    return text
 
 
 # --- kills ---
@@ -321,12 +152,15 @@ def stopped_for_a_while(at):
 
 @row
 def secret_after_kill(at):
-    """A file whose stacks were never unwound has copies of stacks, but no text of the program."""
+    """A file whose stacks were never unwound has copies of stacks: places of code and of the stack, which a finished trace has too
+    (frames, libraries). No text, no canary of the stack protector, no place of the heap."""
     if not shutil.which("cc"):
         raise Skipped("no C compiler")
     keeper = at.folder / "keeper"
     subprocess.run(["cc", "-O2", "-fomit-frame-pointer", "-x", "c", "-", "-o", keeper], input=KEEPER, text=True, check=True)
-    front = at.record(at.folder / "t.argus", str(keeper), words=["--unwind", "keeper", "--only", "sched,stacks"], load=False)
+    places, ring = at.folder / "places", at.random.choice([[], ["--ring-size", "8M"]])
+    front = at.record(at.folder / "t.argus", str(keeper), str(places), words=["--unwind", "keeper", "--only", "sched,stacks", *ring],
+                      load=False)
     time.sleep(1.5 + at.random.uniform(0, 0.5))
     at.kill(front.pid)
     at.kill(at.recorder)
@@ -336,9 +170,13 @@ def secret_after_kill(at):
     copies = [line for line in harness.decode.decode(left.read_bytes()) if line.startswith("snapshot ")]
     if not copies:
         raise Failure("no stack was copied")
-    number = str(int.from_bytes(SECRET, "little"))
-    if any(number in line.replace(",", " ").split() or SECRET.hex() in line for line in copies):
-        raise Failure("the secret is in the file")
+    canary, heap, stack = (int(word) for word in places.read_text(encoding="ascii").split())
+    for what, number in ("text", int.from_bytes(SECRET, "little")), ("canary", canary), ("place of the heap", heap):
+        in_bytes = number.to_bytes(8, "little").hex()
+        if any(str(number) in line.replace(",", " ").split() or in_bytes in line for line in copies):
+            raise Failure(f"the {what} is in the file")
+    if not any((stack >> 24).to_bytes(5, "little").hex() in line for line in copies):
+        raise Failure("no place of its stack was copied: this looked at nothing")
     return "", at.folder / "t.argus"
 
 
@@ -394,6 +232,40 @@ def blocking_operation(at):
     at.check_detached()
     switch.unlink()
     return "", disk / "t.argus"
+
+
+@row
+def remote_disk(at):
+    """sshfs, whose server stops answering or ends. Its ssh is the server of files itself, on this machine."""
+    server = "/usr/lib/openssh/sftp-server"
+    if not shutil.which("sshfs") or not os.access(server, os.X_OK):
+        raise Skipped("no sshfs, or no sftp-server")
+    disk, far, shell = at.folder / "disk", at.folder / "far", at.folder / "ssh"
+    disk.mkdir()
+    far.mkdir()
+    shell.write_text(f'#!/bin/sh\necho $$ >"{at.folder}/pid"\nexec {server}\n', encoding="ascii")
+    shell.chmod(0o700)
+    at.undo.append(lambda: subprocess.run(["umount", "-l", disk], check=False, stderr=subprocess.DEVNULL))
+    if subprocess.run(["sshfs", "-o", f"ssh_command={shell}", f"here:{far}", disk], check=False, capture_output=True).returncode:
+        raise Skipped("sshfs cannot mount here")
+    pid = int((at.folder / "pid").read_text(encoding="ascii"))
+    at.undo.append(lambda: at.kill(pid))
+    front = at.record(disk / "t.argus", "sleep", "1")
+    at.moment()
+    if at.random.random() < 0.5:
+        at.kill(pid)
+        return expect(at.said(front, 1), "Input/output error", "not connected", "cannot find the recording"), far / "t.argus"
+    at.kill(pid, signal.SIGSTOP)
+    time.sleep(2)
+    began = time.monotonic()
+    harness.argus("status")
+    if time.monotonic() - began > 15:
+        raise Failure(f"argus status took {time.monotonic() - began:.0f} s")
+    at.kill(at.recorder, at.random.choice([signal.SIGKILL, signal.SIGTERM]))
+    at.check_detached()
+    at.kill(pid)
+    at.said(front)
+    return "", far / "t.argus"
 
 
 @row
