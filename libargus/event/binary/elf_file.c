@@ -416,12 +416,12 @@ bool elf_file_read(const struct elf_file *file, uint64_t offset_bytes, size_t by
 {
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(file->module, &bias);
-    if (!elf || offset_bytes > INT64_MAX)
+    size_t size = 0;
+    /* The file is mapped. elf_getdata_rawchunk() would search all chunks that were asked for. */
+    const char *raw = elf ? elf_rawfile(elf, &size) : NULL;
+    if (!raw || bytes > size || offset_bytes > size - bytes)
         return false;
-    const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)offset_bytes, bytes, ELF_T_BYTE);
-    if (!data || !data->d_buf || data->d_size < bytes)
-        return false;
-    memcpy(ret, data->d_buf, bytes);
+    memcpy(ret, raw + offset_bytes, bytes);
     return true;
 }
 
