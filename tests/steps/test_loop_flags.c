@@ -11,6 +11,7 @@
 
 #include "loop_code.h"
 #include "loop_flags_text.h"
+#include "steps/loops/code_order.h"
 #include "steps/loops/code_slice.h"
 #include "steps/loops/loop_flags.h"
 #include "steps/loops/shared_roots.h"
@@ -351,6 +352,20 @@ static void test_ways(void **state)
     elf_file_close(file);
 }
 
+/* The function's beginning is before the loop; nothing leads back to it. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct elf_file *file = loop_code_open(program_path);
+    struct loop_frame frames[2];
+    uint64_t start;
+    take_frames(file, file, shape_of("global"), frames);
+    assert_true(loop_code_find(file, "wait_global", &start));
+    assert_true(code_may_lead(file, loop_code_is_arm64(file), start, frames[0].address));
+    assert_false(code_may_lead(file, loop_code_is_arm64(file), frames[0].address, start));
+    elf_file_close(file);
+}
+
 static bool check_end(const struct loop_flag *flag, size_t row)
 {
     enum loop_end ends = loop_tests_decide(&flag->tests, all_ends[row].ends);
@@ -509,6 +524,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
         cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_tables),  cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

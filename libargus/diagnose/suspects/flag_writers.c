@@ -1,7 +1,7 @@
 /* A function on the waiter's own stack is no writer that could end the loop: it waits, too. Nor is
  * a function that writes only a constant with which the loop continues. If the loop's comparisons
- * do not tell (loop_tests.h), the constants that functions on the waiter's stack write
- * (`did_reconfigure = 0` before the loop) are such. What remains may end the loop. */
+ * do not tell (loop_tests.h), the constants that functions on the waiter's stack write before they
+ * wait (`did_reconfigure = 0`) are such. What remains may end the loop. */
 #include "diagnose/suspects/flag_writers.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "diagnose/suspects/code_place.h"
 #include "diagnose/suspects/code_ranges.h"
 #include "diagnose/suspects/shared_writers.h"
+#include "steps/loops/code_order.h"
 
 /* --- writers --- */
 
@@ -20,27 +21,31 @@ struct written {
     uint32_t count; /* of functions, in all files */
 };
 
-static bool is_on_stack(const struct loop_stack *stack, const struct elf_file *file,
-                        const struct code_writer *writer)
+/* The frame that is in the function which writes; NULL. */
+static const struct loop_frame *frame_of(const struct loop_stack *stack,
+                                         const struct elf_file *file,
+                                         const struct code_writer *writer)
 {
     for (uint32_t i = 0; i < stack->count; i++)
         if (stack->frames[i].file == file &&
             stack->frames[i].address - writer->start < writer->bytes)
-            return true;
-    return false;
+            return &stack->frames[i];
+    return NULL;
 }
 
-/* The constants that functions on the stack write: a loop that waits for one of them would not
- * wait. */
-static void find_resets(const struct loop_stack *stack, const struct written *all,
+/* The constants that functions on the stack write before they wait: a loop that waits for one of
+ * them would not wait. */
+static void find_resets(const struct loop_stack *stack, bool is_arm64, const struct written *all,
                         struct reset_values *ret)
 {
     ret->count = 0;
     for (uint32_t i = 0; i < all->uses.count; i++)
         for (uint32_t k = 0; k < all->writers[i].count; k++) {
             const struct code_writer *writer = &all->writers[i].all[k];
-            if (writer->has_value && ret->count < RESET_VALUES_MAX &&
-                is_on_stack(stack, all->uses.all[i].flag.file, writer))
+            struct elf_file *file = all->uses.all[i].flag.file;
+            const struct loop_frame *frame = frame_of(stack, file, writer);
+            if (frame && writer->has_value && ret->count < RESET_VALUES_MAX &&
+                code_may_lead(file, is_arm64, writer->address, frame->address))
                 ret->all[ret->count++] = writer->value;
         }
 }
@@ -67,7 +72,7 @@ static void keep_enders(const struct loop_stack *stack, const struct loop_flag *
         kept->count = 0;
         for (uint32_t k = 0; k < count; k++) {
             const struct code_writer writer = kept->all[k];
-            if (!is_on_stack(stack, written->uses.all[i].flag.file, &writer) &&
+            if (!frame_of(stack, written->uses.all[i].flag.file, &writer) &&
                 !flag_write_continues(flag, resets, &writer))
                 kept->all[kept->count++] = writer;
         }
@@ -81,11 +86,11 @@ static void find_written(struct diagnoser *d, const struct loop_stack *stack,
                          struct reset_values *ret_resets, struct written *ret)
 {
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
+    bool is_arm64 = header->arch == ARGUS_ARCH_AARCH64;
     flag_uses_find(d, &d->view.vertices[stack->vertex], flag, &ret->uses);
     for (uint32_t i = 0; i < ret->uses.count; i++)
-        (void)code_writers_find(&ret->uses.all[i].flag, header->arch == ARGUS_ARCH_AARCH64,
-                                &ret->writers[i]);
-    find_resets(stack, ret, ret_resets);
+        (void)code_writers_find(&ret->uses.all[i].flag, is_arm64, &ret->writers[i]);
+    find_resets(stack, is_arm64, ret, ret_resets);
     keep_enders(stack, flag, ret_resets, ret);
     if (ret->count || !ret->uses.count)
         return;

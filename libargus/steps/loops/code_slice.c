@@ -10,6 +10,7 @@
 
 enum {
     MOST_CALLS = 4,   /* that are followed, one inside the other */
+    FLAT_DEPTH = 4,   /* instructions from a comparison back to a load: load, shift, mask, test */
     MOST_CONTROL = 2, /* constants */
     MOST_BRANCHES = 400,
     MOST_SOURCES = 3, /* of a function that is only perhaps the one that is called */
@@ -287,8 +288,9 @@ static const struct code_function *function_at(const struct code_slice *slice,
                                                const struct code_image *image, uint64_t address)
 {
     const struct code_function *function =
-        image && scope->depth < MOST_CALLS ? code_library_function(slice->library, image, address)
-                                           : NULL;
+        image && scope->depth < MOST_CALLS && !slice->is_flat
+            ? code_library_function(slice->library, image, address)
+            : NULL;
     return function && function->start == address && !is_recursion(scope, function) ? function
                                                                                     : NULL;
 }
@@ -443,7 +445,8 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     for (uint8_t reg = 0; reg < 64; reg++)
         if (values & REGISTER_BIT(reg))
             follow_register(slice, scope, node, reg);
-    if (!values && !reads_memory && !(at->is_sum) && slice->control < MOST_CONTROL) {
+    bool is_followed = slice->control < MOST_CONTROL && !slice->is_flat;
+    if (!values && !reads_memory && !at->is_sum && is_followed) {
         slice->control++;
         code_slice_control(slice, scope, node);
         slice->control--;
@@ -508,7 +511,7 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
     const struct instruction *at = instruction_of(scope, node);
     if (is_open(slice, scope, node))
         return;
-    if (slice->open_count == CODE_SLICE_DEPTH) {
+    if (slice->open_count == (slice->is_flat ? FLAT_DEPTH : CODE_SLICE_DEPTH)) {
         slice->is_unknown = true;
         return;
     }

@@ -51,6 +51,7 @@ struct code_slice {
     struct code_step open[CODE_SLICE_DEPTH]; /* what is being followed */
     uint32_t open_count;
     unsigned control; /* how many constants are being followed to their branches */
+    bool is_flat;     /* follow neither them nor calls, and only a few instructions back */
     bool cycled;      /* the comparison that is being followed has a counter */
     bool timed;       /* … has the time */
 };

@@ -121,14 +121,27 @@ static bool find_test(struct code_budget *budget, const struct code_scope *scope
            read_comparison(budget, scope, comparison, variable, ret);
 }
 
+static bool leaves(const struct code_scope *scope, const struct code_loop *loop, uint32_t node)
+{
+    struct code_way way;
+    for (uint32_t k = 0; code_function_way(scope->function, node, k, &way); k++)
+        if (way.to == CODE_NONE || !loop->has[way.to])
+            return true;
+    return false;
+}
+
+/* Of a branch that does not leave the loop, only what it compares itself is looked at: an exit that
+ * it decides depends on the variable, too. */
 static bool depends_on(const struct code_slice *slice, const struct code_scope *scope,
-                       uint32_t node, const struct code_path *variable)
+                       const struct code_loop *loop, uint32_t node,
+                       const struct code_path *variable)
 {
     struct code_slice own = {.library = slice->library,
                              .budget = slice->budget,
                              .files = slice->files,
                              .yield = slice->yield,
-                             .yield_function = slice->yield_function};
+                             .yield_function = slice->yield_function,
+                             .is_flat = !leaves(scope, loop, node)};
     code_slice_branch(&own, scope, node);
     for (uint32_t i = 0; i < own.source_count; i++)
         if (code_path_is_same(&own.sources[i], variable))
@@ -147,7 +160,7 @@ void loop_tests_find(const struct code_slice *slice, const struct code_scope *sc
         struct loop_test test;
         uint8_t flow = function->nodes.data[i].flow;
         if (!loop->has[i] || (flow != FLOW_BRANCH && flow != FLOW_JUMP_INDIRECT) ||
-            !depends_on(slice, scope, i, variable))
+            !depends_on(slice, scope, loop, i, variable))
             continue;
         is_known = flow == FLOW_BRANCH && ret->count < LOOP_TESTS_MAX &&
                    find_test(slice->budget, scope, loop, i, variable, &test);
