@@ -13,23 +13,9 @@
 
 #include "base/utf8.h"
 #include "live/live_data.h"
+#include "live/live_images.h"
 
-enum { SMALL_FILE_BYTES = 4096, MOST_PARENTS = 1000 };
-
-uint32_t live_text(struct argus_live *live, const char *text)
-{
-    uint32_t id = 0;
-    char *name = strdup(text);
-    if (name)
-        utf8_repair_name(name, strlen(name));
-    struct argus_error *error =
-        name ? strtab_intern(live->texts, name, strlen(name), &id) : argus_error_memory();
-    if (error)
-        live->no_memory = true;
-    argus_error_destroy(error);
-    free(name);
-    return id;
-}
+enum { SMALL_FILE_BYTES = 4096, NAME_BYTES = 64 };
 
 /* /proc/PID/stat: the name is in parentheses and may contain any character. */
 static bool parse_stat(const char *text, char name[16], char *ret_state, uint32_t *ret_parent)
@@ -176,23 +162,6 @@ bool live_load(struct argus_live *live, uint32_t index)
     return process->thread_count > 0;
 }
 
-uint32_t live_process(struct argus_live *live, uint32_t pid)
-{
-    uint32_t index = idmap_get(&live->by_pid, pid);
-    return index != IDMAP_NONE && live_load(live, index) ? index : ARGUS_LIVE_NONE;
-}
-
-uint32_t live_thread_in(struct argus_live *live, uint32_t process, uint32_t tid)
-{
-    if (process == ARGUS_LIVE_NONE || !live_load(live, process))
-        return ARGUS_LIVE_NONE;
-    const struct argus_live_process *of = &live->processes.data[process];
-    for (uint32_t i = of->first_thread; i < of->first_thread + of->thread_count; i++)
-        if (live->threads.data[i].tid == tid)
-            return i;
-    return ARGUS_LIVE_NONE;
-}
-
 /* /proc/TID exists for every thread, though readdir() lists only the main ones. */
 uint32_t live_thread_of_tid(struct argus_live *live, uint32_t tid)
 {
@@ -213,16 +182,6 @@ uint32_t live_parent_of(struct argus_live *live, uint32_t process)
     return of->parent_pid;
 }
 
-bool live_descends_from(struct argus_live *live, uint32_t process, uint32_t ancestor)
-{
-    for (int i = 0; i < MOST_PARENTS && process != IDMAP_NONE; i++) {
-        process = idmap_get(&live->by_pid, live_parent_of(live, process));
-        if (process == ancestor)
-            return process != IDMAP_NONE;
-    }
-    return false;
-}
-
 static bool look_at_program(const struct argus_live *live, uint32_t process, struct statx *ret)
 {
     char path[48];
@@ -236,11 +195,6 @@ bool live_has_same_program(const struct argus_live *live, uint32_t process, uint
     return look_at_program(live, process, &of) && look_at_program(live, other, &of_other) &&
            of.stx_ino == of_other.stx_ino && of.stx_dev_major == of_other.stx_dev_major &&
            of.stx_dev_minor == of_other.stx_dev_minor;
-}
-
-uint32_t live_pid_of(const struct argus_live *live, uint32_t thread)
-{
-    return live->processes.data[live->threads.data[thread].process].pid;
 }
 
 bool live_is_still_there(const struct argus_live *live, uint32_t thread)
@@ -294,10 +248,12 @@ void live_settle(struct argus_live *live, uint32_t thread)
 }
 
 /* Without argus itself, which inherits descriptors of the processes that it looks at. */
-static struct argus_error *read_processes(struct argus_live *live)
+struct argus_error *live_read_processes(struct argus_live *live)
 {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
+    live->system = calloc(1, sizeof(*live->system));
+    live->no_memory |= !live->system;
     if (!folder)
         return argus_error_os(errno, "cannot read /proc");
     while ((entry = readdir(folder))) {
@@ -313,50 +269,39 @@ static struct argus_error *read_processes(struct argus_live *live)
     return live->no_memory ? argus_error_memory() : NULL;
 }
 
-struct argus_error *argus_live_open(struct argus_live **ret)
+bool live_has_name(const struct argus_live *live, uint32_t process, const char *name)
 {
-    struct argus_live *live = calloc(1, sizeof(*live));
-    if (!live || !(live->texts = strtab_create())) {
-        free(live);
-        return argus_error_memory();
-    }
-    struct argus_error *error = read_processes(live);
-    if (error)
-        argus_live_close(live);
-    else
-        *ret = live;
-    return error;
+    char comm[NAME_BYTES];
+    if (live_read(live->processes.data[process].pid, "comm", comm, sizeof(comm)) <= 0)
+        return false;
+    comm[strcspn(comm, "\n")] = '\0';
+    /* the kernel keeps 15 characters */
+    return strncmp(comm, name, 15) == 0 && (strlen(comm) == 15 || strcmp(comm, name) == 0);
 }
 
-void argus_live_close(struct argus_live *live)
+uint64_t live_moves(const struct argus_live *live, uint32_t thread)
 {
-    if (!live)
+    char text[SMALL_FILE_BYTES], name[48];
+    uint64_t switches = 0;
+    snprintf(name, sizeof(name), "task/%u/status", live->threads.data[thread].tid);
+    if (live_read(live_pid_of(live, thread), name, text, sizeof(text)) > 0)
+        live_field(text, "voluntary_ctxt_switches:", 10, &switches);
+    return switches;
+}
+
+bool live_is_kernels(struct argus_live *live, uint32_t process)
+{
+    enum { KTHREADD = 2 };
+    return live->processes.data[process].pid == KTHREADD ||
+           live_parent_of(live, process) == KTHREADD;
+}
+
+void live_system_close(struct argus_live *live)
+{
+    if (!live->system)
         return;
-    live_stacks_deinit(&live->stacks);
-    vec_deinit(&live->processes);
-    vec_deinit(&live->threads);
-    vec_deinit(&live->fds);
-    vec_deinit(&live->sockets);
-    vec_deinit(&live->devices);
-    vec_deinit(&live->clocks);
-    idmap_deinit(&live->by_pid);
-    idmap_deinit(&live->by_inode);
-    strtab_destroy(live->texts);
-    free(live);
-}
-
-const struct argus_live_thread *argus_live_thread_at(const struct argus_live *live, uint32_t thread)
-{
-    return &live->threads.data[thread];
-}
-
-const struct argus_live_process *argus_live_process_at(const struct argus_live *live,
-                                                       uint32_t process)
-{
-    return &live->processes.data[process];
-}
-
-const char *argus_live_text(const struct argus_live *live, uint32_t text)
-{
-    return strtab_get(live->texts, text);
+    live_stacks_deinit(&live->system->stacks);
+    vec_deinit(&live->system->devices);
+    vec_deinit(&live->system->clocks);
+    free(live->system);
 }

@@ -66,3 +66,23 @@ void live_by_socket(struct argus_live *live, uint32_t thread, const struct argus
     /* the kernel has the peer, but no process whose descriptors are readable has it */
     ret->end = ARGUS_LIVE_END_DENIED;
 }
+
+void live_wait_for_socket(struct argus_live *live, const struct live_fd *fd,
+                          struct argus_live_wait *wait)
+{
+    const struct live_socket *socket = live_socket(live, fd->key);
+    wait->kind = ARGUS_LIVE_SOCKET;
+    wait->object = fd->key;
+    if (!socket)
+        return;
+    const struct live_socket found = *socket, *peer = live_socket(live, found.peer);
+    wait->kind = found.is_listening        ? ARGUS_LIVE_ACCEPT
+                 : found.family == AF_UNIX ? ARGUS_LIVE_UNIX_SOCKET
+                 : found.is_datagram       ? ARGUS_LIVE_UDP
+                                           : ARGUS_LIVE_TCP;
+    wait->text = found.path ? found.path : peer ? peer->path : 0;
+    if (!wait->text)
+        wait->text = live_remote_address(live, &found);
+    wait->unread_here = found.unread;
+    wait->unread_there = peer && !peer->is_listening ? peer->unread : 0;
+}

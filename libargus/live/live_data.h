@@ -1,6 +1,8 @@
 /* The snapshot of the living system. Each part is read when it is first needed, because a walk
  * touches few of the processes: threads of a process by live_load(), descriptors of all processes
- * by live_fds(), sockets by live_sockets(). */
+ * by live_fds(), sockets by live_read_sockets().
+ *
+ * Files whose functions ask the kernel are Linux's; macos/ has its own for the same functions. */
 #ifndef ARGUS_LIVE_DATA_H
 #define ARGUS_LIVE_DATA_H
 
@@ -27,8 +29,9 @@ struct live_fd {
     uint32_t process; /* index */
     uint32_t fd;
     enum live_file_type type;
-    uint64_t key;  /* inode of a pipe or socket; hash of a path; 0 for all others */
-    uint32_t path; /* string; 0: none */
+    uint64_t key;       /* inode of a pipe or socket; hash of a path; 0 for all others */
+    uint32_t path;      /* string; 0: none */
+    bool reads, writes; /* macOS's; on Linux live_fd_is_open_for() looks */
 };
 
 struct live_socket {
@@ -48,20 +51,8 @@ struct live_socket {
     uint16_t local_port, remote_port;
 };
 
-/* A file system, by the device's numbers in /proc/PID/maps. */
-struct live_device {
-    unsigned major, minor;
-    bool may_hang; /* a process that reads its files may wait without end */
-};
+struct live_system;
 
-/* The scheduler's clock of a CPU (live_last_ran.c). */
-struct live_clock {
-    unsigned cpu;
-    bool is_known;
-    uint64_t behind_ns; /* the monotonic clock */
-};
-
-/* How a process's memory and files can be read. */
 struct argus_live {
     VEC(struct argus_live_process) processes;
     VEC(struct argus_live_thread) threads;
@@ -71,21 +62,39 @@ struct argus_live {
     VEC(struct live_socket) sockets;
     struct idmap by_inode; /* socket index */
     bool has_fds, has_sockets;
-    struct live_stacks stacks;
-    VEC(struct live_device) devices; /* those that were asked for */
-    VEC(struct live_clock) clocks;   /* those that were asked for */
-    uint32_t debugged_pid;           /* whose stops by its tracer are looked through; 0: none */
-    bool no_memory;                  /* sticky */
+    struct live_system *system; /* what only the code for this system keeps; owned */
+    uint32_t debugged_pid;      /* whose stops by its tracer are looked through; 0: none */
+    bool no_memory;             /* sticky */
 };
 
-/* --- live_collect.c --- */
+/* --- live_state.c --- */
 
-/* Reads the threads of `process`. False: it has ended. */
-bool live_load(struct argus_live *live, uint32_t process);
+/* Interns; 0 without memory. */
+uint32_t live_text(struct argus_live *live, const char *text);
 /* The process of `pid`, loaded; ARGUS_LIVE_NONE: there is none. */
 uint32_t live_process(struct argus_live *live, uint32_t pid);
 /* The thread `tid`, if it belongs to `process`; ARGUS_LIVE_NONE: it does not. */
 uint32_t live_thread_in(struct argus_live *live, uint32_t process, uint32_t tid);
+/* Whether `ancestor` has started `process`, directly or through other processes. */
+bool live_descends_from(struct argus_live *live, uint32_t process, uint32_t ancestor);
+uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);
+/* The monotonic clock. */
+uint64_t live_now_ns(void);
+
+/* --- live_collect.c; macos/mac_collect.c --- */
+
+/* Adds all processes but argus itself. */
+struct argus_error *live_read_processes(struct argus_live *live);
+/* Frees what only the code for this system keeps. */
+void live_system_close(struct argus_live *live);
+/* Whether the process has this name, as far as the kernel keeps names. */
+bool live_has_name(const struct argus_live *live, uint32_t process, const char *name);
+/* Whether the kernel itself is the process's program. */
+bool live_is_kernels(struct argus_live *live, uint32_t process);
+/* A number that grows when the thread, which waits, has run meanwhile. */
+uint64_t live_moves(const struct argus_live *live, uint32_t thread);
+/* Reads the threads of `process`. False: it has ended. */
+bool live_load(struct argus_live *live, uint32_t process);
 /* The thread `tid` of any process; ARGUS_LIVE_NONE: there is none. */
 uint32_t live_thread_of_tid(struct argus_live *live, uint32_t tid);
 /* Whether the thread is in the same call as when it was read. */
@@ -98,16 +107,11 @@ void live_run_time(const struct argus_live *live, uint32_t thread, uint64_t *ret
 void live_settle(struct argus_live *live, uint32_t thread);
 /* The ID of its parent process, without reading its threads; 0: none. */
 uint32_t live_parent_of(struct argus_live *live, uint32_t process);
-/* Whether `ancestor` has started `process`, directly or through other processes. */
-bool live_descends_from(struct argus_live *live, uint32_t process, uint32_t ancestor);
 /* Whether two processes execute the same file; false: not, or not known. The file system is not
  * asked, which may not answer. */
 bool live_has_same_program(const struct argus_live *live, uint32_t process, uint32_t other);
 /* Reads the thread again; it stays as it was if it has ended. */
 void live_read_again(struct argus_live *live, uint32_t thread);
-uint32_t live_pid_of(const struct argus_live *live, uint32_t thread);
-/* Interns; 0 without memory. */
-uint32_t live_text(struct argus_live *live, const char *text);
 
 /* --- live_last_ran.c --- */
 
@@ -119,8 +123,6 @@ uint64_t live_last_ran_ns(struct argus_live *live, uint32_t thread);
 
 /* Reads a small file of /proc below /proc/PID/, NUL-terminated; its length, or -1 with errno. */
 ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes);
-/* The monotonic clock. */
-uint64_t live_now_ns(void);
 /* Where a symbolic link leads. */
 bool live_link(const char *path, char *ret, size_t bytes);
 /* The number behind `field` ("pos:") at the start of a line. False: there is none. */
@@ -175,22 +177,39 @@ bool live_has_same_paths(uint32_t pid, uint32_t other);
 /* The path of the control group that is frozen, with this process in it; string; 0: none. */
 uint32_t live_frozen_group(struct argus_live *live, uint32_t pid);
 
-/* --- live_fds.c --- */
+/* --- live_fd_index.c --- */
 
+/* Reads those of all processes that this user may see. */
 void live_fds(struct argus_live *live);
-/* The descriptor `fd` of a process; false: it is not open. */
-bool live_fd(struct argus_live *live, uint32_t process, uint32_t fd, struct live_fd *ret);
+uint64_t live_path_key(const char *path);
 /* The range of descriptors with this type and key. */
 size_t live_fds_of(struct argus_live *live, enum live_file_type type, uint64_t key,
                    const struct live_fd **ret);
+
+/* --- live_fds.c; macos/mac_fds.c --- */
+
+/* Adds the descriptors of a process. */
+void live_read_fds(struct argus_live *live, uint32_t process);
+/* The descriptor `fd` of a process; false: it is not open. */
+bool live_fd(struct argus_live *live, uint32_t process, uint32_t fd, struct live_fd *ret);
 /* Whether the descriptor is open for writing, or for reading. */
 bool live_fd_is_open_for(const struct argus_live *live, const struct live_fd *fd, bool writing);
 /* Reads /proc/PID/fdinfo/FD. */
 bool live_fd_info(const struct argus_live *live, uint32_t process, uint32_t fd, char *buffer,
                   size_t bytes);
-uint64_t live_path_key(const char *path);
+
+/* --- live_sock_diag.c; macos/mac_sockets.c --- */
+
+/* Adds all sockets that the system tells. */
+void live_read_sockets(struct argus_live *live);
 
 /* --- live_sockets.c --- */
+
+/* Adds one; without an inode, it only stands for an end that nobody has accepted: a unix socket
+ * (family 0) has its listening socket's inode in `unread`. */
+void live_add_socket(struct argus_live *live, const struct live_socket *socket);
+/* IPv4 addresses as IPv6 has them, so that both ends compare. */
+void live_copy_address(uint32_t ret[4], const uint32_t address[4], uint8_t family);
 
 /* The socket of `inode`; NULL: the kernel did not list it. Borrowed. */
 const struct live_socket *live_socket(struct argus_live *live, uint64_t inode);

@@ -14,6 +14,7 @@
 
 #include "live/live_activation.h"
 #include "live/live_dbus.h"
+#include "live/live_images.h"
 
 enum {
     PATH_BYTES = 4096,

@@ -1,6 +1,5 @@
-/* All descriptors of all processes that this user may see, by what they refer to: one readlink()
- * each. Descriptors of one object are then neighbours, so the other end of a pipe is found by a
- * binary search. What only a few need (open for writing, the ID of an eventfd) is read for those.
+/* The descriptors of a process that this user may see, by what they refer to: one readlink() each.
+ * What only a few need (open for writing, the ID of an eventfd) is read for those.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -11,15 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash64.h"
 #include "live/live_data.h"
 
 enum { PATH_BYTES = 512 };
-
-uint64_t live_path_key(const char *path)
-{
-    return hash64(0, path, strlen(path));
-}
 
 /* What a link in /proc/PID/fd begins with. Links with a number in brackets have an inode. */
 static const struct {
@@ -61,7 +54,7 @@ static bool classify(struct argus_live *live, uint32_t pid, const char *number, 
     return true;
 }
 
-static void add_process(struct argus_live *live, uint32_t index)
+void live_read_fds(struct argus_live *live, uint32_t index)
 {
     uint32_t pid = live->processes.data[index].pid;
     char path[48];
@@ -78,58 +71,12 @@ static void add_process(struct argus_live *live, uint32_t index)
         closedir(folder);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int compare_fds(const void *left, const void *right)
-{
-    const struct live_fd *a = left, *b = right;
-    int order = compare_numbers(a->type, b->type);
-    order = order ? order : compare_numbers(a->key, b->key);
-    order = order ? order : compare_numbers(a->process, b->process);
-    return order ? order : compare_numbers(a->fd, b->fd);
-}
-
-void live_fds(struct argus_live *live)
-{
-    if (live->has_fds)
-        return;
-    live->has_fds = true;
-    for (uint32_t i = 0; i < live->processes.length; i++)
-        add_process(live, i);
-    if (live->fds.length)
-        qsort(live->fds.data, live->fds.length, sizeof(*live->fds.data), compare_fds);
-}
-
 bool live_fd(struct argus_live *live, uint32_t process, uint32_t fd, struct live_fd *ret)
 {
     char number[16];
     snprintf(number, sizeof(number), "%u", fd);
     *ret = (struct live_fd){.process = process};
     return classify(live, live->processes.data[process].pid, number, ret);
-}
-
-size_t live_fds_of(struct argus_live *live, enum live_file_type type, uint64_t key,
-                   const struct live_fd **ret)
-{
-    live_fds(live);
-    size_t low = 0, high = live->fds.length;
-    const struct live_fd wanted = {.type = type, .key = key};
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_fds(&live->fds.data[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t end = low;
-    while (end < live->fds.length && live->fds.data[end].type == type &&
-           live->fds.data[end].key == key)
-        end++;
-    *ret = live->fds.data + low;
-    return end - low;
 }
 
 /* The permissions of the link itself tell how the file was opened (proc(5)). */

@@ -5,28 +5,16 @@
 
 #include "live/live_data.h"
 
-enum { NAME_BYTES = 64 };
-
 static bool is_number(const char *word)
 {
     return word[0] && word[strspn(word, "0123456789")] == '\0';
-}
-
-static bool has_name(const struct argus_live *live, uint32_t process, const char *name)
-{
-    char comm[NAME_BYTES];
-    if (live_read(live->processes.data[process].pid, "comm", comm, sizeof(comm)) <= 0)
-        return false;
-    comm[strcspn(comm, "\n")] = '\0';
-    /* the kernel keeps 15 characters */
-    return strncmp(comm, name, 15) == 0 && (strlen(comm) == 15 || strcmp(comm, name) == 0);
 }
 
 static struct argus_error *find_named(struct argus_live *live, const char *name, uint32_t *ret)
 {
     uint32_t found = ARGUS_LIVE_NONE, second = ARGUS_LIVE_NONE;
     for (uint32_t i = 0; i < live->processes.length; i++) {
-        if (!has_name(live, i, name))
+        if (!live_has_name(live, i, name))
             continue;
         if (found == ARGUS_LIVE_NONE || live_descends_from(live, found, i))
             found = i;

@@ -13,57 +13,26 @@
 #define ARGUS_LIVE_FRAMES_H
 
 #include "argus/live.h"
-#include "base/vec.h"
-#include "event/unwind/cfi.h"
 
-enum { LIVE_STACK_FRAMES = 128 };
+enum { LIVE_STACK_FRAMES = 128, LIVE_REGISTERS = 33 };
 
-/* An executable mapping. */
-struct live_mapping {
-    uint64_t start, end, offset, inode;
-    uint32_t pid;
-    uint32_t file;         /* index in `files`; ARGUS_LIVE_NONE: not opened, or no file */
-    bool is_opened;        /* it was tried */
-    uint32_t path;         /* string */
-    unsigned major, minor; /* of its device */
-    bool is_left_out;      /* its file system may not answer */
-};
-
-struct live_elf {
-    struct elf_file *elf; /* owned */
-    struct cfi cfi;
-    uint64_t inode;
-    uint32_t path;
-};
-
-/* Mappings and files that were needed so far. All zero is empty. */
-struct live_stacks {
-    VEC(struct live_mapping) mappings; /* those of a process are neighbours, by address */
-    VEC(uint32_t) pids;                /* whose mappings were read */
-    VEC(struct live_elf *) files;      /* owned */
-};
-
-struct unwind_processor;
-
-void live_stacks_deinit(struct live_stacks *stacks);
+struct argus_live;
 
 /* The frames of a thread, innermost first: their addresses. `*ret_cut`: there are more. */
 size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
                   bool *ret_cut);
 
-/* A running thread at one moment: its registers (event/unwind/unwind_processor.h numbers them), and
+/* A running thread at one moment: its registers (Linux: event/unwind/unwind_processor.h numbers
+ * them; macOS: macos/mac_stack.c), and
  * a copy of the innermost part of its stack. What the copy lacks is read from the process. */
 struct live_moment {
-    uint64_t registers[CFI_REGISTERS];
+    uint64_t registers[LIVE_REGISTERS];
     uint64_t known; /* a bit for each register */
     uint64_t stack_address;
     const uint8_t *stack; /* borrowed; NULL: no copy */
     size_t stack_bytes;
     bool is_in_kernel;
 };
-
-/* The processor of this machine. */
-const struct unwind_processor *live_own_processor(void);
 
 /* The frames at this moment. */
 size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_moment *moment,
@@ -73,22 +42,16 @@ size_t live_stack_at(struct argus_live *live, uint32_t pid, const struct live_mo
 void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bool is_return,
                      struct argus_live_frame *ret);
 
+/* Where the function with this return address begins; the address itself if nothing tells. */
+uint64_t live_code_start(struct argus_live *live, uint32_t pid, uint64_t address);
+
+/* The readable name of a function (live_stack_names.c). */
+uint32_t live_function_text(struct argus_live *live, const char *symbol);
+
 typedef bool live_function_test(const char *function, const void *context);
 
 /* Whether one of the `most` innermost functions of a thread is wanted. */
 bool live_stack_has(struct argus_live *live, uint32_t thread, size_t most,
                     live_function_test *is_wanted, const void *context);
-
-/* --- live_images.c, for live_unwind.c --- */
-
-/* The mapping of an address; NULL: none that is executable. */
-const struct live_mapping *live_mapping(struct argus_live *live, uint32_t pid, uint64_t address);
-/* Its file, and the address in it; NULL: it cannot be opened. */
-struct live_elf *live_elf(struct argus_live *live, uint32_t pid, uint64_t address,
-                          uint64_t *ret_in_file);
-/* The file of the process's mapping number `index` (of those with code of a file), and what has to
- * be added to its addresses. `ret_bias` may be NULL. NULL: there are no more. */
-struct live_elf *live_elf_at(struct argus_live *live, uint32_t pid, size_t index,
-                             uint64_t *ret_bias);
 
 #endif

@@ -7,6 +7,7 @@
  * Behind them, fields came and went, so the places of the status and the ID are tried: the first
  * goroutine of the list, which runs main(), has the ID 1. */
 #include "live/live_go.h"
+#include "live/live_images.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "live/live_go_unwind.h"
+#include "live/live_images.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include "event/unwind/cfi.h"
 #include "event/unwind/unwind_processor.h"
+#include "live/live_images.h"
 
 enum live_go_step {
     LIVE_GO_NONE,      /* not such a function, or not known; `machine` is unchanged */

@@ -8,6 +8,7 @@
 
 #include "event/binary/elf_file.h"
 #include "live/live_go.h"
+#include "live/live_images.h"
 
 enum {
     LOOKED_AT = 8, /* frames */

@@ -8,7 +8,7 @@
 #include "event/binary/live_file.h"
 #include "event/names/demangle.h"
 #include "event/names/short_names.h"
-#include "live/live_data.h"
+#include "live/live_images.h"
 
 static void add_mapping(struct argus_live *live, uint32_t pid, const char *line)
 {
@@ -20,7 +20,7 @@ static void add_mapping(struct argus_live *live, uint32_t pid, const char *line)
         permissions[2] != 'x')
         return;
     mapping.path = live_text(live, path);
-    if (!vec_push(&live->stacks.mappings, mapping))
+    if (!vec_push(&live->system->stacks.mappings, mapping))
         live->no_memory = true;
 }
 
@@ -28,10 +28,10 @@ static void read_mappings(struct argus_live *live, uint32_t pid)
 {
     char path[48], *line = NULL;
     size_t room = 0;
-    for (size_t i = 0; i < live->stacks.pids.length; i++)
-        if (live->stacks.pids.data[i] == pid)
+    for (size_t i = 0; i < live->system->stacks.pids.length; i++)
+        if (live->system->stacks.pids.data[i] == pid)
             return;
-    if (!vec_push(&live->stacks.pids, pid))
+    if (!vec_push(&live->system->stacks.pids, pid))
         live->no_memory = true;
     snprintf(path, sizeof(path), "/proc/%u/maps", pid);
     FILE *file = fopen(path, "re");
@@ -45,8 +45,8 @@ static void read_mappings(struct argus_live *live, uint32_t pid)
 static struct live_mapping *find_mapping(struct argus_live *live, uint32_t pid, uint64_t address)
 {
     read_mappings(live, pid);
-    for (size_t i = 0; i < live->stacks.mappings.length; i++) {
-        struct live_mapping *mapping = &live->stacks.mappings.data[i];
+    for (size_t i = 0; i < live->system->stacks.mappings.length; i++) {
+        struct live_mapping *mapping = &live->system->stacks.mappings.data[i];
         if (mapping->pid == pid && address >= mapping->start && address < mapping->end)
             return mapping;
     }
@@ -60,9 +60,9 @@ const struct live_mapping *live_mapping(struct argus_live *live, uint32_t pid, u
 
 static uint32_t known_file(const struct argus_live *live, const struct live_mapping *mapping)
 {
-    for (uint32_t i = 0; i < live->stacks.files.length; i++)
-        if (live->stacks.files.data[i]->inode == mapping->inode &&
-            live->stacks.files.data[i]->path == mapping->path)
+    for (uint32_t i = 0; i < live->system->stacks.files.length; i++)
+        if (live->system->stacks.files.data[i]->inode == mapping->inode &&
+            live->system->stacks.files.data[i]->path == mapping->path)
             return i;
     return ARGUS_LIVE_NONE;
 }
@@ -82,7 +82,7 @@ static uint32_t open_file(struct argus_live *live, const struct live_mapping *ma
         fd < 0 ? NULL
                : elf_file_open_fd(fd, strtab_get(live->texts, mapping->path), &any, &is_stale);
     struct live_elf *file = elf ? calloc(1, sizeof(*file)) : NULL;
-    if (!file || !vec_push(&live->stacks.files, file)) {
+    if (!file || !vec_push(&live->system->stacks.files, file)) {
         live->no_memory |= elf != NULL;
         elf_file_close(elf);
         free(file);
@@ -90,7 +90,7 @@ static uint32_t open_file(struct argus_live *live, const struct live_mapping *ma
     }
     *file = (struct live_elf){.elf = elf, .inode = mapping->inode, .path = mapping->path};
     cfi_init(&file->cfi, elf, elf_file_machine(elf) == ELF_MACHINE_AARCH64 ? 33 : 17);
-    return (uint32_t)live->stacks.files.length - 1;
+    return (uint32_t)live->system->stacks.files.length - 1;
 }
 
 static struct live_elf *elf_of(struct argus_live *live, struct live_mapping *mapping,
@@ -110,7 +110,7 @@ static struct live_elf *elf_of(struct argus_live *live, struct live_mapping *map
     }
     if (mapping->file == ARGUS_LIVE_NONE)
         return NULL;
-    struct live_elf *file = live->stacks.files.data[mapping->file];
+    struct live_elf *file = live->system->stacks.files.data[mapping->file];
     uint64_t offset = address - mapping->start + mapping->offset;
     return elf_file_address(file->elf, offset, ret_in_file) ? file : NULL;
 }
@@ -127,8 +127,8 @@ struct live_elf *live_elf_at(struct argus_live *live, uint32_t pid, size_t index
 {
     uint64_t in_file;
     read_mappings(live, pid);
-    for (size_t i = 0; i < live->stacks.mappings.length; i++) {
-        struct live_mapping *mapping = &live->stacks.mappings.data[i];
+    for (size_t i = 0; i < live->system->stacks.mappings.length; i++) {
+        struct live_mapping *mapping = &live->system->stacks.mappings.data[i];
         uint64_t start = mapping->start;
         struct live_elf *file = mapping->pid == pid ? elf_of(live, mapping, start, &in_file) : NULL;
         if (!file || index--)
@@ -152,19 +152,6 @@ void live_stacks_deinit(struct live_stacks *stacks)
     vec_deinit(&stacks->pids);
 }
 
-/* Without the version of a symbol ("@@GLIBC_2.34"). */
-static uint32_t function_text(struct argus_live *live, const char *symbol)
-{
-    char text[512];
-    char *readable = demangle(symbol);
-    if (readable)
-        short_name(readable);
-    snprintf(text, sizeof(text), "%s", readable ? readable : symbol);
-    free(readable);
-    text[strcspn(text, "@")] = '\0';
-    return live_text(live, text);
-}
-
 void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bool is_return,
                      struct argus_live_frame *ret)
 {
@@ -179,23 +166,17 @@ void live_stack_name(struct argus_live *live, uint32_t pid, uint64_t address, bo
     ret->is_left_out = mapping && mapping->is_left_out;
     const char *function = file ? elf_file_function(file->elf, in_file, &offset) : NULL;
     if (function)
-        ret->function = function_text(live, function);
+        ret->function = live_function_text(live, function);
     const char *source = file ? elf_file_line(file->elf, in_file, &ret->line) : NULL;
     if (source)
         ret->file = live_text(live, source);
 }
 
-bool live_stack_has(struct argus_live *live, uint32_t thread, size_t most,
-                    live_function_test *is_wanted, const void *context)
+uint64_t live_code_start(struct argus_live *live, uint32_t pid, uint64_t address)
 {
-    uint64_t addresses[LIVE_STACK_FRAMES];
-    bool is_cut;
-    size_t count = live_stack(live, thread, addresses, &is_cut);
-    for (size_t i = 0; i < count && i < most; i++) {
-        struct argus_live_frame frame;
-        live_stack_name(live, live_pid_of(live, thread), addresses[i], i > 0, &frame);
-        if (is_wanted(strtab_get(live->texts, frame.function), context))
-            return true;
-    }
-    return false;
+    uint64_t in_file, start;
+    struct live_elf *file = live_elf(live, pid, address - 1, &in_file);
+    return file && elf_file_function_start(file->elf, in_file, &start)
+               ? address - 1 - (in_file - start)
+               : address;
 }

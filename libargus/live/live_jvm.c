@@ -1,4 +1,5 @@
 #include "live/live_jvm.h"
+#include "live/live_images.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "live/live_data.h"
+#include "live/live_images.h"
 
 enum { SCHED_BYTES = 8192, STAT_BYTES = 1024, NS_OF_MS = 1000000 };
 
@@ -60,11 +61,11 @@ static struct live_clock read_clock(unsigned cpu)
 
 static struct live_clock clock_of(struct argus_live *live, unsigned cpu)
 {
-    for (size_t i = 0; i < live->clocks.length; i++)
-        if (live->clocks.data[i].cpu == cpu)
-            return live->clocks.data[i];
+    for (size_t i = 0; i < live->system->clocks.length; i++)
+        if (live->system->clocks.data[i].cpu == cpu)
+            return live->system->clocks.data[i];
     struct live_clock clock = read_clock(cpu);
-    if (!vec_push(&live->clocks, clock))
+    if (!vec_push(&live->system->clocks, clock))
         live->no_memory = true;
     return clock;
 }

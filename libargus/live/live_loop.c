@@ -7,6 +7,7 @@
 #include "base/hash64.h"
 #include "event/binary/elf_exports.h"
 #include "event/names/base_library.h"
+#include "live/live_images.h"
 #include "live/live_sample.h"
 #include "live/live_wait.h"
 #include "steps/loops/loop_flags.h"

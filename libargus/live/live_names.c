@@ -33,7 +33,8 @@ static const char *const links[] = {
     [ARGUS_LIVE_LINK_ANSWERS] = "answers",   [ARGUS_LIVE_LINK_BACKS] = "backs",
     [ARGUS_LIVE_LINK_PROVIDES] = "provides", [ARGUS_LIVE_LINK_OWNS] = "owns",
     [ARGUS_LIVE_LINK_EXECUTES] = "executes", [ARGUS_LIVE_LINK_HALTED] = "halted",
-    [ARGUS_LIVE_LINK_QUEUED] = "queued",     [ARGUS_LIVE_LINK_HEARD] = "heard",
+    [ARGUS_LIVE_LINK_HEARD] = "heard",       [ARGUS_LIVE_LINK_REPLIES] = "replies",
+    [ARGUS_LIVE_LINK_QUEUED] = "queued",
 };
 
 const char *argus_live_kind_id(enum argus_live_kind kind)

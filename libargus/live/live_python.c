@@ -7,6 +7,7 @@
  * in a function that calls that, if it was inlined. The GIL says which thread state took it last,
  * and whether it is locked. */
 #include "live/live_python.h"
+#include "live/live_images.h"
 
 #include <stdlib.h>
 #include <string.h>

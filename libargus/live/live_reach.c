@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "live/live_images.h"
 #include "live/live_mounts.h"
 
 enum { MOST_DEVICES = 64 };
@@ -93,11 +94,12 @@ static bool may_hang(struct argus_live *live, uint32_t pid, unsigned major, unsi
 bool live_device_may_hang(struct argus_live *live, uint32_t pid, unsigned major, unsigned minor,
                           const char *path)
 {
-    for (size_t i = 0; i < live->devices.length; i++)
-        if (live->devices.data[i].major == major && live->devices.data[i].minor == minor)
-            return live->devices.data[i].may_hang;
+    for (size_t i = 0; i < live->system->devices.length; i++)
+        if (live->system->devices.data[i].major == major &&
+            live->system->devices.data[i].minor == minor)
+            return live->system->devices.data[i].may_hang;
     const struct live_device device = {major, minor, may_hang(live, pid, major, minor, path)};
-    if (live->devices.length < MOST_DEVICES && !vec_push(&live->devices, device))
+    if (live->system->devices.length < MOST_DEVICES && !vec_push(&live->system->devices, device))
         live->no_memory = true;
     return device.may_hang;
 }

@@ -35,13 +35,6 @@ ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes)
     return (ssize_t)length;
 }
 
-uint64_t live_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool live_link(const char *path, char *ret, size_t bytes)
 {
     ssize_t length = readlink(path, ret, bytes - 1);

@@ -10,6 +10,7 @@
 
 #include "event/binary/elf_exports.h"
 #include "live/live_display.h"
+#include "live/live_images.h"
 #include "live/live_x11_selection.h"
 
 enum { LOOKED_AT = 24 /* frames */ };

@@ -3,7 +3,6 @@
  * of connections run the same code: their stacks have the same outermost frames as those that wait
  * for the next request of a client now. If one thread alone shares most of these frames, it serves
  * the client in question. */
-#include "event/binary/elf_file.h"
 #include "live/live_wait.h"
 
 enum { LEAST_COMMON = 3, MOST_SESSIONS = 32 };
@@ -29,17 +28,6 @@ static size_t common_frames(const struct stack *a, const struct stack *b)
     return common;
 }
 
-/* Where the function with this return address begins; the address itself if nothing tells. */
-static uint64_t start_of(struct argus_live *live, uint32_t thread, uint64_t address)
-{
-    uint64_t in_file, start;
-    uint32_t pid = live_pid_of(live, thread);
-    struct live_elf *file = live_elf(live, pid, address - 1, &in_file);
-    return file && elf_file_function_start(file->elf, in_file, &start)
-               ? address - 1 - (in_file - start)
-               : address;
-}
-
 bool live_runs_same_code(struct argus_live *live, uint32_t a, uint32_t b)
 {
     struct stack own, other;
@@ -50,8 +38,8 @@ bool live_runs_same_code(struct argus_live *live, uint32_t a, uint32_t b)
         return common >= LEAST_COMMON;
     /* two calls in the function that the thread was begun with */
     return common < own.count && common < other.count &&
-           start_of(live, a, own.frames[own.count - 1 - common]) ==
-               start_of(live, b, other.frames[other.count - 1 - common]);
+           live_code_start(live, live_pid_of(live, a), own.frames[own.count - 1 - common]) ==
+               live_code_start(live, live_pid_of(live, b), other.frames[other.count - 1 - common]);
 }
 
 bool live_awaits_request(struct argus_live *live, const struct argus_live_wait *wait)

@@ -8,15 +8,14 @@
 #include "live/live_set.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 
-enum { BITS_OF_WORD = 64, INFO_BYTES = 65536, LINE_TFD = 4 };
+enum { BITS_OF_WORD = 64 };
 
-static uint32_t add(struct live_polled *ret, uint32_t count, uint32_t fd, bool reads, bool writes)
+uint32_t live_polled_add(struct live_polled *ret, uint32_t count, uint32_t fd, bool reads,
+                         bool writes)
 {
     if (count > 0 && ret[count - 1].fd == fd) {
         ret[count - 1].is_write &= writes && !reads;
@@ -40,8 +39,8 @@ static uint32_t of_poll(struct argus_live *live, uint32_t thread, struct live_po
         return 0;
     for (uint64_t i = 0; i < count; i++)
         if (polled[i].fd >= 0)
-            open = add(ret, open, (uint32_t)polled[i].fd, polled[i].events & POLLIN,
-                       polled[i].events & POLLOUT);
+            open = live_polled_add(ret, open, (uint32_t)polled[i].fd, polled[i].events & POLLIN,
+                                   polled[i].events & POLLOUT);
     return open;
 }
 
@@ -62,28 +61,8 @@ static uint32_t of_select(struct argus_live *live, uint32_t thread, struct live_
         for (int set = 0; set < 3; set++)
             has[set] = words[set][fd / BITS_OF_WORD] >> fd % BITS_OF_WORD & 1;
         if (has[0] || has[1] || has[2])
-            count = add(ret, count, fd, has[0], has[1]);
+            count = live_polled_add(ret, count, fd, has[0], has[1]);
     }
-    return count;
-}
-
-/* "tfd: 5 events: 19 data: …" in fdinfo, a line for each descriptor. */
-static uint32_t of_epoll(struct argus_live *live, uint32_t thread, struct live_polled *ret)
-{
-    const struct argus_live_thread of = live->threads.data[thread];
-    uint32_t count = 0;
-    char *info = malloc(INFO_BYTES);
-    bool is_read = info && live_fd_info(live, of.process, (uint32_t)of.arg[0], info, INFO_BYTES);
-    for (const char *at = info; is_read && (at = strstr(at, "tfd:")); at += LINE_TFD) {
-        const char *events = strstr(at, "events:");
-        uint64_t mask = events ? strtoull(events + strlen("events:"), NULL, 16) : 0;
-        count = add(ret, count, (uint32_t)strtoul(at + LINE_TFD, NULL, 10), mask & POLLIN,
-                    mask & POLLOUT);
-        ret[count - 1].is_once |= (mask & EPOLLONESHOT) != 0;
-        /* such sets tell only of changes */
-        ret[count - 1].is_full &= !(mask & (EPOLLONESHOT | EPOLLET));
-    }
-    free(info);
     return count;
 }
 
@@ -92,9 +71,17 @@ static const struct {
     const char *name;
     uint32_t (*read)(struct argus_live *live, uint32_t thread, struct live_polled *ret);
 } readers[] = {
-    {"poll", of_poll},          {"ppoll", of_poll},       {"select", of_select},
-    {"pselect6", of_select},    {"epoll_wait", of_epoll}, {"epoll_pwait", of_epoll},
-    {"epoll_pwait2", of_epoll},
+    {"poll", of_poll},
+    {"ppoll", of_poll},
+    {"poll_nocancel", of_poll},
+    {"select", of_select},
+    {"pselect6", of_select},
+    {"select_nocancel", of_select},
+    {"pselect", of_select},
+    {"pselect_nocancel", of_select},
+    {"epoll_wait", live_set_of_epoll},
+    {"epoll_pwait", live_set_of_epoll},
+    {"epoll_pwait2", live_set_of_epoll},
 };
 
 uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret)
@@ -310,4 +297,22 @@ void live_by_events(struct argus_live *live, uint32_t thread, const struct argus
     if (!ret->count)
         ret->end = ARGUS_LIVE_END_IDLE;
     ret->is_guess = true;
+}
+
+/* A poll of one descriptor is a read or write with a timeout: libraries wait so for an answer. */
+void live_wait_for_set(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
+{
+    struct live_polled polled[LIVE_POLLED];
+    wait->fd_count = live_set_of(live, thread, polled);
+    if (wait->fd_count == 0 && !live_set_is_empty(live, thread)) {
+        wait->kind = ARGUS_LIVE_EVENTS;
+    } else if (wait->fd_count == 0) {
+        wait->kind = wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SIGNAL;
+    } else if (wait->fd_count == 1) {
+        wait->fd = polled[0].fd;
+        wait->is_write = polled[0].is_write;
+        live_wait_for_fd(live, thread, wait);
+    } else {
+        wait->kind = ARGUS_LIVE_EVENTS;
+    }
 }

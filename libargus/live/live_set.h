@@ -19,9 +19,18 @@ struct live_polled {
 /* What the thread's poll, select or epoll waits for: at most LIVE_POLLED descriptors. 0: it is in
  * no such call, or its set is empty or not readable. */
 uint32_t live_set_of(struct argus_live *live, uint32_t thread, struct live_polled *ret);
+/* Adds a descriptor to the `count` that are there; the new count. */
+uint32_t live_polled_add(struct live_polled *ret, uint32_t count, uint32_t fd, bool reads,
+                         bool writes);
+/* The descriptors of an epoll set (live_epoll.c). */
+uint32_t live_set_of_epoll(struct argus_live *live, uint32_t thread, struct live_polled *ret);
 /* Whether the poll or select has no descriptors: programs sleep so. False: it has some, which may
  * not have been readable. */
 bool live_set_is_empty(struct argus_live *live, uint32_t thread);
+
+/* What the wait of a poll or select is for: a poll of one descriptor is a read or write with a
+ * timeout, as libraries wait for an answer. `wait` has its time-out. */
+void live_wait_for_set(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
 /* If nothing but processes that this one has started can cause any of these events (a program that
  * waits for the output of its child): adds these. */

@@ -1,9 +1,13 @@
+#include <assert.h>
 #include <string.h>
 
 #include "event/unwind/unwind_frame.h"
 #include "event/unwind/unwind_processor.h"
 #include "live/live_data.h"
 #include "live/live_go_unwind.h"
+#include "live/live_images.h"
+
+static_assert(LIVE_REGISTERS == CFI_REGISTERS, "unwind/cfi_expression.h");
 
 enum {
     SEARCH_BYTES = 4096, /* how far above the stack pointer a frame is searched */

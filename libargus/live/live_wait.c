@@ -35,41 +35,22 @@ static void in_write(const struct call *call)
     in_read(call);
 }
 
-/* A poll of one descriptor is a read or write with a timeout: libraries wait so for an answer. */
-static void for_polled(const struct call *call)
-{
-    struct live_polled polled[LIVE_POLLED];
-    struct argus_live_wait *wait = call->wait;
-    wait->fd_count = live_set_of(call->live, call->thread, polled);
-    if (wait->fd_count == 0 && !live_set_is_empty(call->live, call->thread)) {
-        wait->kind = ARGUS_LIVE_EVENTS;
-    } else if (wait->fd_count == 0) {
-        wait->kind = wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SIGNAL;
-    } else if (wait->fd_count == 1) {
-        wait->fd = polled[0].fd;
-        wait->is_write = polled[0].is_write;
-        live_wait_for_fd(call->live, call->thread, wait);
-    } else {
-        wait->kind = ARGUS_LIVE_EVENTS;
-    }
-}
-
 static void in_poll(const struct call *call)
 {
     call->wait->has_timeout = (int32_t)call->of->arg[2] >= 0;
-    for_polled(call);
+    live_wait_for_set(call->live, call->thread, call->wait);
 }
 
 static void in_ppoll(const struct call *call)
 {
     call->wait->has_timeout = call->of->arg[2] != 0;
-    for_polled(call);
+    live_wait_for_set(call->live, call->thread, call->wait);
 }
 
 static void in_select(const struct call *call)
 {
     call->wait->has_timeout = call->of->arg[4] != 0;
-    for_polled(call);
+    live_wait_for_set(call->live, call->thread, call->wait);
 }
 
 static void in_epoll(const struct call *call)
@@ -318,11 +299,6 @@ static bool may_be_go(enum argus_live_kind kind)
     return kind == ARGUS_LIVE_FUTEX || kind == ARGUS_LIVE_EVENTS || kind == ARGUS_LIVE_SLEEP;
 }
 
-void argus_live_debugged(struct argus_live *live, uint32_t pid)
-{
-    live->debugged_pid = pid;
-}
-
 /* The state of a thread whose stop by its debugger is looked through. */
 static char state_before_stop(const struct argus_live *live, const struct argus_live_thread *of)
 {
@@ -367,29 +343,4 @@ struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread)
     if (may_be_go(wait.kind) && live_go_is_idle(live, thread))
         wait = (struct argus_live_wait){.kind = ARGUS_LIVE_GOROUTINE, .fd = ARGUS_LIVE_NONE};
     return wait;
-}
-
-struct argus_live_wait argus_live_wait_of(struct argus_live *live, uint32_t thread)
-{
-    return live_wait(live, thread);
-}
-
-bool live_is_idle(enum argus_live_kind kind)
-{
-    switch (kind) {
-    case ARGUS_LIVE_EVENTS:
-    case ARGUS_LIVE_ACCEPT:
-    case ARGUS_LIVE_CONDITION:
-    case ARGUS_LIVE_FUTEX:
-    case ARGUS_LIVE_EVENTFD:
-    case ARGUS_LIVE_SIGNAL:
-    case ARGUS_LIVE_ZOMBIE:
-    case ARGUS_LIVE_IO:
-    case ARGUS_LIVE_REQUEST:
-    case ARGUS_LIVE_OTHER:
-    case ARGUS_LIVE_GOROUTINE:
-        return true;
-    default:
-        return false;
-    }
 }

@@ -34,6 +34,10 @@ struct argus_live_wait live_wait(struct argus_live *live, uint32_t thread);
  * `fd` and `is_write` say which and for what. */
 void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
+/* The same for a descriptor of a socket. */
+void live_wait_for_socket(struct argus_live *live, const struct live_fd *fd,
+                          struct argus_live_wait *wait);
+
 /* The row of the thread's system call: what its wait is for. NULL: another call. */
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
@@ -104,6 +108,20 @@ struct live_choice {
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,
                      const struct live_candidates *candidates, struct live_choice *ret);
 
+/* Whether the thread waits in a function of a runtime, whose program's waits are its own. */
+bool live_waits_in_runtime(struct argus_live *live, uint32_t thread);
+
+/* Whether all threads of the process wait so that none can end another's wait, and none moves.
+ * `*ret_guess`: unless a signal's handler can. */
+bool live_are_stuck(struct argus_live *live, uint32_t process, bool *ret_guess);
+
+/* Of a word that processes share (a semaphore with a name, or of a pool of processes): adds the
+ * others that have it. */
+void live_add_sharers(struct argus_live *live, uint32_t thread, struct live_candidates *ret);
+
+/* Whether a handler of a signal could write to a pipe of the process. */
+bool live_may_signal_itself(const struct argus_live *live, uint32_t process);
+
 /* Stopped as a whole, by a signal or the freezer: its main thread stands for all. */
 bool live_is_halted(struct argus_live *live, uint32_t process);
 
@@ -118,6 +136,10 @@ bool live_is_idle(enum argus_live_kind kind);
 /* The rules, one for each kind of wait that other threads end (live_resolve.c). */
 typedef void live_rule(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret);
+
+/* By kind; NULL: none. */
+extern live_rule *const live_rules[ARGUS_LIVE_KINDS];
+
 live_rule live_by_mutex, live_by_rwlock, live_by_join, live_by_condition, live_by_word;
 live_rule live_by_pipe, live_by_fifo, live_by_socket, live_by_terminal;
 live_rule live_by_events, live_by_eventfd, live_by_file_lock, live_by_child, live_by_tracer,

@@ -1,31 +1,10 @@
 /* What a descriptor refers to, for a thread that waits for it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "live/live_wait.h"
 
 enum { INFO_BYTES = 4096 };
-
-static void for_socket(struct argus_live *live, const struct live_fd *fd,
-                       struct argus_live_wait *wait)
-{
-    const struct live_socket *socket = live_socket(live, fd->key);
-    wait->kind = ARGUS_LIVE_SOCKET;
-    wait->object = fd->key;
-    if (!socket)
-        return;
-    const struct live_socket found = *socket, *peer = live_socket(live, found.peer);
-    wait->kind = found.is_listening        ? ARGUS_LIVE_ACCEPT
-                 : found.family == AF_UNIX ? ARGUS_LIVE_UNIX_SOCKET
-                 : found.is_datagram       ? ARGUS_LIVE_UDP
-                                           : ARGUS_LIVE_TCP;
-    wait->text = found.path ? found.path : peer ? peer->path : 0;
-    if (!wait->text)
-        wait->text = live_remote_address(live, &found);
-    wait->unread_here = found.unread;
-    wait->unread_there = peer && !peer->is_listening ? peer->unread : 0;
-}
 
 static bool begins(const char *text, const char *with)
 {
@@ -68,7 +47,7 @@ void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_liv
         wait->kind = ARGUS_LIVE_PIPE;
         break;
     case LIVE_FILE_SOCKET:
-        for_socket(live, &fd, wait);
+        live_wait_for_socket(live, &fd, wait);
         break;
     case LIVE_FILE_EVENTFD:
         wait->kind = ARGUS_LIVE_EVENTFD;

@@ -7,18 +7,20 @@
 #include "base/text.h"
 #include "report/live_busy.h"
 
-enum { NAME_BYTES = 96 };
+enum { NAME_BYTES = 2 * ARGUS_LIVE_NAME_BYTES + 48 };
 
 const char *live_thread_text(const struct argus_live *live, uint32_t thread, char *buffer,
                              size_t bytes)
 {
     const struct argus_live_thread *of = argus_live_thread_at(live, thread);
     const struct argus_live_process *process = argus_live_process_at(live, of->process);
-    if (of->tid == process->pid)
+    if (thread == process->first_thread)
         snprintf(buffer, bytes, "%s [%u]", process->name, process->pid);
+    else if (!of->tid)
+        snprintf(buffer, bytes, "a thread of %s [%u]", process->name, process->pid);
     else
-        snprintf(buffer, bytes, "thread %s [%u] of %s [%u]", of->name, of->tid, process->name,
-                 process->pid);
+        snprintf(buffer, bytes, "thread %s%s[%u] of %s [%u]", of->name, of->name[0] ? " " : "",
+                 of->tid, process->name, process->pid);
     return buffer;
 }
 
@@ -89,6 +91,19 @@ static const struct {
                               DETAIL_NONE},
     [ARGUS_LIVE_DISK] = {"waits in the kernel for a disk or another device", NULL, DETAIL_DISK},
     [ARGUS_LIVE_DEVICE] = {"waits for the device", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_SUSPENDED] = {"was suspended (task_suspend or thread_suspend)", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_ULOCK] = {"waits for a change of the word at", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_SEMAPHORE] = {"waits for a semaphore", NULL, DETAIL_PATH},
+    [ARGUS_LIVE_DISPATCH] = {"waits for its turn in the dispatch queue whose state is at", NULL,
+                             DETAIL_ADDRESS},
+    [ARGUS_LIVE_MACH_REPLY] = {"waits for the answer to a Mach message to port", NULL,
+                               DETAIL_ADDRESS},
+    [ARGUS_LIVE_MACH_SEND] = {"waits for room in the queue of Mach port", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_MACH_RECEIVE] = {"waits for the next message at Mach port", NULL, DETAIL_ADDRESS},
+    [ARGUS_LIVE_KERNEL_REPLY] = {"waits for the kernel's answer to a Mach message", NULL,
+                                 DETAIL_NONE},
+    [ARGUS_LIVE_KQUEUE] = {"waits for events of a kqueue", NULL, DETAIL_NONE},
+    [ARGUS_LIVE_WORKER] = {"is a worker thread without work", NULL, DETAIL_NONE},
     [ARGUS_LIVE_OTHER] = {"waits for something that argus why does not know", NULL, DETAIL_PATH},
     [ARGUS_LIVE_UNREADABLE] = {"waits for something that this user may not see", NULL, DETAIL_NONE},
 };
@@ -178,12 +193,14 @@ const char *live_wait_text(const struct argus_live *live, const struct argus_liv
 /* Requests that the other end has not read, or an answer that the thread itself has not. */
 static void add_queues(struct text *text, const struct argus_live_wait *wait)
 {
-    /* a connection to a D-Bus daemon has the messages of all senders */
+    /* a connection to a D-Bus daemon and a Mach port have the messages of all senders */
+    bool is_port = wait->kind == ARGUS_LIVE_MACH_REPLY || wait->kind == ARGUS_LIVE_MACH_SEND;
     if (wait->unread_there)
         text_add(text,
                  wait->kind == ARGUS_LIVE_DBUS
                      ? "; %" PRIu64 " bytes of messages, of all its clients, are still unread there"
-                     : "; %" PRIu64 " bytes that it sent are still unread there",
+                 : is_port ? "; messages of all senders that are still unread there: %" PRIu64
+                           : "; %" PRIu64 " bytes that it sent are still unread there",
                  wait->unread_there);
     if (wait->unread_here)
         text_add(text, "; %" PRIu64 " bytes have arrived, but it has not taken them",
@@ -217,6 +234,7 @@ static const struct {
     [ARGUS_LIVE_LINK_CAUSES] = {", which ", " can cause"},
     [ARGUS_LIVE_LINK_EXECUTES] = {", in ", ""},
     [ARGUS_LIVE_LINK_HEARD] = {", and reads requests only of a few clients, such as ", ""},
+    [ARGUS_LIVE_LINK_REPLIES] = {", which ", " has to send"},
     [ARGUS_LIVE_LINK_HALTED] = {", one of which leads to ", ""},
     [ARGUS_LIVE_LINK_QUEUED] = {"; ", " has not accepted its connection"},
     [ARGUS_LIVE_LINK_ANSWERS] = {", and sent a request last, which ", " has to answer"},
@@ -355,6 +373,12 @@ static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
     [ARGUS_LIVE_MEMORY] = "it goes on when the group gets more memory (memory.max, memory.high) or "
                           "another process of the group frees some",
     [ARGUS_LIVE_REQUEST] = "it has nothing to do",
+    [ARGUS_LIVE_SUSPENDED] = "it goes on when the process that suspended it resumes it, often a "
+                             "debugger; no public interface tells which one that is",
+    [ARGUS_LIVE_KERNEL_REPLY] = "the kernel or a driver has to answer",
+    [ARGUS_LIVE_KQUEUE] = "no public interface tells for which events; its stack tells whether it "
+                          "has nothing to do, or waits for something in particular",
+    [ARGUS_LIVE_WORKER] = "it has nothing to do",
 };
 
 /* Of a path that ends with a Go program. Only its end is surely the main goroutine's matter; the
@@ -489,96 +513,4 @@ const char *live_summary_text(const struct argus_live *live, const struct argus_
         text_add(&text, polls_lock ? " Otherwise %s." : "; %s.",
                  live_loop_text(live, &answer->loop, sentence, sizeof(sentence)));
     return buffer;
-}
-
-/* --- doubts --- */
-
-static const char *const denials[] = {
-    [ARGUS_LIVE_READABLE] = "",
-    [ARGUS_LIVE_DENIED_OWNER] = "it belongs to another user; run argus with sudo",
-    [ARGUS_LIVE_DENIED_PTRACE] = "the kernel allows that only to a debugger "
-                                 "(kernel.yama.ptrace_scope, or the program forbids it); run argus "
-                                 "with sudo",
-    [ARGUS_LIVE_DENIED_32_BIT] = "it is a 32-bit program, whose calls argus why does not decode",
-};
-
-/* The doubts about a step, number `which`; false: it has no such doubt. */
-static bool step_doubt(const struct argus_live *live, const struct argus_live_step *step,
-                       size_t which, char *buffer, size_t bytes)
-{
-    char name[NAME_BYTES];
-    const struct argus_live_thread *of = argus_live_thread_at(live, step->thread);
-    const struct argus_live_process *process = argus_live_process_at(live, of->process);
-    live_thread_text(live, step->thread, name, sizeof(name));
-    switch (which) {
-    case 0:
-        snprintf(buffer, bytes, "what %s waits for was not read: %s", name,
-                 denials[process->denied]);
-        return process->denied != ARGUS_LIVE_READABLE;
-    case 1:
-        snprintf(
-            buffer, bytes,
-            step->link == ARGUS_LIVE_LINK_UNREAD
-                ? "%s polls several descriptors; that it waits for the process which has not "
-                  "read what it sent is only likely"
-            : step->link == ARGUS_LIVE_LINK_BUS
-                ? "to whom %s sent its D-Bus call is only likely: by names in its memory, unread "
-                  "messages, and who is busy"
-            : step->link == ARGUS_LIVE_LINK_QUEUED
-                ? "%s polls several descriptors; that it waits for the server which has not "
-                  "accepted its connection is only likely"
-            : step->link == ARGUS_LIVE_LINK_HALTED
-                ? "%s polls several descriptors, and may have nothing to do; the next step is at "
-                  "the other end of one of them, and was stopped"
-            : step->link == ARGUS_LIVE_LINK_HEARD
-                ? "%s waits for no data from most of its clients, of which some have sent "
-                  "requests, as an X server does that was grabbed; by whom is only likely"
-            : step->link == ARGUS_LIVE_LINK_OWNS
-                ? "that %s waits for this owner's contents is only likely: by its stack, and "
-                  "because the X server names that owner"
-            : step->link == ARGUS_LIVE_LINK_ANSWERS
-                ? "%s polls several descriptors; that it waits for an answer is only likely: it "
-                  "sent "
-                  "data on that connection, and has received nothing since"
-            : step->link == ARGUS_LIVE_LINK_CAUSES
-                ? "all descriptors that %s polls lead to processes that it started; the next step "
-                  "is the only one that is not idle"
-            : step->is_pool
-                ? "that a worker of the other process should answer %s is only likely; the next "
-                  "step is one of its workers, which are all blocked, and wait for the same"
-            : step->is_shared
-                ? "several processes have what %s waits for; the next step is the "
-                  "only one that is not idle"
-                : "nothing proves that the next thread should end the wait of %s; "
-                  "it is the only one there that is not idle, that works for a client, or that "
-                  "has run since the request",
-            name);
-        return step->is_guess;
-    case 2:
-        snprintf(buffer, bytes, "%s went on while argus looked, so it is not stuck there", name);
-        return step->went_on;
-    case 3:
-        snprintf(buffer, bytes, "the call of %s has a time-out, so its wait ends by itself", name);
-        return step->wait.has_timeout && step->wait.kind != ARGUS_LIVE_SLEEP;
-    case 4:
-        snprintf(buffer, bytes, "the stack of %s is not complete", name);
-        return step->is_cut && step->frame_count > 0;
-    case 5:
-        snprintf(buffer, bytes, "the goroutines of %s were not found in its memory", name);
-        return step->wait.kind == ARGUS_LIVE_GOROUTINE && !step->wait.goroutine;
-    default:
-        return false;
-    }
-}
-
-const char *live_uncertain_text(const struct argus_live *live,
-                                const struct argus_live_answer *answer, size_t index, char *buffer,
-                                size_t bytes)
-{
-    enum { DOUBTS = 6 };
-    for (size_t i = 0; i < answer->step_count; i++)
-        for (size_t which = 0; which < DOUBTS; which++)
-            if (step_doubt(live, &answer->steps[i], which, buffer, bytes) && index-- == 0)
-                return buffer;
-    return NULL;
 }

@@ -2,7 +2,8 @@
  *
  * A thread that does not go on waits for something, and some thread can end that wait. /proc tells
  * what it waits for; the same /proc and the kernel's lists of sockets and file locks tell who has
- * the other end. The walk goes from thread to thread in this way, across processes, until it
+ * the other end. On macOS, libproc, the registers of threads and the Mach ports of tasks tell it
+ * (never run on a Mac: docs/macos.md). The walk goes from thread to thread in this way, across processes, until it
  * reaches a thread that waits for no other one, a circle, or a place where nobody can know.
  *
  * Nothing is changed in the processes, and a walk stops none: memory is read by process_vm_readv(),
@@ -13,8 +14,7 @@
  * Precision comes before recall. A wait whose end nobody can know (a condition variable, an event
  * loop's own wait) ends the walk with the reason. A step that is only likely is marked as a guess.
  *
- * The objects belong to one thread. Linux only; elsewhere argus_live_open() returns an error.
- */
+ * The objects belong to one thread. */
 #ifndef ARGUS_LIVE_H
 #define ARGUS_LIVE_H
 
@@ -28,7 +28,8 @@
 extern "C" {
 #endif
 
-#define ARGUS_LIVE_NONE UINT32_MAX
+#define ARGUS_LIVE_NONE       UINT32_MAX
+#define ARGUS_LIVE_NAME_BYTES 64 /* Linux keeps 15 characters of a name, macOS up to 63 */
 
 enum argus_live_kind {
 #define LIVE_KIND(name, id) ARGUS_LIVE_##name,
@@ -62,6 +63,7 @@ enum argus_live_link {
     ARGUS_LIVE_LINK_SIGNALS,  /* a guess: the only other thread of its process that is busy */
     ARGUS_LIVE_LINK_EXECUTES, /* it runs the program's main goroutine */
     ARGUS_LIVE_LINK_HEARD,    /* a guess: one of the few clients from which the server reads now */
+    ARGUS_LIVE_LINK_REPLIES,  /* it has the right to answer the Mach message */
     ARGUS_LIVE_LINK_HALTED,   /* a guess: it has the other end of a connection, and was stopped */
     ARGUS_LIVE_LINK_QUEUED,   /* it has not accepted a connection which the waiter polls */
 };
@@ -93,6 +95,7 @@ enum argus_live_denied {
     ARGUS_LIVE_READABLE,
     ARGUS_LIVE_DENIED_OWNER,  /* the process belongs to another user */
     ARGUS_LIVE_DENIED_PTRACE, /* kernel.yama.ptrace_scope, or the process is not dumpable */
+    ARGUS_LIVE_DENIED_TASK,   /* macOS: task_for_pid() is not allowed */
     ARGUS_LIVE_DENIED_32_BIT, /* a 32-bit program, whose system calls are not decoded */
 };
 
@@ -100,7 +103,7 @@ struct argus_live_process {
     uint32_t pid, parent_pid;
     uint32_t tracer_pid; /* 0: none */
     uint32_t uid;
-    char name[16];   /* comm of the main thread */
+    char name[ARGUS_LIVE_NAME_BYTES]; /* Linux: comm of the main thread */
     uint32_t title;  /* what it calls itself (setproctitle); ID for argus_live_text(); 0: nothing */
     uint32_t frozen; /* the control group that is frozen; ID for argus_live_text(); 0: none */
     uint32_t first_thread, thread_count;
@@ -108,10 +111,10 @@ struct argus_live_process {
 };
 
 struct argus_live_thread {
-    uint32_t tid;
+    uint32_t tid;     /* of macOS's 64 bits, the lower half; 0: not known */
     uint32_t process; /* index */
-    char name[16];
-    char state;    /* of /proc/PID/stat: R, S, D, T, t, Z, … */
+    char name[ARGUS_LIVE_NAME_BYTES];
+    char state;    /* of /proc/PID/stat: R, S, D, T, t, Z, …; macOS: R, S, D, T or ? */
     bool has_call; /* the thread waits in system call `call` */
     uint32_t call;
     uint64_t arg[6];
@@ -155,10 +158,11 @@ struct argus_live_wait {
     /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
     uint32_t text;
     enum argus_live_goroutine goroutine; /* of GOROUTINE: what the main goroutine does */
-    uint32_t device;       /* of DISK: its name; ID for argus_live_text(); 0: unknown */
-    uint32_t in_flight;    /* of DISK: requests that the device has not answered */
-    uint64_t unread_here;  /* bytes that have arrived at a socket and are not read yet */
-    uint64_t unread_there; /* bytes in the other end's queue; of a D-Bus call: of all clients */
+    uint32_t device;      /* of DISK: its name; ID for argus_live_text(); 0: unknown */
+    uint32_t in_flight;   /* of DISK: requests that the device has not answered */
+    uint64_t unread_here; /* bytes that have arrived at a socket and are not read yet */
+    /* bytes in the other end's queue; of a D-Bus call: of all clients; of a Mach port: messages */
+    uint64_t unread_there;
 };
 
 struct argus_live_candidate {
