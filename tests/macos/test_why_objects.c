@@ -123,31 +123,55 @@ static void test_stale_word(void **state)
     assert_step(0, 10, 100, ARGUS_LIVE_MUTEX, ARGUS_LIVE_LINK_NONE, false);
 }
 
+enum { WORKLOOP = -17, WAIT = 4, WAKE_AND_DISCOVER = 0x188, QUEUE = 0x7000 };
+
 static void write_event(uint64_t at, int16_t filter, uint32_t flags, uint64_t address)
 {
+    const uint64_t queue = QUEUE;
     uint8_t event[72] = {0}; /* struct kevent_qos_s */
     memcpy(event + 8, &filter, sizeof(filter));
+    memcpy(event + 16, &queue, sizeof(queue));
     memcpy(event + 24, &flags, sizeof(flags));
     memcpy(event + 48, &address, sizeof(address));
     mac_write(10, at, event, sizeof(event));
 }
 
-static void test_dispatch_queue(void **state)
+static void add_queue(uint64_t state_at, uint64_t events)
 {
-    (void)state;
     mac_add(10, 1, "App");
-    MAC_WAIT(mac_add_thread(100, 0x103), "kevent_id", 0x7000, 0x8000, 1, 0x8000, 1, 0);
+    MAC_WAIT(mac_add_thread(100, 0x103), "kevent_id", QUEUE, 0x8000, events, 0x8000, events, 0);
     MAC_WAIT(mac_add_thread(101, 0x903), "read", 7);
-    write_event(0x8000, -17, 4 | 0x80, 0x7038);
-    mac_write_64(10, 0x7038, 0x0020000100000900); /* dq_state: its owner in the lower half */
+    mac_write_64(10, state_at, 0x0020000100000900); /* dq_state: its owner in the lower half */
     mac_add(20, 1, "writer");
     mac_add_thread(200, 0x103);
     mac_add_pipe(10, 7, 20, 8, 0x77, 0);
+}
+
+static void assert_queue(void)
+{
     why("App");
     assert_step(0, 10, 100, ARGUS_LIVE_DISPATCH, ARGUS_LIVE_LINK_HOLDS, false);
     assert_step(1, 10, 101, ARGUS_LIVE_PIPE, ARGUS_LIVE_LINK_WRITES, false);
     assert_step(2, 20, 200, ARGUS_LIVE_RUNS, ARGUS_LIVE_LINK_NONE, false);
     assert_end(3, ARGUS_LIVE_END_RUNS);
+}
+
+/* Where the state is, an event before the wait's own tells. */
+static void test_dispatch_queue_whose_owner_the_kernel_looks_for(void **state)
+{
+    (void)state;
+    add_queue(0x7100, 2);
+    write_event(0x8000, WORKLOOP, WAKE_AND_DISCOVER, 0x7100);
+    write_event(0x8000 + 72, WORKLOOP, WAIT, 0);
+    assert_queue();
+}
+
+static void test_dispatch_queue(void **state)
+{
+    (void)state;
+    add_queue(QUEUE + 56, 1);
+    write_event(0x8000, WORKLOOP, WAIT, 0);
+    assert_queue();
 }
 
 /* The same call, without a wait for the queue. */
@@ -156,7 +180,7 @@ static void test_workloop_without_a_wait(void **state)
     (void)state;
     mac_add(10, 1, "App");
     MAC_WAIT(mac_add_thread(100, 0x103), "kevent_id", 0x7000, 0x8000, 1, 0x8000, 1, 0);
-    write_event(0x8000, -17, 1, 0x7038);
+    write_event(0x8000, WORKLOOP, 1, 0x7038);
     why("App");
     assert_step(0, 10, 100, ARGUS_LIVE_KQUEUE, ARGUS_LIVE_LINK_NONE, false);
     assert_end(1, ARGUS_LIVE_END_IDLE);
@@ -386,6 +410,7 @@ int main(void)
         TEST(rwlock_has_its_writer),
         TEST(join),
         TEST(stale_word),
+        TEST(dispatch_queue_whose_owner_the_kernel_looks_for),
         TEST(dispatch_queue),
         TEST(workloop_without_a_wait),
         TEST(condition_of_the_only_busy_thread),

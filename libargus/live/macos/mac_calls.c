@@ -271,8 +271,8 @@ static enum argus_live_kind kind_by_state(const struct argus_live *live, uint32_
     bool is_debugged = process->pid == live->debugged_pid;
     if (!mac_process(process->pid, &now) || now.status == MAC_ZOMBIE)
         return ARGUS_LIVE_ZOMBIE;
-    if (is_debugged && of->state != 'R')
-        return ARGUS_LIVE_OTHER;
+    if (is_debugged && now.flags & MAC_TRACED)
+        return of->has_call ? ARGUS_LIVE_OTHER : ARGUS_LIVE_RUNS;
     bool is_suspended = mac_known(live, thread)->suspends || mac_task_suspends(process->pid);
     if (now.flags & MAC_TRACED && (now.status == MAC_STOPPED || is_suspended))
         return ARGUS_LIVE_TRACED;

@@ -7,13 +7,15 @@
  * (THREAD_IDENTIFIER_INFO: thread_handle; libproc lists the same addresses). So memory alone leads
  * from the word to the thread. The following are such words:
  *
- *   os_unfair_lock, and the mutexes of libpthread with the option `ulock`
+ *   os_unfair_lock (libplatform-375 src/os/lock.c), and the mutexes of libpthread with the option
+ *     `ulock`
  *   dispatch_once_t while its function runs
  *   tl_exit_gate in struct pthread_s, while pthread_join() waits for that thread (libpthread-539
  *     src/pthread_cancelable.c): it has the name of the thread whose end is waited for
- *   dq_state of a dispatch queue (its lower half), if dispatch_sync() waits by kevent_id(): the
- *     filter EVFILT_WORKLOOP gets the word's address (xnu bsd/sys/event_private.h,
- *     EV_EXTIDX_WL_ADDR), and the kernel reads the owner there in the same way
+ *   dq_state of a dispatch queue (its lower half), if dispatch_sync() waits by kevent_id() for the
+ *     filter EVFILT_WORKLOOP (libdispatch-1542 src/event/event_kevent.c,
+ *     _dispatch_event_loop_wait_for_ownership): the kernel reads the owner there in the same way
+ *     (xnu bsd/sys/event_private.h, EV_EXTIDX_WL_ADDR)
  *
  * Other pthread mutexes and read-write locks have the 64-bit ID of the holder or writer behind their
  * first 24 bytes, at the next multiple of 8 (libpthread-539 src/types_internal.h, m_tid and rw_tid).
@@ -38,11 +40,13 @@ enum {
     /* struct kevent_qos_s */
     EVENT_BYTES = 72,
     EVENT_FILTER = 8,
+    EVENT_QUEUE = 16, /* udata */
     EVENT_FLAGS = 24,
     EVENT_ADDRESS = 48, /* ext[EV_EXTIDX_WL_ADDR] */
     WORKLOOP = -17,     /* EVFILT_WORKLOOP */
     SYNC_WAIT = 4,      /* NOTE_WL_SYNC_WAIT */
     MOST_CHANGES = 16,
+    QUEUE_STATE = 56, /* dq_state in struct dispatch_queue_s */
 };
 
 static uint32_t self_of(struct argus_live *live, uint32_t thread)
@@ -108,11 +112,16 @@ void mac_wait_in_ulock(struct argus_live *live, uint32_t thread, struct argus_li
 
 /* --- dispatch queues --- */
 
-/* The word that tells the queue's owner, if the call waits for it. 0: it does not. */
+/* The word that tells the queue's owner, if the call waits for it. 0: it does not. The address is in
+ * one of the call's events, if libdispatch lets the kernel look for the owner; else it is that of the
+ * queue, of which each event has the address, and a distance (libdispatch-1542
+ * src/queue_internal.h, _DISPATCH_QUEUE_CLASS_HEADER). */
 static uint64_t queue_word(struct argus_live *live, uint32_t thread)
 {
     const struct argus_live_thread of = live->threads.data[thread];
     uint8_t event[EVENT_BYTES];
+    uint64_t word = 0, queue = 0;
+    bool waits = false;
     for (uint64_t i = 0; i < of.arg[2] && i < MOST_CHANGES; i++) {
         int16_t filter;
         uint32_t flags;
@@ -123,10 +132,13 @@ static uint64_t queue_word(struct argus_live *live, uint32_t thread)
         memcpy(&filter, event + EVENT_FILTER, sizeof(filter));
         memcpy(&flags, event + EVENT_FLAGS, sizeof(flags));
         memcpy(&address, event + EVENT_ADDRESS, sizeof(address));
-        if (filter == WORKLOOP && flags & SYNC_WAIT)
-            return address;
+        if (filter != WORKLOOP)
+            continue;
+        memcpy(&queue, event + EVENT_QUEUE, sizeof(queue));
+        waits |= (flags & SYNC_WAIT) != 0;
+        word = address ? address : word;
     }
-    return 0;
+    return !waits ? 0 : word ? word : queue ? queue + QUEUE_STATE : 0;
 }
 
 void mac_wait_in_kevent(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
