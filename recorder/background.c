@@ -4,6 +4,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+bool background_fill_standard_files(void)
+{
+    int null;
+    do /* the lowest free number */
+        null = open("/dev/null", O_RDWR);
+    while (null >= 0 && null <= 2);
+    if (null > 2)
+        close(null);
+    return null > 2;
+}
+
 void background_leave_terminal(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -285,6 +285,15 @@ class Users(Hostile):
                               timeout=60, check=False)
         self.assertEqual(done.stdout, "ready\n")
 
+    def test_a_starter_without_descriptors(self):
+        """With 0, 1 and 2 closed, what the recorder opens next must not become its output: it serves as ever."""
+        recorder = str(pathlib.Path(recorder_harness.ARGUS).with_name("argus-recorder"))
+        done = subprocess.run(["sh", "-c", 'exec "$0" serve <&- >&- 2>&-', recorder], env={**os.environ, "SUDO_UID": str(STARTER)},
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(eventually(lambda: os.path.exists(SOCKET)))
+        self.assertEqual(as_user(STARTER, lambda: Client().ask(request(STATUS))[0]), "0")
+
     def test_a_probe_inside_an_instruction_is_left_out(self):
         """It would change what the programs of root do. At the beginning of a function it only costs time."""
         self.serve_starter()
