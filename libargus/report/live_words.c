@@ -251,10 +251,12 @@ static uint32_t next_of(const struct argus_live_answer *answer, size_t step)
 static void add_link(struct text *text, const struct argus_live_step *step, const char *name)
 {
     const char *before = links[step->link].before, *behind = links[step->link].behind;
-    /* that something is unread or stopped is certain; that it is waited for, the doubts say */
-    bool is_guess = step->is_guess && step->link != ARGUS_LIVE_LINK_UNREAD &&
-                    step->link != ARGUS_LIVE_LINK_HALTED && step->link != ARGUS_LIVE_LINK_HEARD &&
-                    step->link != ARGUS_LIVE_LINK_QUEUED;
+    /* that something is unread or stopped is certain; that it is waited for, the doubts say. In the
+     * queue of a Mach port, the request may not be among the unread messages. */
+    bool is_certain =
+        step->link == ARGUS_LIVE_LINK_UNREAD && step->wait.kind != ARGUS_LIVE_MACH_REPLY;
+    bool is_guess = step->is_guess && !is_certain && step->link != ARGUS_LIVE_LINK_HALTED &&
+                    step->link != ARGUS_LIVE_LINK_HEARD && step->link != ARGUS_LIVE_LINK_QUEUED;
     text_add(text, "%s%s%s%s%s", before, is_guess && !behind[0] ? "probably " : "", name,
              is_guess && behind[0] ? " probably" : "", behind);
 }

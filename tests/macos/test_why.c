@@ -50,6 +50,26 @@ static void test_request_unread_in_the_queue(void **state)
                 "unread there: 3.");
 }
 
+/* The process that has to answer may be one whose rights are not known. */
+static void test_unread_request_may_be_of_another_sender(void **state)
+{
+    char text[LIVE_TEXT_BYTES];
+    (void)state;
+    add_client(10, "Editor", 0xaaa, 0xbbb);
+    mac_add(20, 1, "server");
+    wait_for_message(mac_add_thread(200, 0x103), RECEIVE, 0, 0x903);
+    mac_add_port(20, 0x903, MAC_PORT_RECEIVE, 0xaaa);
+    mac_set_queue(20, 0x903, 1);
+    mac_add(30, 1, "secret");
+    mac_add_thread(300, 0x103);
+    mac_set_denied(30, ARGUS_LIVE_DENIED_TASK);
+    why("Editor");
+    assert_step(0, 10, 100, ARGUS_LIVE_MACH_REPLY, ARGUS_LIVE_LINK_UNREAD, true);
+    assert_says("server [20] probably has not read what it sent");
+    assert_non_null(live_uncertain_text(live, &answer, 0, text, sizeof(text)));
+    assert_non_null(strstr(text, "those of all senders; that the request of Editor [10] is among"));
+}
+
 /* Each has the right to answer the one before. */
 static void test_circle_over_three_processes(void **state)
 {
@@ -360,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reply_goes_to_the_holder_of_the_right),
         TEST(request_unread_in_the_queue),
+        TEST(unread_request_may_be_of_another_sender),
         TEST(circle_over_three_processes),
         TEST(receive_only),
         TEST(receive_only_for_an_answer),

@@ -1,9 +1,8 @@
 /* Mach messages: whose answer is waited for.
  *
  * mach_port_space_info() lists the rights of a task, each with a number of its port that is the same
- * in all tasks (so does lsmp(1): system_cmds-1026 lsmp/task_details.c,
- * get_taskinfo_of_receiver_by_send_right). The one task
- * with the receive right gets the messages.
+ * in all tasks (lsmp(1) relies on that: system_cmds-1026 lsmp/task_details.c,
+ * get_taskinfo_of_receiver_by_send_right). The one task with the receive right gets the messages.
  *
  * A request carries a send-once right to the port at which its sender waits for the answer. Until
  * the receiver takes the request, that right is in the queue, in no task. After that, the task that
@@ -219,10 +218,12 @@ void mac_by_reply(struct argus_live *live, uint32_t thread, const struct argus_l
     ret->end = end_of(live);
     if (ret->count || !own_right(live, process, message.remote, &to))
         return;
-    if (unread_at(live, &to, ret))
+    /* without messages, it has taken the request, but no right to answer is known; with some, they
+     * may be other senders', and a process whose rights could not be read may have that right */
+    bool has_messages = unread_at(live, &to, ret) > 0;
+    ret->is_guess = !has_messages || live->system->lacks_rights;
+    if (has_messages)
         ret->link = ARGUS_LIVE_LINK_UNREAD;
-    else
-        ret->is_guess = true; /* it has taken the request, but no right to answer is known */
 }
 
 /* The queue is full. */
