@@ -102,6 +102,33 @@ def cpu_wanted_since_the_wake_up():
 
 
 @scene
+def cpu_by_the_last_affinity():
+    """The editor may use only CPU 0 since shortly before; until then it might use only CPU 1."""
+    s = Shared("hog", "other")
+    s.input()
+    s.run(EDITOR)
+    s.back()
+    for cpus in 2, 1:
+        s.for_ms(5)
+        s.limits(EDITOR, cpus=cpus)
+        s.run(HOG)
+        s.for_ms(5)
+        s.run(EDITOR)
+    s.home()
+    s.for_ms(20)
+    s.run(HOG)
+    s.input()
+    for _ in range(3):
+        s.run(OTHER)
+        s.for_ms(100)
+        s.run(HOG)
+        s.for_ms(900)
+    s.run(OTHER)
+    return s, *found("hog", "hog [30] ran for 2.70 s on cpu 0 (the only one that it may use) while editor's main thread wanted it: 90 %",
+                     {"hog", "editor"})
+
+
+@scene
 def cpu_changed_by_affinity():
     """As taskset's child: the editor came from the bystander's CPU 1, and may use only CPU 0 since then."""
     s = Shared("hog")

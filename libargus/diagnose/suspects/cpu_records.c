@@ -67,23 +67,35 @@ struct reader {
     struct idmap turns;     /* span << 32 | user → its index */
     struct idmap cpu_numbers, users, groups; /* group: tid → index into group_ids */
     VEC(uint64_t) group_ids;
-    bool throttled;    /* the thread's latest limits say so, and the switch is still to come */
-    uint64_t name_of;  /* the group to which the next name belongs; 0: another one */
-    uint32_t last_cpu; /* on which the thread ran last before the window; NOWHERE */
-    uint64_t last_ns;  /* when */
+    bool throttled;         /* the thread's latest limits say so, and the switch is still to come */
+    uint64_t name_of;       /* the group to which the next name belongs; 0: another one */
+    uint32_t last_cpu;      /* on which the thread ran last before the window; NOWHERE */
+    uint64_t last_ns;       /* when */
+    uint64_t limits_far_ns; /* how far from the window want->cpus was recorded; 0: in it */
     bool no_memory;
 };
 
 /* --- chunks --- */
 
-/* What a record before the window tells. The thread's affinity was probably the same then. */
-static void note_before(struct reader *reader, const struct argus_record *record)
+/* The affinity in the window was probably that of the nearest record. */
+static void note_limits_outside(struct reader *reader, const struct argus_record *record)
 {
-    bool is_own = record->tid == reader->tid;
-    if (record->debugid == ARGUS_ID_CPU_LIMITS && is_own && !reader->want->cpus)
-        reader->want->cpus = record->arg[0];
-    if (record->debugid != ARGUS_ID_SWITCH || record->timestamp < reader->last_ns ||
-        !(is_own || record->arg[1] == reader->tid))
+    uint64_t time_ns = record->timestamp;
+    uint64_t far_ns = time_ns < reader->window.start_ns ? reader->window.start_ns - time_ns
+                                                        : time_ns - reader->window.end_ns + 1;
+    if (record->tid != reader->tid || far_ns >= reader->limits_far_ns)
+        return;
+    reader->limits_far_ns = far_ns;
+    reader->want->cpus = record->arg[0];
+}
+
+static void note_outside(struct reader *reader, const struct argus_record *record)
+{
+    bool is_before = record->timestamp < reader->window.start_ns;
+    if (record->debugid == ARGUS_ID_CPU_LIMITS)
+        note_limits_outside(reader, record);
+    if (record->debugid != ARGUS_ID_SWITCH || !is_before || record->timestamp < reader->last_ns ||
+        !(record->tid == reader->tid || record->arg[1] == reader->tid))
         return;
     reader->last_ns = record->timestamp;
     reader->last_cpu = record->cpu;
@@ -103,8 +115,8 @@ static bool read_records(void *context, struct argus_record *records, size_t cou
         if (records[i].timestamp >= reader->window.start_ns &&
             records[i].timestamp < reader->window.end_ns)
             reader->on(reader, &records[i]);
-        else if (records[i].timestamp < reader->window.start_ns)
-            note_before(reader, &records[i]);
+        else
+            note_outside(reader, &records[i]);
     }
     return !reader->no_memory;
 }
@@ -156,6 +168,7 @@ static void note_limits(struct reader *reader, const struct argus_record *record
     if (record->tid != reader->tid)
         return;
     want->cpus = record->arg[0];
+    reader->limits_far_ns = 0;
     reader->throttled = group != 0;
     if (!group)
         return;
@@ -416,7 +429,8 @@ struct argus_error *cpu_want_read(const struct diagnoser *d, uint32_t thread, st
                             .window = window,
                             .tid = d->view.threads[thread].tid,
                             .want = ret,
-                            .last_cpu = NOWHERE};
+                            .last_cpu = NOWHERE,
+                            .limits_far_ns = UINT64_MAX};
     struct argus_error *error = read_all(&reader);
     vec_deinit(&reader.events);
     vec_deinit(&reader.spans);
