@@ -137,7 +137,7 @@ static void take_back(struct diagnoser *d)
         reason_deinit(&d->uncertain.data[--d->uncertain.length]);
     take_back_questions(d);
     d->path.length = d->cycle.length = 0;
-    d->guessed = d->cycle_broken_by_timeout = false;
+    d->guessed = d->cycle_broken_by_timeout = d->disk_explains = false;
     d->baseline = ARGUS_NONE;
     d->baseline_graph = NULL;
 }

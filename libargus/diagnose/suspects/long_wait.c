@@ -270,7 +270,7 @@ static struct argus_error *explain_taken_disk(struct diagnoser *d, struct walk_p
     if (error || !*ret_done)
         return error;
     position->ended = true;
-    d->disk_explains = position->vertex == d->hang.vertex;
+    d->disk_explains |= position->vertex == d->hang.vertex;
     return diagnoser_blame_waiting(d, position->vertex, part, ARGUS_REASON_DISK, ARGUS_NONE);
 }
 
