@@ -37,12 +37,13 @@ bool shown_put(struct shown *shown, const char *text, size_t bytes, shown_write 
 /* Passes on what was kept. */
 bool shown_end(struct shown *shown, shown_write write, void *context);
 
-/* Notes of a trace in a text: a stranger's trace can have any number of them, of any length; those
- * of the recorder are a few sentences. JSON has all of each. */
+/* The most that a text shows of a trace's notes: of each, of the warnings, and of all. A stranger's
+ * trace can have any number of notes, of any length; the recorder writes a few sentences. JSON has
+ * all. */
 enum { SHOWN_NOTE_BYTES = 500, SHOWN_WARNINGS = 20, SHOWN_NOTES = 500 };
 
-/* How much of a note of `length` bytes is shown: all, or what ends before SHOWN_NOTE_BYTES between
- * two characters; "…" belongs behind it then. */
+/* How many bytes of a note of `length` bytes are shown: all, or at most SHOWN_NOTE_BYTES, which end
+ * between two characters of UTF-8; then the caller shows "…" behind them. */
 size_t shown_note_bytes(const char *note, size_t length);
 
 /* A copy of a single line as it is shown: owned by the caller, NULL without memory. */

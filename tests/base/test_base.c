@@ -90,6 +90,26 @@ static void what_terminals_obey_is_escaped(void **state)
     assert_string_equal(name, "a\vb\fc?");
 }
 
+/* A note is cut off between two characters; one that is not UTF-8, anywhere. */
+static void long_notes_are_cut_off(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *character;
+        size_t shown;
+    } rows[] = {{"a", SHOWN_NOTE_BYTES},
+                {"日", SHOWN_NOTE_BYTES - SHOWN_NOTE_BYTES % 3},
+                {"\x80", SHOWN_NOTE_BYTES}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char note[SHOWN_NOTE_BYTES + 100];
+        size_t bytes = strlen(rows[i].character), length = 0;
+        for (; length + bytes <= sizeof(note); length += bytes)
+            memcpy(note + length, rows[i].character, bytes);
+        assert_int_equal(shown_note_bytes(note, length), rows[i].shown);
+        assert_int_equal(shown_note_bytes(note, bytes), bytes);
+    }
+}
+
 static void broken_utf8_is_repaired(void **state)
 {
     (void)state;
@@ -289,6 +309,7 @@ int main(void)
         cmocka_unit_test(ids_are_found_again),
         cmocka_unit_test(broken_utf8_is_repaired),
         cmocka_unit_test(what_terminals_obey_is_escaped),
+        cmocka_unit_test(long_notes_are_cut_off),
         cmocka_unit_test(strings_are_kept_once),
         cmocka_unit_test(vectors_grow),
         cmocka_unit_test(plain_names_lack_versions_and_clones),
