@@ -53,13 +53,13 @@ static void draw_call(const struct canvas *canvas, const struct drawn_node *from
                       bottom);
 }
 
-/* The thinner line is drawn on top of the thicker one, whose rim stays visible. */
 /* Also if the base has its functions in other paths only. */
 static bool is_in_base(const struct drawn_node *node)
 {
     return node->other != ARGUS_NONE || node->base_ns > 0;
 }
 
+/* The thinner line is drawn on top of the thicker one, whose rim stays visible. */
 static void draw_calls(const struct canvas *canvas, const struct drawn_node *node)
 {
     if (node->parent == ARGUS_NONE)
