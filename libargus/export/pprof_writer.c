@@ -4,13 +4,7 @@
 
 /* Numbers of the fields. */
 enum { PROFILE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION };
-enum {
-    PROFILE_STRING = 6,
-    PROFILE_TIME_NS = 9,
-    PROFILE_DURATION_NS = 10,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT = 14
-};
+enum { PROFILE_STRING = 6, PROFILE_TIME_NS = 9, PROFILE_DURATION_NS = 10, PROFILE_DEFAULT = 14 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
@@ -105,12 +99,6 @@ void pprof_add_time(struct pprof_writer *writer, uint64_t wall_ns, uint64_t leng
 {
     put_number(&writer->message, PROFILE_TIME_NS, wall_ns);
     put_number(&writer->message, PROFILE_DURATION_NS, length_ns);
-    flush(writer);
-}
-
-void pprof_add_comment(struct pprof_writer *writer, const char *text)
-{
-    put_number(&writer->message, PROFILE_COMMENT, pprof_text(writer, text));
     flush(writer);
 }
 

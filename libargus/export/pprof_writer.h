@@ -40,8 +40,6 @@ void pprof_add_type(struct pprof_writer *writer, const char *type, const char *u
 void pprof_choose_type(struct pprof_writer *writer, const char *type);
 /* When the trace began, and how long it is. */
 void pprof_add_time(struct pprof_writer *writer, uint64_t wall_ns, uint64_t length_ns);
-/* A note that viewers show. */
-void pprof_add_comment(struct pprof_writer *writer, const char *text);
 
 /* A sample: its frames, from the innermost on; then a value for each type; then labels with a text,
  * or, if that is NULL, with a number. */
