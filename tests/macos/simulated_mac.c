@@ -48,6 +48,7 @@ static struct {
     struct fd fds[MOST];
     size_t fd_count;
     uint32_t lock_holder;
+    uint32_t opened; /* tasks for which was asked since they were closed */
 } mac;
 
 /* --- building --- */
@@ -288,7 +289,18 @@ uint32_t mac_lock_holder(const char *path, int64_t start, int64_t length, int16_
 enum argus_live_denied mac_access(uint32_t pid)
 {
     const struct process *process = find(pid);
+    mac.opened++;
     return process ? process->denied : ARGUS_LIVE_DENIED_TASK;
+}
+
+void mac_close_tasks(void)
+{
+    mac.opened = 0;
+}
+
+uint32_t mac_opened_tasks(void)
+{
+    return mac.opened;
 }
 
 uint32_t mac_task_suspends(uint32_t pid)

@@ -41,5 +41,7 @@ void mac_add_pipe(uint32_t reader, uint32_t read_fd, uint32_t writer, uint32_t w
 /* F_GETLK says so for every path. */
 void mac_set_lock_holder(uint32_t pid);
 void mac_set_images(uint32_t pid, uint64_t address);
+/* How often a task was asked for since mac_close_tasks(). */
+uint32_t mac_opened_tasks(void);
 
 #endif

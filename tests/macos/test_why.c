@@ -334,6 +334,20 @@ static void test_samples(void **state)
     assert_int_equal(mac_task_suspends(10), 0);
 }
 
+/* A debugger stays: its next walk has to open the tasks anew. */
+static void test_tasks_are_closed_with_the_snapshot(void **state)
+{
+    (void)state;
+    mac_add(10, 1, "App");
+    mac_add_thread(100, 0x103);
+    why("App");
+    assert_true(mac_opened_tasks() > 0);
+    argus_live_answer_deinit(&answer);
+    argus_live_close(live);
+    live = NULL;
+    assert_int_equal(mac_opened_tasks(), 0);
+}
+
 /* --- who is meant --- */
 
 static void test_names(void **state)
@@ -397,6 +411,7 @@ int main(void)
         TEST(broken_stack),
         TEST(images),
         TEST(samples),
+        TEST(tasks_are_closed_with_the_snapshot),
         TEST(names),
         TEST(look_around),
     };

@@ -276,6 +276,7 @@ void live_system_close(struct argus_live *live)
 {
     if (!live->system)
         return;
+    mac_close_tasks();
     mac_images_deinit(live->system);
     vec_deinit(&live->system->threads);
     vec_deinit(&live->system->rights);

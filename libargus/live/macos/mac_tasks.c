@@ -34,7 +34,7 @@ struct opened {
     task_t task; /* MACH_PORT_NULL: not allowed */
 };
 
-/* They stay open until argus ends: a walk opens each process once. */
+/* Of all snapshots that are open. */
 static VEC(struct opened) tasks;
 
 static task_t task_of(uint32_t pid)
@@ -50,6 +50,14 @@ static task_t task_of(uint32_t pid)
         return MACH_PORT_NULL;
     }
     return opened.task;
+}
+
+void mac_close_tasks(void)
+{
+    for (size_t i = 0; i < tasks.length; i++)
+        if (tasks.data[i].task)
+            mach_port_deallocate(mach_task_self(), tasks.data[i].task);
+    vec_deinit(&tasks);
 }
 
 enum argus_live_denied mac_access(uint32_t pid)
