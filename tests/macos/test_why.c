@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "event/darwin/darwin.h"
+#include "event/syscalls.h"
 #include "live/macos/mac_state.h"
 #include "why_on_mac.h"
 
@@ -238,6 +239,9 @@ static void test_call_numbers(void **state)
     assert_true(mac_call_number(&thread, arm64, &number));
     assert_int_equal(number, 515);
     assert_false(mac_call_number(&thread, other, &number)); /* what an earlier call left */
+    thread.number = 0x80000000;                             /* no call: it has no name */
+    assert_true(mac_call_number(&thread, arm64, &number));
+    assert_null(syscall_row(ARGUS_OS_DARWIN, 0, number)->name);
     thread.is_arm64 = false;
     thread.number = 0x100002f;
     assert_true(mac_call_number(&thread, x86, &number));

@@ -367,7 +367,7 @@ static void add_locked_file(const char *call)
         int16_t type, whence;
     } range = {0, 10, 0, 3, 0};
     mac_add(10, 1, "App");
-    MAC_WAIT(mac_add_thread(100, 0x103), call, 3, 9, 0x9000);
+    MAC_WAIT(mac_add_thread(100, 0x103), call, 3, 0xffffffff00000009, 0x9000);
     mac_write(10, 0x9000, &range, sizeof(range));
     mac_add_fd(10, &fd);
     mac_add(20, 1, "indexer");

@@ -140,7 +140,7 @@ static void in_wait4(const struct call *call)
 static void in_waitid(const struct call *call)
 {
     call->wait->kind = ARGUS_LIVE_CHILD;
-    if (call->of->arg[0] == MAC_P_PID)
+    if ((uint32_t)call->of->arg[0] == MAC_P_PID)
         call->wait->object = (uint32_t)call->of->arg[1];
 }
 
@@ -160,7 +160,7 @@ static void in_flock(const struct call *call)
 
 static void in_fcntl(const struct call *call)
 {
-    uint64_t command = call->of->arg[1];
+    uint32_t command = (uint32_t)call->of->arg[1]; /* an int: the upper half may be anything */
     call->wait->has_timeout = command == MAC_F_SETLKWTIMEOUT || command == MAC_F_OFD_SETLKWTIMEOUT;
     if (command == MAC_F_SETLKW || command == MAC_F_OFD_SETLKW || call->wait->has_timeout)
         in_flock(call);

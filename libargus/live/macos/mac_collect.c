@@ -32,7 +32,7 @@ bool mac_call_number(const struct mac_thread *thread, const uint8_t code[4], uin
     }
     /* Mach traps have negative numbers (xnu osfmk/arm64/sleh.c, handle_svc) */
     int32_t number = (int32_t)thread->number;
-    *ret = number < 0 ? DARWIN_TRAP + (uint32_t)-number : (uint32_t)number;
+    *ret = number < 0 ? DARWIN_TRAP - (uint32_t)number : (uint32_t)number;
     return memcmp(code, enters_arm64, sizeof(enters_arm64)) == 0;
 }
 
@@ -91,9 +91,13 @@ static void take_thread(uint32_t pid, const struct mac_thread *thread,
 static void keep_thread(struct argus_live *live, const struct argus_live_thread *thread,
                         const struct mac_known *known)
 {
-    if (!vec_push(&live->threads, *thread) || !vec_push(&live->system->threads, *known))
+    /* the same index in both: so the second one only if there is memory for the first */
+    if (!vec_push(&live->system->threads, *known))
         live->no_memory = true;
-    else
+    else if (!vec_push(&live->threads, *thread)) {
+        live->system->threads.length--;
+        live->no_memory = true;
+    } else
         live->processes.data[thread->process].thread_count++;
 }
 

@@ -104,7 +104,7 @@ struct mac_fd {
     uint64_t handle, peer; /* of a pipe: of both ends; 0: closed */
     uint32_t unread;       /* of a pipe: bytes */
     bool is_fifo, is_device;
-    char path[MAC_PATH_BYTES]; /* of files; the names of semaphores and shared memory; "": none */
+    char path[MAC_PATH_BYTES]; /* of files; the names of semaphores; "": none */
     struct mac_socket socket;
 };
 

@@ -194,8 +194,10 @@ static void read_socket(int pid, int fd, struct mac_fd *ret)
 static void read_semaphore(int pid, int fd, struct mac_fd *ret)
 {
     struct psem_fdinfo info;
-    if (proc_pidfdinfo(pid, fd, PROC_PIDFDPSEMINFO, &info, sizeof(info)) == (int)sizeof(info))
-        memcpy(ret->path, info.pseminfo.psem_name, sizeof(info.pseminfo.psem_name));
+    if (proc_pidfdinfo(pid, fd, PROC_PIDFDPSEMINFO, &info, sizeof(info)) != (int)sizeof(info))
+        return;
+    memcpy(ret->path, info.pseminfo.psem_name, sizeof(info.pseminfo.psem_name));
+    ret->path[sizeof(ret->path) - 1] = '\0';
 }
 
 /* To add a type: a row. */

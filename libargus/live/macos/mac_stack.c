@@ -58,8 +58,7 @@ static bool go_up(struct walk *walk, uint64_t fp)
         if (fp % WORD || !read_frame(walk, fp, frame))
             return false;
         uint64_t next = plain(frame[0]);
-        if (plain(frame[1]))
-            add(walk, plain(frame[1]));
+        add(walk, plain(frame[1]));
         if (next && next <= fp) /* a stack grows down */
             return false;
         fp = next;
@@ -109,7 +108,7 @@ bool live_perf(uint32_t tid, uint64_t duration_ns, live_take *take, void *contex
 /* One look while the task is held. It goes on before the look is used, and also if argus ends. */
 static bool look(uint32_t pid, uint32_t tid, uint8_t stack[STACK_BYTES], struct live_moment *ret)
 {
-    struct mac_thread thread;
+    struct mac_thread thread = {.handle = 0};
     uint32_t token;
     if (!mac_hold(pid, &token))
         return false;
