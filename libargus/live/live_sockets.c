@@ -122,7 +122,8 @@ static void join_tcp(struct argus_live *live, struct live_socket *socket)
     }
     if (is_here && !socket->peer)
         socket->peer = listener;
-    socket->is_remote = !is_here && !sends_to_this_machine(socket);
+    /* an end without an inode may have been taken for that of a connection to another machine */
+    socket->is_remote = !socket->peer && !sends_to_this_machine(socket);
 }
 
 /* The socket that is connected back to this one, or else one that takes datagrams of anybody. */

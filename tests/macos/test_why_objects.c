@@ -342,6 +342,25 @@ static void test_tcp_that_nobody_accepted(void **state)
     assert_step(1, 20, 200, ARGUS_LIVE_RUNS, ARGUS_LIVE_LINK_NONE, false);
 }
 
+/* Here too, connections wait at that port: not this one. */
+static void test_tcp_to_another_machine(void **state)
+{
+    (void)state;
+    struct mac_fd client = tcp_end(3, 0x111, 50000, 80), listener = tcp_end(5, 0x333, 80, 0);
+    memcpy(client.socket.remote, (const uint8_t[]){192, 0, 2, 1}, 4);
+    listener.socket.local[0] = 0;
+    listener.socket.waiting = 1;
+    mac_add(10, 1, "client");
+    MAC_WAIT(mac_add_thread(100, 0x103), "recvfrom", 3);
+    mac_add_fd(10, &client);
+    mac_add(20, 1, "service");
+    mac_add_thread(200, 0x103);
+    mac_add_fd(20, &listener);
+    why("client");
+    assert_step(0, 10, 100, ARGUS_LIVE_TCP, ARGUS_LIVE_LINK_NONE, false);
+    assert_end(1, ARGUS_LIVE_END_REMOTE);
+}
+
 /* A select of one descriptor is a read with a time-out. */
 static void test_select_of_one(void **state)
 {
@@ -421,6 +440,7 @@ int main(void)
         TEST(connection_that_nobody_accepted),
         TEST(tcp),
         TEST(tcp_that_nobody_accepted),
+        TEST(tcp_to_another_machine),
         TEST(select_of_one),
         TEST(file_lock_has_its_holder),
         TEST(flock_is_a_guess),
