@@ -9,9 +9,10 @@
 
 enum { MOST_BLOCKED = 256, MOST_THREADS = 1024, LEAST_READERS = 2 };
 
-/* What a blocked thread waits for: a thread, or a process, or only an object. */
+/* What a blocked thread waits for: a thread, or a process, or only an object of this kind. */
 struct target {
     uint32_t thread, process;
+    enum argus_live_kind kind; /* RUNS of threads and processes */
     uint64_t object;
 };
 
@@ -43,16 +44,15 @@ static bool holds_up(enum argus_live_kind kind)
            kind == ARGUS_LIVE_DISK || kind == ARGUS_LIVE_FROZEN_FS;
 }
 
-/* False: only threads of the same process can end the wait, which may be how it gets its work; or
- * nothing is known. */
+/* False: only threads of the same process can end the wait, which may be how it gets its work. */
 static bool find_target(const struct pool *pool, uint32_t thread,
                         const struct argus_live_wait *wait, struct target *ret)
 {
     struct live_candidates found;
     live_resolve(pool->live, thread, wait, &found);
-    *ret = (struct target){ARGUS_LIVE_NONE, ARGUS_LIVE_NONE, wait->object};
+    *ret = (struct target){ARGUS_LIVE_NONE, ARGUS_LIVE_NONE, wait->kind, wait->object};
     if (found.count == 1 && !found.is_guess)
-        *ret = (struct target){found.items[0].thread, found.items[0].process, 0};
+        *ret = (struct target){.thread = found.items[0].thread, .process = found.items[0].process};
     return ret->process != pool->process || ret->thread != ARGUS_LIVE_NONE;
 }
 
@@ -90,14 +90,15 @@ static struct target root_of(const struct pool *pool, const struct blocked *from
     for (uint32_t first = at.thread; next && steps; steps--) {
         first = next->thread < first ? next->thread : first;
         next = find(pool, next->target.thread);
-        at = (struct target){first, pool->process, 0};
+        at = (struct target){.thread = first, .process = pool->process};
     }
     return at;
 }
 
 static bool is_same(const struct target *a, const struct target *b)
 {
-    return a->thread == b->thread && a->process == b->process && a->object == b->object;
+    return a->thread == b->thread && a->process == b->process && a->kind == b->kind &&
+           a->object == b->object;
 }
 
 /* Whether another thread runs the workers' code, and is not blocked: it would take the request. */
