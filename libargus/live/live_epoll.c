@@ -1,3 +1,4 @@
+/* The descriptors of an epoll set, as the kernel lists them in fdinfo. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@ uint32_t live_set_of_epoll(struct argus_live *live, uint32_t thread, struct live
     for (const char *at = info; is_read && (at = strstr(at, "tfd:")); at += LINE_TFD) {
         const char *events = strstr(at, "events:");
         uint64_t mask = events ? strtoull(events + strlen("events:"), NULL, 16) : 0;
-        count = live_polled_add(ret, count, (uint32_t)strtoul(at + LINE_TFD, NULL, 10),
-                                mask & POLLIN, mask & POLLOUT);
+        uint32_t fd = (uint32_t)strtoul(at + LINE_TFD, NULL, 10);
+        count = live_polled_add(ret, count, fd, mask & POLLIN, mask & POLLOUT);
+        if (ret[count - 1].fd != fd) /* there is no room for more */
+            break;
         ret[count - 1].is_once |= (mask & EPOLLONESHOT) != 0;
         /* such sets tell only of changes */
         ret[count - 1].is_full &= !(mask & (EPOLLONESHOT | EPOLLET));
