@@ -223,7 +223,7 @@ bool live_sleeps_long(const struct argus_live *live, uint32_t thread)
         return false;
     if (is_clock && of->arg[1] & TIMER_ABSTIME)
         clock_gettime((clockid_t)of->arg[0], &now);
-    return time.tv_sec - now.tv_sec >= LONG_SLEEP_S;
+    return time.tv_sec >= now.tv_sec + LONG_SLEEP_S; /* time is another process's: any value */
 }
 
 void live_loop_of(struct argus_live *live, uint32_t thread, struct argus_live_loop *ret)
