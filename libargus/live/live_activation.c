@@ -1,11 +1,12 @@
 /* A call of a name without an owner waits in the daemon, which starts a process for the name, and
- * delivers the call when that process has taken the name. The daemon does not say which process that is.
- * dbus-daemon starts a copy of itself ("babysitter"), whose child executes the program; so the
- * process is a child of such a copy and, unlike all services before it, owns no name.
+ * delivers the call when that process has taken the name. The daemon does not say which process it
+ * has started. dbus-daemon starts a copy of itself ("babysitter"), whose child executes the program.
+ * So the process is a child of such a copy and, unlike all services before it, owns no name.
  *
  * Where systemd starts services for the daemon, the daemon is such a service itself, and the process
- * is a child of the same systemd, in a control group of its own. Which one it is, systemd does not
- * say in /proc; but it began when the call was made, and owns no name. */
+ * is a child of the same systemd, in a control group of its own. /proc does not tell which service
+ * systemd has started for the call: those count that began when the call was made, and own no
+ * name. */
 #include "live/live_activation.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ enum {
     BEFORE_NS = 100000000, /* clocks that tick every 10 ms, and what the caller did meanwhile */
 };
 
-/* That systemd needs to begin a service, on a busy machine as well. */
+/* How long systemd may need to begin a service, also on a busy machine. */
 static const uint64_t begin_ns = 5000000000;
 
 static uint32_t parent_of(struct argus_live *live, uint32_t process)

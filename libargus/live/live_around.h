@@ -4,10 +4,8 @@
 
 #include "live/live_wait.h"
 
-enum {
-    LIVE_PATIENCE_NS =
-        600000000, /* for the answers to pings, and between two looks at the main threads */
-};
+/* For the answers to pings, and between two looks at the main threads. */
+enum { LIVE_PATIENCE_NS = 600000000 };
 
 struct suspect;
 

@@ -5,8 +5,8 @@
  * only one such: it is likely, not certain. Once a request has been read, a thread that has not run
  * since it was sent does not count, unless all workers of the process are blocked by the same
  * (live_pool.c). If all other threads have nothing to do, and only one of them has run since, that
- * one counts. Else the main thread of the only process stands for them: the
- * walk ends there, and says so. */
+ * one counts. Else the main thread of the only process stands for them: the walk ends there, and
+ * says so. */
 #include "live/live_wait.h"
 
 enum { MARGIN_NS = 50000000 }; /* of two clocks that tick every 10 ms at most */
@@ -149,8 +149,8 @@ static bool is_served(const struct argus_live_wait *wait)
            wait->kind == ARGUS_LIVE_EVENTS;
 }
 
-/* Whether the process only waits for the end of another candidate, its child: a wrapper, whose child
- * has inherited the object. */
+/* Whether the process only waits for the end of another candidate, its child: a wrapper, whose
+ * child has inherited the object. */
 static bool awaits_candidate(struct argus_live *live, uint32_t process,
                              const struct live_candidates *candidates)
 {

@@ -1,4 +1,5 @@
-/* Call stacks of sleeping threads of processes that run, without stopping them.
+/* Call stacks of sleeping threads of processes that run, without stopping them. What follows is
+ * Linux's way; macOS tells the registers of threads that wait (macos/mac_stack.c).
  *
  * /proc/PID/task/TID/syscall tells only the stack pointer and the pc. Call frame information needs
  * no more as long as functions address their frames by the stack pointer. A function that uses a
@@ -22,9 +23,9 @@ struct argus_live;
 size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
                   bool *ret_cut);
 
-/* A running thread at one moment: its registers (Linux: event/unwind/unwind_processor.h numbers
- * them; macOS: macos/mac_stack.c), and
- * a copy of the innermost part of its stack. What the copy lacks is read from the process. */
+/* A running thread at one moment: its registers, and a copy of the innermost part of its stack. What
+ * the copy lacks is read from the process. The registers' numbers are those of
+ * event/unwind/unwind_processor.h; on macOS, those of macos/mac_stack.c. */
 struct live_moment {
     uint64_t registers[LIVE_REGISTERS];
     uint64_t known; /* a bit for each register */

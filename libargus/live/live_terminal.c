@@ -1,5 +1,5 @@
-/* Terminals, FIFOs that are being opened, and eventfds: the processes that have the other side open.
- */
+/* Terminals, FIFOs that are being opened, and eventfds: the processes that have the other side
+ * open; and whether a handler of a signal could write to a pipe. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

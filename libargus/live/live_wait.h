@@ -18,7 +18,7 @@ struct live_candidates {
     bool is_guess;
     bool is_any; /* each of them can end it, whatever it does now: nothing tells which one should */
     bool is_end_guess; /* `end` is only likely */
-    /* when requests were sent that have been read since, the first of them: the threads that work on
+    /* when the first of the requests was sent that have been read since: the threads that work on
      * them have run since. By the monotonic clock; 0: not known */
     uint64_t asked_ns;
     bool is_asked_guess; /* the requests may have been sent earlier than that */
@@ -38,7 +38,7 @@ void live_wait_for_fd(struct argus_live *live, uint32_t thread, struct argus_liv
 void live_wait_for_socket(struct argus_live *live, const struct live_fd *fd,
                           struct argus_live_wait *wait);
 
-/* The row of the thread's system call: what its wait is for. NULL: another call. */
+/* What a wait in futex() is for: sets kind, object and lost owner of `wait`. */
 void live_wait_in_futex(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait);
 
 /* What the kernel's function tells in which the thread waits. */

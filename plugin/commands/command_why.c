@@ -202,8 +202,8 @@ const struct command command_why = {
                "(X11), else main threads that do not move and wait for something.\n"
                "If 'argus start' records, the diagnosis of its recording follows after a few\n"
                "seconds.\n"
-               "On macOS, libproc, registers and Mach ports tell the same; their reading needs\n"
-               "sudo (docs/macos.md; never run on a Mac).\n"
+               "On macOS, libproc, registers and Mach ports tell the same; most of that needs\n"
+               "sudo. It has never run on a Mac (docs/macos.md).\n"
                "Inside LLDB, the process is the debugger's if none is given, running or\n"
                "stopped.\n"
                "JSON: docs/schema/why.json; without an argument, docs/schema/why-all.json.",

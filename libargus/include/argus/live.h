@@ -2,14 +2,17 @@
  *
  * A thread that does not go on waits for something, and some thread can end that wait. /proc tells
  * what it waits for; the same /proc and the kernel's lists of sockets and file locks tell who has
- * the other end. On macOS, libproc, the registers of threads and the Mach ports of tasks tell it
- * (never run on a Mac: docs/macos.md). The walk goes from thread to thread in this way, across processes, until it
+ * the other end. The walk goes from thread to thread in this way, across processes, until it
  * reaches a thread that waits for no other one, a circle, or a place where nobody can know.
  *
  * Nothing is changed in the processes, and a walk stops none: memory is read by process_vm_readv(),
  * and the registers of a sleeping thread by /proc/PID/task/TID/syscall. Only running threads are
  * stopped for moments, if they are sampled and the kernel does not allow perf_event. So a killed
  * argus leaves nothing behind.
+ *
+ * On macOS, libproc, the registers of threads and the Mach ports of tasks tell the same, and the
+ * task of a sampled thread is suspended for moments; the kernel resumes it if argus ends. The calls
+ * for that have never run on a Mac (docs/macos.md).
  *
  * Precision comes before recall. A wait whose end nobody can know (a condition variable, an event
  * loop's own wait) ends the walk with the reason. A step that is only likely is marked as a guess.
