@@ -33,7 +33,10 @@
 #define FEWEST_WAITS_AT_BASE 2
 /* So many calls around two polls are the same if both are in the function that reads keys. A
  * function that only polls, and has many callers, is around fewer. */
-#define FEWEST_KEY_FRAMES    6
+#define FEWEST_KEY_FRAMES 6
+/* Places of polls for keys that a poll is compared with: programs have few, a hostile trace can
+ * have thousands. */
+#define MOST_KEY_PLACES      256
 #define MOST_ASKING_VERTICES 16
 
 static bool sends(const struct view *view, uint32_t vertex)
@@ -187,12 +190,14 @@ static bool is_where_keys_come(const struct view *view, const struct habits *hab
     if (!habit_is_clear(view->graph, user_stack))
         return false;
     struct argus_stack stack = argus_graph_stack(view->graph, user_stack);
-    for (size_t i = 0; i < habits->items.length; i++) {
+    for (size_t i = 0, looked = 0; i < habits->items.length && looked < MOST_KEY_PLACES; i++) {
         const struct habit *other = &habits->items.data[i];
-        if (other->kind == ARGUS_WAIT_POLL && other->keys &&
-            habit_is_clear(view->graph, other->user_stack) &&
-            innermost_in_common(stack, argus_graph_stack(view->graph, other->user_stack)) >=
-                FEWEST_KEY_FRAMES)
+        if (other->kind != ARGUS_WAIT_POLL || !other->keys ||
+            !habit_is_clear(view->graph, other->user_stack))
+            continue;
+        looked++;
+        if (innermost_in_common(stack, argus_graph_stack(view->graph, other->user_stack)) >=
+            FEWEST_KEY_FRAMES)
             return true;
     }
     return false;

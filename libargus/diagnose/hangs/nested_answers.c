@@ -5,6 +5,9 @@
 
 /* Waits that are looked at before the loop is left: an answer may come in parts. */
 #define MOST_ENDS 8
+/* Vertices that are looked at for all places together, one or two seconds: a hostile trace can have
+ * thousands of places. */
+#define MOST_LOOKED 50000000ull
 
 /* The search at one place. */
 struct nested {
@@ -95,13 +98,16 @@ static bool scan_place(struct nested *nested, uint32_t thread)
 bool nested_answers(struct finder *finder, const struct habits *habits, uint32_t thread)
 {
     bool done = true;
-    for (size_t i = 0; done && i < habits->items.length; i++) {
+    uint64_t looked = 0;
+    for (size_t i = 0; done && i < habits->items.length && looked < MOST_LOOKED; i++) {
         struct nested nested = {.finder = finder,
                                 .habits = habits,
                                 .place = &habits->items.data[i],
                                 .first = ARGUS_NONE};
-        if (nested.place->serves && !nested.place->nested)
-            done = scan_place(&nested, thread);
+        if (!nested.place->serves || nested.place->nested)
+            continue;
+        done = scan_place(&nested, thread);
+        looked += finder->view->threads[thread].vertex_count;
     }
     return done;
 }
