@@ -109,8 +109,9 @@ struct argus_error *argus_live_look_around(struct argus_live *live, struct argus
     look_at_main_threads(&around);
     uint64_t end = live_now_ns() + LIVE_PATIENCE_NS;
     live_ask_windows(&around);
-    if (live_now_ns() < end)
-        usleep((useconds_t)((end - live_now_ns()) / 1000));
+    uint64_t now = live_now_ns();
+    if (now < end)
+        usleep((useconds_t)((end - now) / 1000));
     keep_suspects(&around);
     vec_deinit(&around.suspects);
     ret->windows = around.windows.data;
