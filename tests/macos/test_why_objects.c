@@ -228,6 +228,37 @@ static void test_pipe_without_another_end(void **state)
     assert_end(1, ARGUS_LIVE_END_NOBODY);
 }
 
+static void add_fifo(const char *path)
+{
+    struct mac_fd fifo = {.type = MAC_FD_FILE, .flags = MAC_OPEN_READ, .is_fifo = true};
+    snprintf(fifo.path, sizeof(fifo.path), "%s", path);
+    mac_add(10, 1, "reader");
+    MAC_WAIT(mac_add_thread(100, 0x103), "read", 0);
+    mac_add_fd(10, &fifo);
+    mac_add(20, 1, "other");
+    mac_add_thread(200, 0x103);
+    fifo.flags = MAC_OPEN_WRITE;
+    mac_add_fd(20, &fifo);
+    why("reader");
+}
+
+static void test_fifo(void **state)
+{
+    (void)state;
+    add_fifo("/tmp/fifo");
+    assert_step(0, 10, 100, ARGUS_LIVE_PIPE, ARGUS_LIVE_LINK_WRITES, false);
+    assert_step(1, 20, 200, ARGUS_LIVE_RUNS, ARGUS_LIVE_LINK_NONE, false);
+}
+
+/* Files without a path, such as removed ones, are not one file. */
+static void test_fifo_without_path(void **state)
+{
+    (void)state;
+    add_fifo("");
+    assert_step(0, 10, 100, ARGUS_LIVE_OTHER, ARGUS_LIVE_LINK_NONE, false);
+    assert_end(1, ARGUS_LIVE_END_UNKNOWN);
+}
+
 static void test_child(void **state)
 {
     (void)state;
@@ -435,6 +466,8 @@ int main(void)
         TEST(condition_of_the_only_busy_thread),
         TEST(pipe_to_a_stopped_reader),
         TEST(pipe_without_another_end),
+        TEST(fifo),
+        TEST(fifo_without_path),
         TEST(child),
         TEST(unix_socket),
         TEST(connection_that_nobody_accepted),

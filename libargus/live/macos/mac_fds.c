@@ -87,8 +87,8 @@ static enum argus_live_kind kind_of_file(const struct mac_fd *fd, char state)
     if (strncmp(fd->path, "/dev/tty", strlen("/dev/tty")) == 0 ||
         strcmp(fd->path, "/dev/console") == 0)
         return ARGUS_LIVE_TERMINAL;
-    if (fd->is_fifo)
-        return ARGUS_LIVE_PIPE;
+    if (fd->is_fifo) /* by its path only, the other end is found */
+        return fd->path[0] ? ARGUS_LIVE_PIPE : ARGUS_LIVE_OTHER;
     if (fd->is_device)
         return ARGUS_LIVE_DEVICE;
     return state == 'D' ? ARGUS_LIVE_DISK : ARGUS_LIVE_OTHER;
@@ -102,7 +102,7 @@ static void for_object(struct argus_live *live, const struct mac_fd *found, char
     wait->object = fd->key;
     switch (fd->type) {
     case LIVE_FILE_PIPE:
-        wait->kind = ARGUS_LIVE_PIPE;
+        wait->kind = fd->key ? ARGUS_LIVE_PIPE : ARGUS_LIVE_OTHER;
         wait->unread_there = wait->is_write ? found->unread : 0;
         break;
     case LIVE_FILE_SOCKET:
