@@ -21,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, queue = PTHREAD_MUTEX_I
 static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
 static int listener, told[2];
 static int has_idle_worker;
+static atomic_int workers[WORKERS]; /* thread IDs */
 
 /* --- pools --- */
 
@@ -34,6 +35,7 @@ static __attribute__((noinline)) void *await_work(void)
 /* Number 0 has the lock, and works on an earlier request. */
 static void *work(void *number)
 {
+    workers[(intptr_t)number] = gettid();
     if (has_idle_worker && (intptr_t)number == WORKERS - 1)
         return await_work();
     if (number) {
@@ -66,14 +68,16 @@ static void begin_workers(void)
     begin(work, NULL);
     for (intptr_t i = 1; i < WORKERS; i++)
         pthread_create(&thread, NULL, work, (void *)i);
-    usleep(2 * SETTLE_US);
+    for (int i = 0; i < WORKERS; i++)
+        while (!workers[i] || !waits(workers[i]))
+            usleep(SETTLE_US);
+    usleep(2 * SETTLE_US); /* the clocks are not exact */
 }
 
-static void read_requests(void *data)
+/* An event loop that reads requests, and leaves the work to others. */
+static void read_requests(void)
 {
     char bytes[64];
-    (void)data;
-    begin_workers();
     say("server", getpid());
     (void)!write(told[1], "w", 1);
     struct pollfd polled[] = {{accept(listener, NULL, NULL), POLLIN, 0}, {listener, POLLIN, 0}};
@@ -82,7 +86,14 @@ static void read_requests(void *data)
             (void)!read(polled[0].fd, bytes, sizeof(bytes));
 }
 
-static void ask_pool(int family)
+static void serve_with_workers(void *data)
+{
+    (void)data;
+    begin_workers();
+    read_requests();
+}
+
+static void ask(int family, void (*serve)(void *data))
 {
     struct sockaddr_in inet = {.sin_family = AF_INET};
     struct sockaddr_un local = {.sun_family = AF_UNIX};
@@ -97,7 +108,7 @@ static void ask_pool(int family)
     if (bind(listener, address, length) != 0 || listen(listener, 5) != 0 ||
         getsockname(listener, address, &length) != 0 || pipe(told) != 0)
         exit(1);
-    child_of(read_requests, NULL);
+    child_of(serve, NULL);
     (void)!read(told[0], &byte, 1);
     close(listener);
     int fd = socket(family, SOCK_STREAM, 0);
@@ -111,19 +122,19 @@ static void ask_pool(int family)
 /* The event loop has read the request; the workers have been blocked since before. */
 void blocked_pool(void)
 {
-    ask_pool(AF_INET);
+    ask(AF_INET, serve_with_workers);
 }
 
 void blocked_pool_unix(void)
 {
-    ask_pool(AF_UNIX);
+    ask(AF_UNIX, serve_with_workers);
 }
 
 /* A worker is free, so the others do not hold up the request. */
 void pool_with_free_worker(void)
 {
     has_idle_worker = 1;
-    ask_pool(AF_INET);
+    ask(AF_INET, serve_with_workers);
 }
 
 /* --- waits for room, among others --- */
@@ -185,38 +196,17 @@ static void serve_beside_cleaner(void *data)
 {
     pthread_t thread;
     atomic_int cleaner = 0;
-    char bytes[64];
     (void)data;
     pthread_create(&thread, NULL, clean_up, &cleaner);
     while (!cleaner || !waits(cleaner))
         usleep(SETTLE_US);
-    usleep(SETTLE_US);
-    (void)!write(told[1], "w", 1);
-    struct pollfd polled[] = {{accept(listener, NULL, NULL), POLLIN, 0}, {listener, POLLIN, 0}};
-    for (;;)
-        if (poll(polled, 2, -1) > 0 && polled[0].revents)
-            (void)!read(polled[0].fd, bytes, sizeof(bytes));
+    usleep(SETTLE_US); /* the clocks are not exact */
+    read_requests();
 }
 
 void cleaner_of_unix_server(void)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char byte;
-    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "argus-why-clean-%d", getpid());
-    socklen_t length = (socklen_t)(sizeof(sa_family_t) + 1 + strlen(address.sun_path + 1));
-    listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 5) != 0 ||
-        pipe(told) != 0)
-        exit(1);
-    say("server", child_of(serve_beside_cleaner, NULL));
-    (void)!read(told[0], &byte, 1);
-    close(listener);
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (connect(fd, (struct sockaddr *)&address, length) != 0)
-        exit(1);
-    soon_ready();
-    (void)!write(fd, "question", 8);
-    (void)!read(fd, &byte, 1);
+    ask(AF_UNIX, serve_beside_cleaner);
 }
 
 /* --- locks and semaphores --- */
@@ -247,8 +237,8 @@ void own_lock(void)
     take_own_lock((unsigned)gettid());
 }
 
-/* Readers are counted in it, and the highest bit says that somebody waits: the number is no thread, also where the
- * first thread of a container has it. */
+/* Readers are counted in it, and the highest bit says that a thread waits: the number is no thread,
+ * also where the first thread of a container has it. */
 void own_readers(void)
 {
     own_word = 0x80000001;
