@@ -12,9 +12,10 @@ static const char *const denials[] = {
                                  "(kernel.yama.ptrace_scope, or the program forbids it); run argus "
                                  "with sudo",
     [ARGUS_LIVE_DENIED_TASK] =
-        "the kernel gives the memory, registers and Mach ports of a process only to root and to "
-        "debuggers (task_for_pid), and those of Apple's and of hardened programs to nobody while "
-        "System Integrity Protection is on; run argus with sudo",
+        "the kernel gives the memory, registers and Mach ports of a process only to root (sudo "
+        "argus "
+        "why) and to debuggers (task_for_pid), and those of Apple's and of hardened programs to "
+        "nobody while System Integrity Protection is on",
     [ARGUS_LIVE_DENIED_32_BIT] = "it is a 32-bit program, whose calls argus why does not decode",
 };
 

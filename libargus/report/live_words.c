@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "report/live_busy.h"
@@ -478,10 +479,9 @@ static void add_end(struct text *text, const struct argus_live *live,
         return;
     }
     if (answer->end != ARGUS_LIVE_END_SLEEPS || !answer->candidate_count) {
-        text_add(text, "; %s%s.", ends[answer->end],
-                 answer->end == ARGUS_LIVE_END_DENIED && !is_denied(live, answer)
-                     ? ": run argus with sudo"
-                     : "");
+        bool may_help =
+            answer->end == ARGUS_LIVE_END_DENIED && !is_denied(live, answer) && geteuid() != 0;
+        text_add(text, "; %s%s.", ends[answer->end], may_help ? ": run argus with sudo" : "");
         return;
     }
     live_thread_text(live, answer->candidates[0].thread, name, sizeof(name));
