@@ -270,13 +270,13 @@ static struct argus_error *blame_taker(struct usage *usage, const struct program
                                .users = &user,
                                .user_count = 1};
     size_t before = d->culprits.length;
-    d->guessed |= usage->want.seen_before;
     struct argus_error *error = diagnoser_add_culprit(
         d, vertex, ARGUS_TYPE_LONG_RUNNING, usage->window, wanted_ns / 100 * user.percent, &why);
-    if (!error && d->culprits.length > before)
-        d->culprits.data[before].lack =
-            lack == ARGUS_CPU_QUOTA ? ARGUS_CPU_TOOK_QUOTA : ARGUS_CPU_TOOK;
-    return error;
+    if (error || d->culprits.length == before)
+        return error;
+    d->guessed |= usage->want.seen_before;
+    d->culprits.data[before].lack = lack == ARGUS_CPU_QUOTA ? ARGUS_CPU_TOOK_QUOTA : ARGUS_CPU_TOOK;
+    return NULL;
 }
 
 /* Blames the thread that got no CPU. */
