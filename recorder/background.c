@@ -6,13 +6,10 @@
 
 bool background_fill_standard_files(void)
 {
-    int null;
-    do /* the lowest free number */
-        null = open("/dev/null", O_RDWR);
-    while (null >= 0 && null <= 2);
-    if (null > 2)
-        close(null);
-    return null > 2;
+    for (int fd = 0; fd <= 2; fd++) /* open() takes the lowest free number */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
 }
 
 void background_leave_terminal(void)

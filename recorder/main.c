@@ -108,8 +108,10 @@ static int serve(void)
 int main(int argc, char **argv)
 {
     platform_close_from(STDERR_FILENO + 1);
-    if (!background_fill_standard_files())
+    if (!background_fill_standard_files()) {
+        perror("argus-recorder: cannot open /dev/null in the place of a closed standard file");
         return 1;
+    }
     if (argc == 2 && strcmp(argv[1], "serve") == 0)
         return serve();
     platform_forget_capabilities(); /* they are for recording: a step needs the user's own rights */
