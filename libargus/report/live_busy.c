@@ -89,8 +89,8 @@ void report_busy(const struct argus_sink *sink, const struct argus_live *live, u
     snprintf(text, sizeof(text), "%s ran for %u %% of %.1f s%s", name,
              percent(samples->ran_ns, samples->elapsed_ns), (double)samples->elapsed_ns / 1e9,
              samples->sampler == ARGUS_LIVE_SAMPLER_NONE
-                 ? "; the kernel allows neither perf_event nor ptrace, so its functions are not "
-                   "known: run argus with sudo"
+                 ? "; this user may neither sample nor stop it (perf_event, ptrace; macOS: "
+                   "task_for_pid), so its functions are not known: run argus with sudo"
                  : "");
     size_t length = strlen(text);
     if (percent(samples->wanted_cpu_ns, samples->elapsed_ns))
