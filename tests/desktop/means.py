@@ -210,7 +210,7 @@ class FullCpu(Means):
 
 
 class LowPriority(Means):
-    """The program may use one CPU only and has the lowest priority, and another one computes there with the highest."""
+    """The program may use one CPU only and has the lowest priority, and four others compute there with the highest."""
 
     says = "cpu|CPU"
 
