@@ -118,8 +118,8 @@ struct argus_live_thread {
     uint32_t process; /* index */
     char name[ARGUS_LIVE_NAME_BYTES];
     char state;    /* of /proc/PID/stat: R, S, D, T, t, Z, …; macOS: R, S, D, T or ? */
-    bool has_call; /* the thread waits in system call `call` */
-    uint32_t call;
+    bool has_call; /* the thread waits in system call `call` (argus_live_call_name()) */
+    uint32_t call; /* macOS: Mach traps have 0x2000 added */
     uint64_t arg[6];
     uint64_t sp, pc; /* 0: unknown */
     char wchan[32];  /* the kernel function in which it waits; "": unknown */
@@ -156,7 +156,8 @@ struct argus_live_wait {
     uint32_t fd;         /* ARGUS_LIVE_NONE: no descriptor */
     uint32_t lost_owner; /* of MUTEX: the thread ID in it, of which the process has no thread */
     uint32_t fd_count;   /* of EVENTS: how many descriptors are polled */
-    /* address of the lock, inode of the file or socket, process ID of the child, … */
+    /* address of the lock, inode of the file or socket (macOS: a number for it), process ID of the
+     * child, the Mach port's name in the waiting task, … */
     uint64_t object;
     /* the file's path or the lock's type; ID for argus_live_text(); 0: none */
     uint32_t text;
@@ -171,8 +172,8 @@ struct argus_live_wait {
 struct argus_live_candidate {
     uint32_t thread;
     enum argus_live_link link;
-    uint32_t
-        client; /* LINK_SHARES: a thread of the process that it serves; ARGUS_LIVE_NONE: unknown */
+    /* LINK_SHARES: a thread of the process that it serves; ARGUS_LIVE_NONE: unknown */
+    uint32_t client;
 };
 
 struct argus_live_frame {
@@ -202,9 +203,10 @@ struct argus_live_step {
 
 /* How a running thread was sampled. */
 enum argus_live_sampler {
-    ARGUS_LIVE_SAMPLER_NONE,  /* not at all: neither is allowed */
-    ARGUS_LIVE_SAMPLER_PERF,  /* by perf_event, without a stop */
-    ARGUS_LIVE_SAMPLER_STOPS, /* by short stops: the kernel does not allow perf_event */
+    ARGUS_LIVE_SAMPLER_NONE, /* not at all: neither is allowed */
+    ARGUS_LIVE_SAMPLER_PERF, /* by perf_event, without a stop */
+    /* by short stops: the kernel does not allow perf_event; on macOS, of the whole task */
+    ARGUS_LIVE_SAMPLER_STOPS,
 };
 
 /* A call stack that samples have in common. */
@@ -246,7 +248,8 @@ struct argus_live_loop {
 /* What a thread did for some time. */
 struct argus_live_samples {
     enum argus_live_sampler sampler;
-    uint64_t elapsed_ns, ran_ns, wanted_cpu_ns; /* the last two by the kernel's clock */
+    /* the last two by the kernel's clock; macOS does not tell wanted_cpu_ns: 0 */
+    uint64_t elapsed_ns, ran_ns, wanted_cpu_ns;
     uint32_t count;
     struct argus_live_sampled_stack *stacks; /* owned; the most frequent first */
     size_t stack_count;
