@@ -50,9 +50,7 @@ static bool leads_back(struct argus_live *live, uint32_t waiter, uint32_t thread
            theirs.items[0].process != live->threads.data[thread].process;
 }
 
-/* Whether the thread has run since the requests were sent, which have been read. One that has not
- * is not the one that works on them, but an idle one or one with another task. */
-static enum live_presence has_run_since(struct argus_live *live, uint32_t thread, uint64_t asked_ns)
+enum live_presence live_has_run_since(struct argus_live *live, uint32_t thread, uint64_t asked_ns)
 {
     if (!asked_ns || live->threads.data[thread].state != 'S')
         return LIVE_NOT_KNOWN;
@@ -76,7 +74,7 @@ static enum rank rank_of(struct argus_live *live, uint32_t waiter,
     const struct argus_live_wait theirs = live_wait(live, thread);
     if (uses(live, waits, &theirs))
         return RANK_USES;
-    enum live_presence has_run = has_run_since(live, thread, candidates->asked_ns);
+    enum live_presence has_run = live_has_run_since(live, thread, candidates->asked_ns);
     if (candidates->is_asked_guess && has_run != LIVE_ABSENT)
         has_run = LIVE_NOT_KNOWN;
     if (has_run == LIVE_ABSENT && (theirs.kind == ARGUS_LIVE_SLEEP || !candidates->is_asked_guess))
@@ -198,8 +196,9 @@ uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argu
         }
         threads += halted ? 1 : live->processes.data[process].thread_count;
         if (choice.rank == RANK_IDLE) {
-            uint32_t serving =
-                is_served(wait) ? live_serving_thread(live, process) : ARGUS_LIVE_NONE;
+            uint32_t serving = is_served(wait)
+                                   ? live_serving_thread(live, process, candidates->asked_ns)
+                                   : ARGUS_LIVE_NONE;
             choice.count = 1; /* the first one, which is the main thread */
             choice.thread = serving != ARGUS_LIVE_NONE ? serving : choice.thread;
         }

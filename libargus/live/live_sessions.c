@@ -2,7 +2,7 @@
  * nothing tells while the thread does something else than to wait for its client. But the threads
  * of connections run the same code: their stacks have the same outermost frames as those that wait
  * for the next request of a client now. If one thread alone shares most of these frames, it serves
- * the client in question. */
+ * the client in question. Those that have not run since that client asked serve others. */
 #include "live/live_wait.h"
 
 enum { LEAST_COMMON = 3, MOST_SESSIONS = 32 };
@@ -62,7 +62,7 @@ static uint32_t idle_session(struct argus_live *live, const struct argus_live_pr
     return ARGUS_LIVE_NONE;
 }
 
-uint32_t live_serving_thread(struct argus_live *live, uint32_t process)
+uint32_t live_serving_thread(struct argus_live *live, uint32_t process, uint64_t asked_ns)
 {
     const struct argus_live_process of = live->processes.data[process];
     uint32_t session = of.thread_count > 1 ? idle_session(live, &of) : ARGUS_LIVE_NONE;
@@ -73,7 +73,8 @@ uint32_t live_serving_thread(struct argus_live *live, uint32_t process)
         return ARGUS_LIVE_NONE;
     for (uint32_t i = of.first_thread; i < of.first_thread + of.thread_count; i++) {
         const struct argus_live_wait wait = live_wait(live, i);
-        if (live_awaits_request(live, &wait) || !read_stack(live, i, &stack))
+        if (live_awaits_request(live, &wait) ||
+            live_has_run_since(live, i, asked_ns) == LIVE_ABSENT || !read_stack(live, i, &stack))
             continue;
         size_t common = common_frames(&wanted, &stack);
         if (common == most)

@@ -84,9 +84,14 @@ void live_siblings(struct argus_live *live, uint32_t process, live_sibling *take
 
 /* Whether this wait of a server's thread is for the next request of some client. */
 bool live_awaits_request(struct argus_live *live, const struct argus_live_wait *wait);
+/* Whether the thread has run since the requests were sent, which have been read. One that has not
+ * is not the one that works on them, but an idle one or one with another task. `asked_ns` 0: not
+ * known. */
+enum live_presence live_has_run_since(struct argus_live *live, uint32_t thread, uint64_t asked_ns);
 /* The only thread of a server with a thread for each connection that serves one now, though all
- * seem idle; ARGUS_LIVE_NONE: there is none, or there are several. */
-uint32_t live_serving_thread(struct argus_live *live, uint32_t process);
+ * seem idle, and has run since `asked_ns`, if that is known; ARGUS_LIVE_NONE: there is none, or
+ * there are several. */
+uint32_t live_serving_thread(struct argus_live *live, uint32_t process, uint64_t asked_ns);
 /* Like live_siblings(), for threads: those that run the same code as `thread`, and wait for their
  * client, which may hold a lock of theirs. */
 void live_sessions(struct argus_live *live, uint32_t thread, live_sibling *take, void *context);

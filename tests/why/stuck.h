@@ -18,6 +18,8 @@ void ready(void);
 void soon_ready(void);
 
 void work_slowly(void);
+/* Whether a thread of this process waits for something. */
+int is_asleep(int tid);
 /* A child that ends with its parent. */
 pid_t child_of(void (*run)(void *), void *data);
 void sleep_long(void *data);

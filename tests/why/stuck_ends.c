@@ -260,17 +260,6 @@ static void wait_for_events(void)
         poll(polled, 2, -1);
 }
 
-static int is_asleep(int tid)
-{
-    char path[64], text[512] = "";
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-    FILE *file = fopen(path, "r");
-    char *end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return end && end[2] == 'S';
-}
-
 static void *read_and_work(void *data)
 {
     char bytes[8];

@@ -170,7 +170,7 @@ void proxy(void)
 /* --- a thread for each connection --- */
 
 static struct sockaddr_un name = {.sun_family = AF_UNIX};
-static int accepted, reports[2], connections[2];
+static int reports[2], connections[2], early_thread;
 
 static void tell(const char *which, int id)
 {
@@ -179,28 +179,28 @@ static void tell(const char *which, int id)
     (void)!write(reports[1], line, (size_t)length);
 }
 
-/* The first request waits for what the other session has; that one waits for its client. */
-__attribute__((noinline)) static void handle(int fd, int number)
+/* Each request waits for what the first session has; that one waits for its client. */
+__attribute__((noinline)) static void handle(int fd, const char *as)
 {
     char text[64];
-    if (number == 0) {
-        tell("session", gettid());
+    if (strcmp(as, "session") == 0) {
+        tell(as, gettid());
         sem_post(&locked);
         (void)!read(fd, text, sizeof(text));
     } else {
         (void)!read(fd, text, sizeof(text));
-        tell("worker", gettid());
+        early_thread = gettid();
+        tell(as, gettid());
+        sem_post(&locked);
         wait_for_result();
     }
     __asm__ volatile("");
 }
 
-static void *serve_connection(void *data)
+static void *serve_connection(void *as)
 {
-    (void)data;
-    int number = accepted++;
     sem_post(&locked);
-    handle(accept(server_fd, NULL, NULL), number);
+    handle(accept(server_fd, NULL, NULL), as);
     return NULL;
 }
 
@@ -219,26 +219,57 @@ static void print_reports(int count)
     fflush(stdout);
 }
 
-/* The first thread has to take the first connection. */
-static void serve_connections(void *data)
+static void serve_earlier_request(void)
 {
-    (void)data;
-    begin(serve_connection, NULL);
+    begin(serve_connection, "early");
     sem_wait(&locked);
-    begin(serve_connection, NULL);
+    while (!is_asleep(early_thread))
+        usleep(SETTLE_US);
+    usleep(SETTLE_US);
+    (void)!write(connections[1], "", 1);
+}
+
+/* The first thread has to take the first connection. */
+static void serve_connections(void *has_early)
+{
+    begin(serve_connection, "session");
+    sem_wait(&locked);
+    if (has_early)
+        serve_earlier_request();
+    begin(serve_connection, "worker");
     accept(proxy_fd, NULL, NULL);
 }
 
-static void connect_and_wait(void *data)
+/* With a question, it waits for the answer. */
+static void be_client(void *question)
 {
-    (void)data;
+    char text[1];
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     connect(fd, (struct sockaddr *)&name, sizeof(name));
+    if (question)
+        (void)!write(fd, question, strlen(question));
     (void)!write(connections[1], "", 1);
-    work_slowly();
+    if (question)
+        (void)!read(fd, text, 1);
+    else
+        work_slowly();
 }
 
-void sessions(void)
+static void begin_server(int has_early)
+{
+    char text[1];
+    say("client", child_of(be_client, NULL));
+    (void)!read(connections[0], text, 1);
+    if (has_early) {
+        child_of(be_client, "question");
+        (void)!read(connections[0], text, 1);
+    }
+    child_of(serve_connections, has_early ? connections : NULL);
+    if (has_early)
+        (void)!read(connections[0], text, 1);
+}
+
+static void ask_session(int has_early)
 {
     struct sockaddr_in other;
     char text[1];
@@ -250,15 +281,24 @@ void sessions(void)
     listen(proxy_fd, 5);
     if (pipe(reports) != 0 || pipe(connections) != 0)
         return;
-    say("client", child_of(connect_and_wait, NULL));
-    (void)!read(connections[0], text, 1);
-    child_of(serve_connections, NULL);
+    begin_server(has_early);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     connect(fd, (struct sockaddr *)&name, sizeof(name));
     (void)!write(fd, "question", 8);
-    print_reports(2);
+    print_reports(has_early ? 3 : 2);
     close(server_fd);
     close(proxy_fd);
     soon_ready();
     (void)!read(fd, text, 1);
+}
+
+void sessions(void)
+{
+    ask_session(0);
+}
+
+/* The thread of an earlier request waits for the same, and so for another client. */
+void session_of_another(void)
+{
+    ask_session(1);
 }

@@ -51,17 +51,6 @@ static void *work(void *number)
     return NULL;
 }
 
-static int waits(int tid)
-{
-    char path[64], text[512] = "";
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-    FILE *file = fopen(path, "r");
-    char *end = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return end && end[2] == 'S';
-}
-
 static void begin_workers(void)
 {
     pthread_t thread;
@@ -69,7 +58,7 @@ static void begin_workers(void)
     for (intptr_t i = 1; i < WORKERS; i++)
         pthread_create(&thread, NULL, work, (void *)i);
     for (int i = 0; i < WORKERS; i++)
-        while (!workers[i] || !waits(workers[i]))
+        while (!workers[i] || !is_asleep(workers[i]))
             usleep(SETTLE_US);
     usleep(2 * SETTLE_US); /* the clocks are not exact */
 }
@@ -198,7 +187,7 @@ static void serve_beside_cleaner(void *data)
     atomic_int cleaner = 0;
     (void)data;
     pthread_create(&thread, NULL, clean_up, &cleaner);
-    while (!cleaner || !waits(cleaner))
+    while (!cleaner || !is_asleep(cleaner))
         usleep(SETTLE_US);
     usleep(SETTLE_US); /* the clocks are not exact */
     read_requests();

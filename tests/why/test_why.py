@@ -47,6 +47,7 @@ CASES = {
     "udp": (["udp", "sleep"], ["main", "server"], "sleeps"),
     "proxy": (["tcp", "events", "sleep"], ["main", "proxy", "server?"], "sleeps"),
     "sessions": (["unix_socket", "condition"], ["main", "worker?"], "unknown"),
+    "session_of_another": (["unix_socket", "condition"], ["main", "worker?"], "unknown"),
     "several_could_signal": (["condition"], ["main"], "several"),
     "joined_waits": (["join", "condition"], ["main", "worker"], "stuck"),
     "shared_mutex": (["mutex", "sleep"], ["main", "holder"], "sleeps"),
@@ -109,7 +110,7 @@ CASES = {
 }
 
 # in which it counts when a thread ran last
-BY_LAST_RUN = ("tcp_taken", "tcp_taken_by_idle", "pool_with_free_worker", "cleaner_of_unix_server")
+BY_LAST_RUN = ("tcp_taken", "tcp_taken_by_idle", "pool_with_free_worker", "cleaner_of_unix_server", "session_of_another")
 
 # requests that nobody has read, and the call in which the answer says them
 UNREAD = {"unread": 8, "pool": 8, "stopped_pool": 8, "inherited": 8, "tcp": 8, "grabbed": 8, "taken_once": 8}  # of "udp", the kernel counts its own overhead, too
