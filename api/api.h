@@ -31,17 +31,18 @@ struct argus_hang_list {
 
 /* Adds a reference and returns the file; argus_file_close() drops it. */
 struct argus_file *api_file_keep(struct argus_file *file);
-/* Begins a call: `go_on` counts its time from now on, and is asked again; files may be fetched again. */
+/* Begins a call: `go_on` counts its time from now on, and is asked again; files may be fetched
+ * again. */
 void api_file_begin(struct argus_file *file);
-/* Ends it: keeps warnings about fetched files. Returns `error`, or the error that `go_on` ended the call,
- * also if it did so when all was done. */
+/* Ends it: keeps warnings about fetched files. Returns `error`, or the error that `go_on` ended the
+ * call, also if it did so when all was done. */
 struct argus_error *api_file_end(struct argus_file *file, struct argus_error *error);
 /* For functions of the library that report progress; `context` is the file. */
 bool api_file_progress(void *context, const char *what, double share);
 
-/* A copy of the caller's structure that begins with its size, of which a program that was compiled with
- * an older header has only the first part; the rest becomes 0. `given` may be NULL. An error if its
- * size is not set. */
+/* A copy of the caller's structure that begins with its size, of which a program that was compiled
+ * with an older header has only the first part; the rest becomes 0. `given` may be NULL. An error
+ * if its size is not set. */
 struct argus_error *api_take_options(const void *given, void *ret, size_t bytes);
 
 /* Text that a report writes into memory. */

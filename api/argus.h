@@ -78,8 +78,8 @@ struct argus_open_options {
     size_t size_bytes; /* sizeof(struct argus_open_options) */
     /* Called at most ten times a second by functions that take longer than half a second, in the
      * thread that called them. `what` is the current work, `share` the done part of it from 0 to 1,
-     * or less than 0 if unknown. Returning false ends the call with ARGUS_FAILURE_INTERRUPTED. NULL:
-     * not called. */
+     * or less than 0 if unknown. Returning false ends the call with ARGUS_FAILURE_INTERRUPTED.
+     * NULL: not called. */
     bool (*go_on)(void *data, const char *what, double share);
     void *data;
 };
@@ -174,8 +174,8 @@ struct argus_answer_culprit {
     uint64_t vertex;
 };
 
-/* Diagnoses hang `index` of the list. Where the trace leaves a choice, the default is taken, and the
- * choice is one of the doubts. */
+/* Diagnoses hang `index` of the list. Where the trace leaves a choice, the default is taken, and
+ * the choice is one of the doubts. */
 ARGUS_API struct argus_error *argus_answer_create(struct argus_hang_list *list, size_t index,
                                                   struct argus_answer **ret);
 ARGUS_API void argus_answer_free(struct argus_answer *answer);
@@ -210,8 +210,8 @@ struct argus_context_filter {
 
 /* A path of functions, and what it costs. */
 struct argus_context_info {
-    /* own time of the path's functions, or what it exceeds the base's by, without callers that count
-     * in another path */
+    /* own time of the path's functions, or what it exceeds the base's by, without callers that
+     * count in another path */
     double cost_ns;
     uint64_t own_ns, total_ns; /* of the innermost function: without and with its callees */
     uint64_t calls;
@@ -226,8 +226,8 @@ struct argus_context_frame {
     const char *image; /* path of its program or library; NULL: unknown */
 };
 
-/* The costliest calling contexts, as `argus contexts` ranks them. ARGUS_FAILURE_NOT_FOUND: the trace
- * has no call stacks. */
+/* The costliest calling contexts, as `argus contexts` ranks them. ARGUS_FAILURE_NOT_FOUND: the
+ * trace has no call stacks. */
 ARGUS_API struct argus_error *argus_context_list_create(struct argus_file *file,
                                                         const struct argus_context_filter *filter,
                                                         struct argus_context_list **ret);

@@ -28,8 +28,8 @@ bool charges_is_servant(const struct argus_context_function *function);
 /* The function that caused the cost of `node`: `node` itself or its nearest caller outside the
  * kernel and the C library; `node` if there is none. */
 uint32_t charged_node(const struct argus_contexts *contexts, uint32_t node);
-/* The same for a ranked path. If several ways lead to its bottleneck, from different functions, that
- * is the cause itself, unless it belongs to the kernel. */
+/* The same for a ranked path. If several ways lead to its bottleneck, from different functions,
+ * that is the cause itself, unless it belongs to the kernel. */
 uint32_t charged_of_path(const struct argus_contexts *contexts,
                          const struct argus_ranked_path *path);
 

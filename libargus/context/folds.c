@@ -252,8 +252,8 @@ static double bottleneck_costs(const struct folds *folds, uint32_t first)
     return sum;
 }
 
-/* The cost per call of the bottlenecks of the list of paths that begins with `first`. Only of waits:
- * of a function that computes, not all calls are seen. 0: unknown. */
+/* The cost per call of the bottlenecks of the list of paths that begins with `first`. Only of
+ * waits: of a function that computes, not all calls are seen. 0: unknown. */
 static double cost_of_call(const struct folds *folds, uint32_t first)
 {
     const struct argus_context_function *functions;

@@ -27,8 +27,8 @@ void match_deinit(struct match *match);
 bool match_nodes(const struct match *match, const struct argus_contexts *contexts,
                  const struct argus_contexts *base, struct argus_ranking *ret);
 
-/* By node of the base (`base_count`): whether one of the `count` nodes is equivalent to it. The caller
- * frees the array; NULL: no memory. */
+/* By node of the base (`base_count`): whether one of the `count` nodes is equivalent to it. The
+ * caller frees the array; NULL: no memory. */
 bool *match_find_here(const struct argus_ranking *ranking, size_t count, size_t base_count);
 
 /* Whether a function is without a name in a file of which the base has another build: then its

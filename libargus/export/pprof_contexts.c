@@ -1,5 +1,5 @@
-/* The contexts for pprof (pprof_writer.h): the same times as those of `--format=folded`. A sample is
- * a path, its value the cost of its last function. With a base, there are three values: the cost
+/* The contexts for pprof (pprof_writer.h): the same times as those of `--format=folded`. A sample
+ * is a path, its value the cost of its last function. With a base, there are three values: the cost
  * (the difference, which may be negative), and the times of the trace and of the base; what only
  * the base has is negative. */
 #include <math.h>

@@ -115,8 +115,8 @@ void live_read_again(struct argus_live *live, uint32_t thread);
 
 /* --- live_last_ran.c --- */
 
-/* When the thread, which waits, ran last, by the monotonic clock; it may have been somewhat earlier.
- * 0: not known. */
+/* When the thread, which waits, ran last, by the monotonic clock; it may have been somewhat
+ * earlier. 0: not known. */
 uint64_t live_last_ran_ns(struct argus_live *live, uint32_t thread);
 
 /* --- live_read.c --- */

@@ -308,7 +308,8 @@ static void ask_bus(struct argus_live *live, uint32_t thread, uint32_t daemon, c
 }
 
 /* Whether the thread, which waits for no answer, waits for whatever its connection to a daemon
- * brings next, and the daemon is not held up: then the thread probably has nothing to do, and the daemon nothing for it. */
+ * brings next, and the daemon is not held up: then the thread probably has nothing to do, and the
+ * daemon nothing for it. */
 static bool is_idle_at_bus(struct argus_live *live, const struct argus_live_wait *wait)
 {
     const struct live_socket *own = wait->kind == ARGUS_LIVE_UNIX_SOCKET && !wait->is_write

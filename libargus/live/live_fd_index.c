@@ -1,5 +1,5 @@
-/* The descriptors of all processes, sorted: those of one object are neighbours, so the other end of a
- * pipe is found by a binary search. */
+/* The descriptors of all processes, sorted: those of one object are neighbours, so the other end of
+ * a pipe is found by a binary search. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -23,8 +23,8 @@ struct argus_live;
 size_t live_stack(struct argus_live *live, uint32_t thread, uint64_t ret[LIVE_STACK_FRAMES],
                   bool *ret_cut);
 
-/* A running thread at one moment: its registers, and a copy of the innermost part of its stack. What
- * the copy lacks is read from the process. The registers' numbers are those of
+/* A running thread at one moment: its registers, and a copy of the innermost part of its stack.
+ * What the copy lacks is read from the process. The registers' numbers are those of
  * event/unwind/unwind_processor.h; on macOS, those of macos/mac_stack.c. */
 struct live_moment {
     uint64_t registers[LIVE_REGISTERS];

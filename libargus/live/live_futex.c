@@ -142,9 +142,9 @@ static uint32_t owner(struct argus_live *live, uint32_t thread, uint32_t tid)
                : ARGUS_LIVE_NONE;
 }
 
-/* Whether the kernel keeps an owner in such words; or the program, with the kernel's bit for waiters,
- * as glibc does in robust mutexes. In musl's normal mutexes, EBUSY stands where others have an
- * owner. */
+/* Whether the kernel keeps an owner in such words; or the program, with the kernel's bit for
+ * waiters, as glibc does in robust mutexes. In musl's normal mutexes, EBUSY stands where others
+ * have an owner. */
 static bool is_owner_word(struct argus_live *live, uint32_t thread, uint32_t word)
 {
     const struct argus_live_thread *of = &live->threads.data[thread];

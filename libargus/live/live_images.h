@@ -1,4 +1,5 @@
-/* Executable mappings and files of living processes, and what else only the code for Linux keeps. */
+/* Executable mappings and files of living processes, and what else only the code for Linux keeps.
+ */
 #ifndef ARGUS_LIVE_IMAGES_H
 #define ARGUS_LIVE_IMAGES_H
 

@@ -124,8 +124,8 @@ static void write_note_items(const struct argus_sink *sink, const char *const *n
                           left_out == 1 ? "is" : "are");
 }
 
-/* Most notes name the packages of the programs. They are folded, because the answer comes below; the
- * others say what is missing or was left out, at any place among them. */
+/* Most notes name the packages of the programs. They are folded, because the answer comes below;
+ * the others say what is missing or was left out, at any place among them. */
 static void write_notes(const struct argus_sink *sink, const struct argus_trace *trace)
 {
     const char *const *notes;

@@ -44,9 +44,9 @@ static const char *const launchers[][3] = {
     [LAUNCH_PKEXEC] = {"pkexec"},
 };
 
-/* The stepper steps processes of all users for root, but not for a user whom sudo made root for this
- * one program. `sudo argus` hands down the variables by which it tells them apart, so they are left
- * out. The caller frees the array; NULL: no memory. */
+/* The stepper steps processes of all users for root, but not for a user whom sudo made root for
+ * this one program. `sudo argus` hands down the variables by which it tells them apart, so they are
+ * left out. The caller frees the array; NULL: no memory. */
 static char **environment_of_root(void)
 {
     size_t count = 0, kept = 0;

@@ -142,8 +142,8 @@ static bool is_away(const struct loop *loop)
     return loop->is_awaited && loop->since_ns && loop->samples >= SURE_SAMPLES;
 }
 
-/* For a thread besides the main thread, `handler_set` tells where it is now: by this the watch tells
- * doubts apart, and a dialog is not taken for a hang twice. */
+/* For a thread besides the main thread, `handler_set` tells where it is now: by this the watch
+ * tells doubts apart, and a dialog is not taken for a hang twice. */
 static struct backend_poller poller_of(const struct loop *loop)
 {
     return (struct backend_poller){

@@ -24,9 +24,9 @@ struct condition_loops;
 struct condition_loops *condition_loops_create(void); /* NULL without memory */
 void condition_loops_destroy(struct condition_loops *loops);
 
-/* Appends the loops that are away to the `*count` pollers, of which there may be `room`, or replaces
- * what is there of the same thread. Call it a few times a second. Does not list processes whose main
- * thread polls, unless it never rests there. */
+/* Appends the loops that are away to the `*count` pollers, of which there may be `room`, or
+ * replaces what is there of the same thread. Call it a few times a second. Does not list processes
+ * whose main thread polls, unless it never rests there. */
 void condition_loops_add(struct condition_loops *loops, uint64_t now_ns, struct backend_poller *ret,
                          size_t room, size_t *count);
 

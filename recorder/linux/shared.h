@@ -31,7 +31,8 @@
 #define SNAPSHOT_MOST_BYTES (64 << 10) /* of a stack */
 #define BPF_STACK_FARTHEST  (64 << 20) /* an end of the stack farther away than this is wrong */
 
-/* One per cpu, in an mmap-able array; a cache line of its own, and the next one against prefetching. */
+/* One per cpu, in an mmap-able array; a cache line of its own, and the next one against
+ * prefetching. */
 struct bpf_cpu {
     uint64_t head;        /* the next sequence number */
     uint64_t stacks_lost; /* stacks that could not be taken or stored */
@@ -168,7 +169,8 @@ struct bpf_terminal {
     uint64_t typed_ns, read_ns;
 };
 
-/* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the number of bytes. */
+/* What a system call that succeeded did with messages. Those up to MESSAGE_SENDFILE return the
+ * number of bytes. */
 enum message_operation {
     MESSAGE_NOTHING = 0,
     MESSAGE_READ,     /* descriptor, buffer */

@@ -90,7 +90,8 @@ static uint64_t identity(const struct shared_entry *entry)
     return hash64(hash, entry->record.arg, sizeof(entry->record.arg));
 }
 
-/* Keeps the mappings of the other processes that live. Of those that are read now, `written` gets the identities of what has been written. */
+/* Keeps the mappings of the other processes that live. Of those that are read now, `written` gets
+ * the identities of what has been written. */
 static bool keep_living(struct shared_look *look, const struct idmap *read_now,
                         struct idmap *written)
 {

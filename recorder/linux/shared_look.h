@@ -1,6 +1,7 @@
-/* One look at the memory that processes share: those that have mapped something are read again, of the others it is known already. Bounded
- * in time and memory, whatever the processes do: each process counts with its first 1024 shared mappings, and a look with 64 processes (the
- * first one with all). */
+/* One look at the memory that processes share: those that have mapped something are read again, of
+ * the others it is known already. Bounded in time and memory, whatever the processes do: each
+ * process counts with its first 1024 shared mappings, and a look with 64 processes (the first one
+ * with all). */
 #ifndef ARGUS_RECORDER_LINUX_SHARED_LOOK_H
 #define ARGUS_RECORDER_LINUX_SHARED_LOOK_H
 

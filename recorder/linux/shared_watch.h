@@ -22,10 +22,12 @@ struct shared_watch {
 
 /* Waits for no look. */
 void shared_watch_deinit(struct shared_watch *watch);
-/* Takes note of the calls of mmap() and shmat() and of new processes among records that were read. */
+/* Takes note of the calls of mmap() and shmat() and of new processes among records that were read.
+ */
 void shared_watch_see(struct shared_watch *watch, const struct argus_record *records, size_t count);
-/* Appends a record for each mapping that is shared according to the last look and was not in one before, and begins the next look
- * if one is due; the first time at all processes. Nothing before the first records were read. False without memory. */
+/* Appends a record for each mapping that is shared according to the last look and was not in one
+ * before, and begins the next look if one is due; the first time at all processes. Nothing before
+ * the first records were read. False without memory. */
 bool shared_watch_take(struct shared_watch *watch, uint64_t time_ns, record_list *ret);
 /* The number of processes and mappings that were left out because there were too many. */
 uint64_t shared_watch_missed(const struct shared_watch *watch);

@@ -55,7 +55,8 @@ struct step {
     const char *what; /* it does */
 };
 
-/* The order is that of Apple's own tools (system_cmds, trace.tproj/trace.c): the kernel refuses another. */
+/* The order is that of Apple's own tools (system_cmds, trace.tproj/trace.c): the kernel refuses
+ * another. */
 static struct argus_error *set_up(struct kdebug_session *session, size_t records,
                                   const uint8_t *filter)
 {

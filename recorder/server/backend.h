@@ -49,8 +49,8 @@ struct backend_options {
 
 /* One of the threads that wait by poll, select or epoll, as event loops do; or a thread whose loop
  * waits for a condition (`waits_for_condition`; linux/condition_loops.h). Of such a loop,
- * `returned_ns`, `returns`, `rested_ns` and `polling` are known, as of when they were looked at. Its
- * `handler_set` holds no descriptors: two words that tell where the thread is, or none. */
+ * `returned_ns`, `returns`, `rested_ns` and `polling` are known, as of when they were looked at.
+ * Its `handler_set` holds no descriptors: two words that tell where the thread is, or none. */
 struct backend_poller {
     uint32_t tid, pid;
     uint64_t returned_ns; /* when it last came back from a poll of its loop; the trace clock */
@@ -139,9 +139,9 @@ struct backend_ops {
     /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each file lock that is held or waited
      * for; false without memory. */
     bool (*held_locks)(const struct backend *backend, record_list *ret);
-    /* Optional: appends a record (ARGUS_ID_OPEN_END) for each end of a pipe or socket that a process
-     * has open, one (ARGUS_ID_SHARED_MEMORY) for each mapping of a file that several processes share,
-     * then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
+    /* Optional: appends a record (ARGUS_ID_OPEN_END) for each end of a pipe or socket that a
+     * process has open, one (ARGUS_ID_SHARED_MEMORY) for each mapping of a file that several
+     * processes share, then one (ARGUS_ID_WAITING) for each thread that waited for long at the last
      * look_at_waits(); false without memory. */
     bool (*read_last)(const struct backend *backend, record_list *ret);
     /* Optional, both or neither; see backend_leave_out(), backend_cost(). */
@@ -238,10 +238,12 @@ struct argus_error *backend_write_kernel_symbols(struct backend *backend, uint64
 /* Appends records (ARGUS_ID_FILE_LOCK, held) of the file locks held or waited for now; none if the
  * backend cannot tell. The CPU of these records has no meaning. */
 struct argus_error *backend_held_locks(const struct backend *backend, record_list *ret);
-/* The same for flags in shared memory that are watched since the last call, and for memory that processes share since then. */
+/* The same for flags in shared memory that are watched since the last call, and for memory that
+ * processes share since then. */
 struct argus_error *backend_take_shared(struct backend *backend, record_list *ret);
 /* The same for the ends of pipes and sockets that are open now (ARGUS_ID_OPEN_END), for the memory
- * that processes share (ARGUS_ID_SHARED_MEMORY), and for what threads wait for (ARGUS_ID_WAITING), after backend_look_at_waits(). */
+ * that processes share (ARGUS_ID_SHARED_MEMORY), and for what threads wait for (ARGUS_ID_WAITING),
+ * after backend_look_at_waits(). */
 struct argus_error *backend_read_last(const struct backend *backend, record_list *ret);
 
 /* Whether more threads are runnable now than there are CPUs; false if unknown. */
@@ -279,7 +281,8 @@ __attribute__((format(printf, 2, 3))) void backend_note(struct backend *backend,
                                                         ...);
 /* The notes; borrowed. */
 size_t backend_notes(const struct backend *backend, const char *const **ret);
-/* The backend's own counts: stacks_lost, compat_skipped, missed …; borrowed names. At most `room`. */
+/* The backend's own counts: stacks_lost, compat_skipped, missed …; borrowed names. At most `room`.
+ */
 size_t backend_counters(const struct backend *backend, struct argus_counter *ret, size_t room);
 
 #endif

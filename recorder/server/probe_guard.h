@@ -10,8 +10,8 @@
 #include "server/probe_list.h"
 
 /* Leaves out the probes that are not at the beginning of a function, each with a remark, unless
- * root has sent all of them. A process without rights reads the files, which may be made to deceive a
- * reader, or be on a file system that does not answer: after some seconds, all that it has not
+ * root has sent all of them. A process without rights reads the files, which may be made to deceive
+ * a reader, or be on a file system that does not answer: after some seconds, all that it has not
  * answered for are left out; `waiter` serves others until then. */
 struct argus_error *probe_guard_check(struct probe_list *list, const struct outlet_waiter *waiter);
 

@@ -61,7 +61,8 @@ static struct argus_error *write_locks(const struct recording *recording, size_t
     return sink_read_elsewhere(sink, recording->held.data + first, recording->held.length - first);
 }
 
-/* Flags in shared memory that are watched since the last call, and memory that is shared since then. */
+/* Flags in shared memory that are watched since the last call, and memory that is shared since
+ * then. */
 static struct argus_error *look_at_shared(struct recording *recording)
 {
     size_t before = recording->held.length;

@@ -152,9 +152,9 @@ static const struct argus_wait_detail *first_ready(const struct view *view,
     return NULL;
 }
 
-/* Whether the wait of `vertex` was for input of a character device, as a terminal is, which a worker
- * of the kernel brought. The same workers carry what programs write to terminals, so each output
- * would seem to ask for the next key. */
+/* Whether the wait of `vertex` was for input of a character device, as a terminal is, which a
+ * worker of the kernel brought. The same workers carry what programs write to terminals, so each
+ * output would seem to ask for the next key. */
 static bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;

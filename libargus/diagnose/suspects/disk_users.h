@@ -9,8 +9,8 @@
 struct argus_error *disk_users_blame(struct diagnoser *d, uint32_t vertex, struct window part,
                                      uint64_t wait_ns, struct argus_reason *why);
 
-/* Whether, while `vertex` waited, the disk of its file was mostly busy for another program. Then the
- * threads that ended the wait only passed on that the disk was done. */
+/* Whether, while `vertex` waited, the disk of its file was mostly busy for another program. Then
+ * the threads that ended the wait only passed on that the disk was done. */
 struct argus_error *disk_is_taken(struct diagnoser *d, uint32_t vertex, struct window part,
                                   bool *ret);
 

@@ -26,9 +26,9 @@ struct memory_want {
 /* The sum of all kinds. */
 uint64_t memory_want_stalled_ns(const struct memory_want *want);
 
-/* Whether the lack of memory explains the window: it is at least half of the time in which the thread
- * had a CPU or waited, and at least as long as the time in which the thread wanted a CPU. Programs
- * that are short of memory keep the CPUs busy, too. */
+/* Whether the lack of memory explains the window: it is at least half of the time in which the
+ * thread had a CPU or waited, and at least as long as the time in which the thread wanted a CPU.
+ * Programs that are short of memory keep the CPUs busy, too. */
 bool memory_want_explains(const struct memory_want *want, struct window window);
 
 /* Reads the records of `window` about `thread`; `takers` only if the lack of memory explains the

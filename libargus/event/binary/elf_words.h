@@ -16,8 +16,8 @@ bool elf_words_are_final(const struct elf_file *file);
  * file decides it, or the file has no such word. Costs a scan of the relocations. */
 bool elf_word_pointer(const struct elf_file *file, uint64_t address, uint64_t *ret);
 
-/* Whether the dynamic linker calls the function at `address` when it loads the file, as one of those
- * that give variables their first values (DT_INIT_ARRAY). */
+/* Whether the dynamic linker calls the function at `address` when it loads the file, as one of
+ * those that give variables their first values (DT_INIT_ARRAY). */
 bool elf_function_is_constructor(const struct elf_file *file, uint64_t address);
 
 #endif

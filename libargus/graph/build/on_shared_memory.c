@@ -1,5 +1,5 @@
-/* The memory that processes share, listed while a stream is recorded and when a recording ends. Of a loop that polls there, it tells which
- * processes may end it. */
+/* The memory that processes share, listed while a stream is recorded and when a recording ends. Of
+ * a loop that polls there, it tells which processes may end it. */
 #include <stdlib.h>
 
 #include "graph/build/finish.h"
@@ -44,7 +44,8 @@ static int by_all(const void *left, const void *right)
     return order ? order : compare(a->writable, b->writable);
 }
 
-/* One mapping may be listed several times. It is as large as it ever was, and writable if it ever was. */
+/* One mapping may be listed several times. It is as large as it ever was, and writable if it ever
+ * was. */
 void finish_shared_memory(struct builder *builder)
 {
     struct argus_shared_memory *all = builder->graph->shared_memory.data;

@@ -49,8 +49,8 @@ const struct argus_export_format *argus_export_format_named(const char *name);
 /* The format for a file with this path, by its suffix; NULL: the suffix is no format's. */
 const struct argus_export_format *argus_export_format_of(const char *path);
 
-/* The contexts as pprof has profiles (gzip-packed, so the sink gets any bytes): the paths with their
- * costs in ns, and with a base the times of both traces. */
+/* The contexts as pprof has profiles (gzip-packed, so the sink gets any bytes): the paths with
+ * their costs in ns, and with a base the times of both traces. */
 struct argus_error *argus_export_contexts_pprof(const struct argus_sink *sink,
                                                 const struct argus_contexts_report *report);
 

@@ -232,8 +232,8 @@ struct argus_open_end {
     bool reads, writes; /* for what it was opened */
 };
 
-/* A mapping of a file that several processes mapped with MAP_SHARED at one time. One that has grown is as large as it ever was, and
- * `writable` if it ever was. */
+/* A mapping of a file that several processes mapped with MAP_SHARED at one time. One that has grown
+ * is as large as it ever was, and `writable` if it ever was. */
 struct argus_shared_memory {
     uint64_t inode, offset; /* the file, and where in it the mapping begins */
     uint64_t start, bytes;  /* addresses of the process */

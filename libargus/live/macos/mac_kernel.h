@@ -119,8 +119,8 @@ uint32_t mac_lock_holder(const char *path, int64_t start, int64_t length, int16_
  * programs with the debugger's entitlement --- */
 
 enum argus_live_denied mac_access(uint32_t pid);
-/* Gives back the rights to all tasks. The next snapshot opens them anew: in a debugger, which stays,
- * a process can have executed another program, or its ID can be another process's. */
+/* Gives back the rights to all tasks. The next snapshot opens them anew: in a debugger, which
+ * stays, a process can have executed another program, or its ID can be another process's. */
 void mac_close_tasks(void);
 /* How often the task was suspended by task_suspend(): by a debugger, say. */
 uint32_t mac_task_suspends(uint32_t pid);

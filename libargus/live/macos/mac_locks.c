@@ -112,9 +112,9 @@ void mac_wait_in_ulock(struct argus_live *live, uint32_t thread, struct argus_li
 
 /* --- dispatch queues --- */
 
-/* The word that tells the queue's owner, if the call waits for it. 0: it does not. The address is in
- * one of the call's events, if libdispatch lets the kernel look for the owner; else it is that of the
- * queue, of which each event has the address, and a distance (libdispatch-1542
+/* The word that tells the queue's owner, if the call waits for it. 0: it does not. The address is
+ * in one of the call's events, if libdispatch lets the kernel look for the owner; else it is that
+ * of the queue, of which each event has the address, and a distance (libdispatch-1542
  * src/queue_internal.h, _DISPATCH_QUEUE_CLASS_HEADER). */
 static uint64_t queue_word(struct argus_live *live, uint32_t thread)
 {
@@ -154,8 +154,8 @@ void mac_wait_in_kevent(struct argus_live *live, uint32_t thread, struct argus_l
 
 /* --- holders --- */
 
-/* A holder's ID, which is unique in the whole system: a lock in shared memory may be held by another
- * process. */
+/* A holder's ID, which is unique in the whole system: a lock in shared memory may be held by
+ * another process. */
 static uint32_t holder_by_id(struct argus_live *live, uint32_t thread, uint64_t lock,
                              bool is_shared)
 {

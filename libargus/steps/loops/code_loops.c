@@ -259,9 +259,9 @@ static void mark_reached(const struct code_function *function, const struct code
     }
 }
 
-/* Adds the loop of the nodes that `node` reaches and that reach `node`. If a compiler repeats a part
- * of a loop before it (`while (!*lock(m)) sleep();`), several ways lead into the loop, and none of
- * its instructions dominates the others. Its turns are counted from `node` on. */
+/* Adds the loop of the nodes that `node` reaches and that reach `node`. If a compiler repeats a
+ * part of a loop before it (`while (!*lock(m)) sleep();`), several ways lead into the loop, and
+ * none of its instructions dominates the others. Its turns are counted from `node` on. */
 static bool add_knot(struct code_loops *loops, const struct code_function *function, uint32_t node,
                      uint32_t *open)
 {

@@ -78,8 +78,8 @@ static enum verdict judge_spin(const struct code_slice *slice, const struct code
     return only_counts ? TELLS_NOTHING : verdict;
 }
 
-/* Whether a turn may come to the wait without coming to `node`. The ways of the head are followed one
- * by one, because to come to the head is the end of a turn. */
+/* Whether a turn may come to the wait without coming to `node`. The ways of the head are followed
+ * one by one, because to come to the head is the end of a turn. */
 static bool waits_without(const struct code_slice *slice, const struct code_scope *scope,
                           uint32_t node)
 {
