@@ -147,8 +147,35 @@ static bool is_served(const struct argus_live_wait *wait)
            wait->kind == ARGUS_LIVE_EVENTS;
 }
 
-/* Whether the process only waits for the end of another candidate, its child: a wrapper, whose
- * child has inherited the object. */
+static bool awaits_child(const struct argus_live *live, uint32_t process,
+                         const struct argus_live_wait *wait,
+                         const struct live_candidates *candidates)
+{
+    uint32_t pid = live->processes.data[process].pid;
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        uint32_t other = candidates->items[i].process;
+        if (other != process && live_parent_of(live, other) == pid &&
+            (!wait->object || wait->object == live->processes.data[other].pid))
+            return true;
+    }
+    return false;
+}
+
+/* Whether only another candidate has the other end of the pipe. */
+static bool awaits_neighbour(struct argus_live *live, uint32_t process,
+                             const struct argus_live_wait *wait,
+                             const struct live_candidates *candidates)
+{
+    struct live_candidates found;
+    live_resolve(live, live->processes.data[process].first_thread, wait, &found);
+    for (uint32_t i = 0; found.count == 1 && i < candidates->count; i++)
+        if (found.items[0].process == candidates->items[i].process)
+            return found.items[0].process != process;
+    return false;
+}
+
+/* Whether the process only waits for another candidate: a wrapper, whose child has inherited the
+ * object, or a part of a pipeline. */
 static bool awaits_candidate(struct argus_live *live, uint32_t process,
                              const struct live_candidates *candidates)
 {
@@ -156,13 +183,8 @@ static bool awaits_candidate(struct argus_live *live, uint32_t process,
     if (of.thread_count != 1)
         return false;
     const struct argus_live_wait wait = live_wait(live, of.first_thread);
-    for (uint32_t i = 0; wait.kind == ARGUS_LIVE_CHILD && i < candidates->count; i++) {
-        uint32_t other = candidates->items[i].process;
-        if (other != process && live_parent_of(live, other) == of.pid &&
-            (!wait.object || wait.object == live->processes.data[other].pid))
-            return true;
-    }
-    return false;
+    return (wait.kind == ARGUS_LIVE_CHILD && awaits_child(live, process, &wait, candidates)) ||
+           (wait.kind == ARGUS_LIVE_PIPE && awaits_neighbour(live, process, &wait, candidates));
 }
 
 uint32_t live_choose(struct argus_live *live, uint32_t waiter, const struct argus_live_wait *wait,

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int ends[2];
+static int ends[2], parts[2];
 static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -346,6 +346,43 @@ void pipe_of_wrapper(void)
     (void)!read(ends[0], &byte, 1);
     soon_ready();
     (void)!read(ends[0], &byte, 1);
+}
+
+static void fill_output(void *data)
+{
+    const int *own = data, *other = own == ends ? parts : ends;
+    char bytes[4096] = {0};
+    close(own[0]);
+    close(other[1]);
+    while (write(own[1], bytes, sizeof(bytes)) > 0)
+        ;
+}
+
+static void run_pipeline(void *data)
+{
+    (void)data;
+    if (pipe(parts) != 0)
+        return;
+    child_of(fill_output, parts);
+    say("second", child_of(fill_output, ends));
+    for (int i = 0; i < 2; i++) {
+        close(parts[i]);
+        close(ends[i]);
+    }
+    while (wait(NULL) > 0)
+        ;
+}
+
+/* Waits for a pipeline's end, and does not read its output. */
+void pipeline(void)
+{
+    if (pipe(ends) != 0)
+        return;
+    pid_t shell = child_of(run_pipeline, NULL);
+    say("shell", shell);
+    close(ends[1]);
+    soon_ready();
+    waitpid(shell, NULL, 0);
 }
 
 /* The server does not even accept. */

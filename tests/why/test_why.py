@@ -54,6 +54,7 @@ CASES = {
     "pipe_read": (["pipe", "sleep"], ["main", "writer"], "sleeps"),
     "pipe_full": (["pipe", "stopped"], ["main", "reader"], "stopped"),
     "pipe_of_wrapper": (["pipe", "stopped"], ["main", "worker?"], "stopped"),
+    "pipeline": (["child", "child", "pipe"], ["main", "shell", "second?"], "circle"),
     "pipe_own": (["pipe"], ["main"], "nobody"),
     "pipe_of_handler": (["pipe"], ["main"], "unknown"),
     "pipe_of_worker": (["pipe", "sleep"], ["main", "worker?"], "sleeps"),
