@@ -6,7 +6,13 @@
  * The process of a lock is the one that took it. A lock of an open file (flock(), OFD) lives as
  * long as any process has that open file: children that inherited it keep it. /proc/PID/fdinfo
  * tells which processes those are ("lock:" lines), so these are asked if the process that took the
- * lock has no such line, or has ended. */
+ * lock has no such line, or has ended.
+ *
+ * Opening a file waits until the lease of another process is given up (F_SETLEASE in fcntl(2)). The
+ * line of the one that waits does not name the file:
+ *
+ *     6: LEASE  BREAKING  READ 4713 08:01:1235 0 EOF
+ *     6: -> LEASE  BREAKER   READ 4714 <none>:0 0 EOF */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +35,19 @@ struct line {
 
 static bool parse_line(const char *text, struct line *ret)
 {
+    enum { NO_FILE = 2, ALL = 5 };
     int at = 0;
+    *ret = (struct line){0};
     if (sscanf(text, "%u: %n", &ret->number, &at) < 1)
         return false;
     ret->waits = strncmp(text + at, "->", 2) == 0;
     at += ret->waits ? 2 : 0;
-    return sscanf(text + at, " %15s %*s %*s %" SCNd32 " %x:%x:%" SCNu64, ret->type, &ret->pid,
-                  &ret->major, &ret->minor, &ret->inode) == 5;
+    int read = sscanf(text + at, " %15s %*s %*s %" SCNd32 " %x:%x:%" SCNu64, ret->type, &ret->pid,
+                      &ret->major, &ret->minor, &ret->inode);
+    return read == ALL || (read == NO_FILE && ret->waits);
 }
 
-/* The lock for which the process waits at the file of this inode. */
+/* The lock for which the process waits at the file of this inode; 0: the lease. */
 static bool find_holder(uint32_t pid, uint64_t inode, struct line *ret)
 {
     char *text = NULL;
@@ -93,22 +102,30 @@ static bool is_among(const struct live_candidates *candidates, uint32_t process)
     return false;
 }
 
+static bool read_own(struct argus_live *live, uint32_t process, uint32_t number,
+                     struct live_fd *ret, uint64_t *ret_inode)
+{
+    char info[INFO_BYTES];
+    return live_fd(live, process, number, ret) &&
+           live_fd_info(live, process, number, info, sizeof(info)) &&
+           live_field(info, "ino:", 10, ret_inode);
+}
+
 void live_by_file_lock(struct argus_live *live, uint32_t thread, const struct argus_live_wait *wait,
                        struct live_candidates *ret)
 {
-    char info[INFO_BYTES];
-    uint64_t inode;
+    uint64_t inode = 0;
     struct line lock;
     struct live_fd own;
     uint32_t process = live->threads.data[thread].process;
+    bool opens = wait->fd == ARGUS_LIVE_NONE;
     ret->link = ARGUS_LIVE_LINK_HOLDS;
     ret->end = ARGUS_LIVE_END_UNKNOWN;
-    if (!live_fd(live, process, wait->fd, &own) ||
-        !live_fd_info(live, process, wait->fd, info, sizeof(info)) ||
-        !live_field(info, "ino:", 10, &inode) ||
+    if ((!opens && !read_own(live, process, wait->fd, &own, &inode)) ||
         !find_holder(live->processes.data[process].pid, inode, &lock))
         return;
-    add_holders(live, &own, &lock, ret);
+    if (!opens)
+        add_holders(live, &own, &lock, ret);
     uint32_t taker = lock.pid > 0 ? live_process(live, (uint32_t)lock.pid) : ARGUS_LIVE_NONE;
     if (taker == ARGUS_LIVE_NONE || (ret->count && !is_among(ret, taker)))
         return;

@@ -157,7 +157,8 @@ static void at_folder(const struct call *call, uint32_t fd, const char *path)
     }
 }
 
-/* Opening a FIFO waits for the other side. */
+/* Opening a FIFO waits for the other side; opening a file, for its lease: the kernel ends that after
+ * some time (fs.lease-break-time). */
 static void open_of(const struct call *call, uint64_t path, uint64_t flags)
 {
     char text[PATH_BYTES];
@@ -166,6 +167,9 @@ static void open_of(const struct call *call, uint64_t path, uint64_t flags)
     if (strstr(call->of->wchan, "wait_for_partner") || strstr(call->of->wchan, "fifo_open")) {
         call->wait->kind = ARGUS_LIVE_FIFO_OPEN;
         call->wait->is_write = (flags & O_ACCMODE) == O_WRONLY;
+    } else if (strstr(call->of->wchan, "break_lease")) {
+        call->wait->kind = ARGUS_LIVE_FILE_LOCK;
+        call->wait->has_timeout = true;
     }
 }
 

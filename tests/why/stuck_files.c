@@ -25,12 +25,36 @@ static void lock_and_sleep(void *data)
     work_slowly();
 }
 
+static sem_t *shared;
+
 static char *lock_file(void)
 {
     static char path[] = "/tmp/argus-why-XXXXXX";
     close(mkstemp(path));
     printf("file %s\n", path);
     return path;
+}
+
+static void lease_and_sleep(void *path)
+{
+    int fd = open(path, O_RDWR);
+    signal(SIGIO, SIG_IGN);
+    if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+        say("holder", getpid());
+    sem_post(shared);
+    work_slowly();
+}
+
+/* Not all file systems have leases. */
+void lease(void)
+{
+    char *path = lock_file();
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sem_init(shared, 1, 0);
+    child_of(lease_and_sleep, path);
+    sem_wait(shared);
+    soon_ready();
+    open(path, O_RDONLY);
 }
 
 void file_lock(void)
