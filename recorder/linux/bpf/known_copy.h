@@ -41,6 +41,8 @@ struct known_copy {
         check;     /* of the registers, the words at `at`, and `name`; 0: empty, or being written */
     uint64_t near; /* of the registers and the first KNOWN_NEAR words */
     uint64_t name; /* of the copy, without frames of an interpreter */
+    uint64_t place, place_check; /* of the snapshot with this name; see known_place() */
+    uint64_t until;  /* so many bytes are copied at once: up to the last word. 0: single pieces */
     uint64_t pieces; /* a bit for each SNAPSHOT_STEP of the stack that has such a word */
     uint64_t count;
     uint64_t all_until; /* before this word all addresses are kept */
@@ -170,6 +172,58 @@ static __always_inline bool copy_pieces(struct bpf_snapshot *snapshot, uint64_t 
     return true;
 }
 
+/* Copies the words of `known`. One copy of many bytes is faster than several, each of which has to
+ * allow and forbid access to user memory. */
+static __always_inline bool copy_words(struct bpf_snapshot *snapshot,
+                                       const struct known_copy *known)
+{
+    if (!(known->pieces & ~snapshot->pieces))
+        return true;
+    uint64_t until = known->until;
+    if (!until)
+        return copy_pieces(snapshot, known->pieces);
+    if (until > snapshot->bytes)
+        return false;
+    uint64_t bytes = at_most(until, settings.snapshot_bytes);
+    if (bpf_probe_read_user(snapshot->stack, bytes,
+                            (const void *)snapshot->registers[BPF_REGISTER_SP]))
+        return false;
+    snapshot->pieces |= (1ull << (until / SNAPSHOT_STEP & 63)) - 1;
+    return true;
+}
+
+/* A hash of the first `count` words of `known`, as they are in `snapshot`; 0: it cannot be the same
+ * stack, or after KNOWN_NEAR words the hash is not `near`. `near` 0: it does not matter. In two
+ * parts, which a CPU computes at the same time. */
+static __always_inline uint64_t hash_words(const struct bpf_snapshot *snapshot,
+                                           const struct known_copy *known, uint64_t key,
+                                           uint64_t count, uint64_t near)
+{
+    uint64_t even = key, odd = ~key;
+    for (uint64_t i = 0; i < KNOWN_WORDS && i < count; i += 2) {
+        uint64_t at = known->at[i], next = known->at[i + 1];
+        if (at >= settings.snapshot_bytes / 8 || next >= settings.snapshot_bytes / 8)
+            return 0;
+        if (i == KNOWN_NEAR && near && hash_add(even, odd) != near)
+            return 0;
+        asm volatile("" : "+r"(at), "+r"(next));
+        even = hash_add(even, snapshot->stack[at] ^ at << 48);
+        odd = hash_add(odd, snapshot->stack[next] ^ next << 48);
+    }
+    return hash_add(even, odd);
+}
+
+/* The same of the copy in `way`, and of the snapshot in slot `index`. */
+__attribute__((noinline)) uint64_t known_hash(uint32_t index, uint64_t key, uint32_t way,
+                                              uint32_t count)
+{
+    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
+    const struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
+    if (!settings.known_sets || !snapshot || !known)
+        return 0;
+    return hash_words(snapshot, known, key, count, 0);
+}
+
 /* The name of the copy in `way`, if the stack of the snapshot in slot `index`, of which only
  * registers are there, is the same; otherwise 0. */
 __attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uint32_t way)
@@ -178,18 +232,10 @@ __attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uin
     struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
     if (!settings.known_sets || !snapshot || !known || !known->check)
         return 0;
-    uint64_t hash = key, name = known->name;
-    if (!copy_pieces(snapshot, known->pieces))
+    uint64_t name = known->name;
+    if (!copy_words(snapshot, known))
         return 0;
-    for (uint64_t i = 0; i < KNOWN_WORDS && i < known->count; i++) {
-        uint64_t at = known->at[i];
-        if (at >= settings.snapshot_bytes / 8)
-            return 0;
-        asm volatile("" : "+r"(at));
-        hash = hash_add(hash, snapshot->stack[at] ^ at << 48);
-        if (i == KNOWN_NEAR - 1 && hash != known->near)
-            return 0;
-    }
+    uint64_t hash = hash_words(snapshot, known, key, known->count, known->near);
     if (known_check(hash, name) != known->check)
         return 0;
     if (!known->used)
@@ -224,12 +270,56 @@ __attribute__((noinline)) uint64_t known_add(uint32_t index, uint32_t first, uin
         uint64_t count = *(volatile uint64_t *)&known->count;
         known->at[bounded(count, KNOWN_WORDS + 2)] = at;
         known->pieces |= 1ull << (at * 8 / SNAPSHOT_STEP & 63);
+        known->until = (at + 1) * 8;
         *(volatile uint64_t *)&known->count = count + 1;
         hash = hash_add(hash, word ^ (uint64_t)at << 48);
-        if (count == KNOWN_NEAR - 1)
-            known->near = hash;
     }
     return hash;
+}
+
+/* Pieces that are missing between others are copied with them if they are few. */
+static __always_inline uint64_t known_until(const struct known_copy *known)
+{
+    uint64_t pieces = known->pieces, whole = known->until / SNAPSHOT_STEP + 1, there = 0;
+    for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP; i++)
+        there += pieces >> i & 1;
+    return whole <= there + there / 2 ? known->until : 0;
+}
+
+/* Completes the copy in `way`, which has all its words now. */
+static __always_inline void known_finish(struct known_copy *known, uint32_t index, uint64_t key,
+                                         uint32_t way)
+{
+    uint64_t count = known->count;
+    if (count > KNOWN_WORDS)
+        return;
+    uint64_t last = known->at[bounded(count - 1, KNOWN_WORDS + 2)];
+    known->at[bounded(count, KNOWN_WORDS + 2)] = last; /* known_hash() takes two at a time */
+    known->until = known_until(known);
+    known->near = known_hash(index, key, way, KNOWN_NEAR);
+    arch_store_last(&known->check, known_check(known_hash(index, key, way, count), known->name));
+}
+
+/* The place of the snapshot with `name`, as noted for the copy in `way`. Another cpu may have
+ * replaced the copy meanwhile, so the two belong together only if the check says so. */
+static __always_inline bool known_place(uint64_t key, uint32_t way, uint64_t name,
+                                        uint64_t *ret_place)
+{
+    const struct known_copy *known = known_entry(key, way);
+    if (!known)
+        return false;
+    *ret_place = known->place;
+    return known->place_check == hash_add(name, *ret_place);
+}
+
+static __always_inline void known_note_place(uint64_t key, uint32_t way, uint64_t name,
+                                             uint64_t place)
+{
+    struct known_copy *known = known_entry(key, way);
+    if (!known)
+        return;
+    known->place = place;
+    known->place_check = hash_add(name, place);
 }
 
 /* Whether a stack with these registers was copied before; now one is. */
@@ -274,7 +364,7 @@ static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, 
     if (!known)
         return 0;
     known->check = 0;
-    known->pieces = known->count = known->all_until = known->used = 0;
+    known->pieces = known->count = known->all_until = known->used = known->until = 0;
     for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += KNOWN_PART) {
         if (first >= words)
             break;
@@ -282,8 +372,7 @@ static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, 
     }
     uint64_t name = hash | 1ull << 63;
     known->name = name;
-    if (known->count <= KNOWN_WORDS)
-        arch_store_last(&known->check, known_check(hash, name));
+    known_finish(known, index, key, way);
     return name;
 }
 

@@ -53,8 +53,11 @@ static __always_inline bool is_target_name(const char *name)
     return bpf_map_lookup_elem(&unwind_targets, &target) != NULL;
 }
 
-static __always_inline bool is_target(struct task_struct *task)
+/* Whether the current thread is one that --unwind names. Not inlined: its variables need no place on
+ * the stack meanwhile (kernels allow 512 bytes for nested functions). */
+__attribute__((noinline)) uint64_t snapshot_is_chosen(void)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
     struct bpf_unwind_target target = {.pid = (uint32_t)task->tgid};
     if (settings.unwind & UNWIND_PIDS && bpf_map_lookup_elem(&unwind_targets, &target))
         return true;
@@ -186,17 +189,35 @@ static __always_inline void copy_stack(struct bpf_snapshot *snapshot, bool has_e
         snapshot->end = BPF_SNAPSHOT_MISSING;
 }
 
-/* The place of a snapshot that has this name; false when there is none, or when it will be
- * overwritten soon. */
-static __always_inline bool is_kept(uint64_t name)
+/* Whether the snapshot at `place` will not be overwritten soon. */
+static __always_inline bool is_recent(uint64_t place)
+{
+    uint32_t cpu = place >> 48;
+    uint64_t number = place & ((1ull << 48) - 1);
+    const struct bpf_cpu *state = bpf_map_lookup_elem(&cpus, &cpu);
+    return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
+}
+
+/* Whether there is a snapshot that has this name and will not be overwritten soon. */
+static __always_inline bool is_kept(uint64_t name, uint64_t *ret_place)
 {
     const uint64_t *place = bpf_map_lookup_elem(&snapshot_places, &name);
     if (!place)
         return false;
-    uint32_t cpu = *place >> 48;
-    uint64_t number = *place & ((1ull << 48) - 1);
-    const struct bpf_cpu *state = bpf_map_lookup_elem(&cpus, &cpu);
-    return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
+    *ret_place = *place;
+    return is_recent(*ret_place);
+}
+
+/* The same of a stack that was recognized as the copy in `way`, which remembers the place. */
+static __always_inline bool is_known_kept(uint64_t key, uint32_t way, uint64_t name)
+{
+    uint64_t place;
+    if (known_place(key, way, name, &place) && is_recent(place))
+        return true;
+    if (!is_kept(name, &place))
+        return false;
+    known_note_place(key, way, name, place);
+    return true;
 }
 
 /* Registers and bounds of the stack of the current thread; false: it has none. */
@@ -223,14 +244,17 @@ static __always_inline bool snapshot_begin(struct bpf_snapshot *snapshot, struct
 
 /* Of the stack that snapshot_begin() has begun; 0: it was not copied before. */
 static __always_inline uint64_t known_name(const struct bpf_snapshot *snapshot, uint32_t index,
-                                           uint64_t key)
+                                           uint64_t key, uint32_t *ret_way)
 {
-    uint64_t name = 0;
-    if (!settings.known_sets)
+    if (!settings.known_sets || snapshot->ranges.is_32_bit)
         return 0;
-    for (uint32_t way = 0; way < KNOWN_WAYS && !name && !snapshot->ranges.is_32_bit; way++)
-        name = known_match(index, key, way);
-    return name;
+    for (uint32_t way = 0; way < KNOWN_WAYS; way++) {
+        uint64_t name = known_match(index, key, way);
+        *ret_way = way;
+        if (name)
+            return name;
+    }
+    return 0;
 }
 
 /* Copies the stack that snapshot_begin() has begun; false: nothing could be. */
@@ -267,13 +291,16 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
         return 0;
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     uint64_t key = known_key(snapshot, task->mm->start_stack, arch_frame_pointer(regs));
-    uint64_t known = known_name(snapshot, index, key);
+    uint32_t way = 0;
+    uint64_t known = known_name(snapshot, index, key, &way), place;
     uint64_t base = known;
     if (!known)
         base = snapshot_copy_new(snapshot, index, task, has_end, key, number);
     uint64_t interpreted = base && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
     uint64_t name = interpreted ? hash_add(base, interpreted) | 1ull << 63 : base;
-    if (!name || is_kept(name)) {
+    bool is_there =
+        known && !interpreted ? is_known_kept(key, way, name) : name && is_kept(name, &place);
+    if (!name || is_there) {
         state->snapshots_known += name != 0;
         state->snapshots_same += name && known;
         return name;
@@ -282,7 +309,7 @@ static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cp
         return 0;
     if (interpreted)
         interpreter_keep(snapshot->pid, name);
-    uint64_t place = (uint64_t)cpu << 48 | number;
+    place = (uint64_t)cpu << 48 | number;
     snapshot->id = name;
     arch_store_last(&snapshot->sequence, number + 1);
     state->snapshot_head = number + 1;
@@ -302,7 +329,7 @@ __attribute__((noinline)) uint64_t snapshot_take(uint32_t of)
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
     struct bpf_cpu *state = this_cpu(&cpu);
-    if (!state || !task->mm || (of == SNAPSHOT_CHOSEN && !is_target(task)))
+    if (!state || !task->mm || (of == SNAPSHOT_CHOSEN && !snapshot_is_chosen()))
         return 0;
     if (state->snapshot_busy) { /* this program has interrupted a snapshot in progress */
         state->snapshots_missed++;
