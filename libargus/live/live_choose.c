@@ -147,7 +147,7 @@ static bool is_served(const struct argus_live_wait *wait)
            wait->kind == ARGUS_LIVE_EVENTS;
 }
 
-static bool awaits_child(const struct argus_live *live, uint32_t process,
+static bool awaits_child(struct argus_live *live, uint32_t process,
                          const struct argus_live_wait *wait,
                          const struct live_candidates *candidates)
 {
