@@ -73,13 +73,11 @@ static bool read_service(uint32_t pid, char ret[FILE_BYTES])
  * ticks since the machine began (proc(5)). */
 static uint64_t began_ns(uint32_t pid)
 {
-    enum { FIELD = 22, BEHIND_NAME = 2 };
+    enum { FIELD = 22 };
     char text[FILE_BYTES];
     struct timespec now;
     long ticks = sysconf(_SC_CLK_TCK);
-    const char *at = live_read(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    for (int i = BEHIND_NAME; at && i < FIELD; i++)
-        at = strchr(at + 1, ' ');
+    const char *at = live_stat_field(pid, 0, FIELD, text, sizeof(text));
     if (!at || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
         return 0;
     uint64_t began = strtoull(at, NULL, 10) * (NS_OF_S / (uint64_t)ticks);

@@ -123,6 +123,10 @@ uint64_t live_last_ran_ns(struct argus_live *live, uint32_t thread);
 
 /* Reads a small file of /proc below /proc/PID/, NUL-terminated; its length, or -1 with errno. */
 ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes);
+/* Field `number`, from 3 on, of /proc/PID/stat, or of the thread's file of that name (proc(5)).
+ * `tid` 0: of the process. `buffer` gets the file, up to that field at least. NULL: not known. */
+const char *live_stat_field(uint32_t pid, uint32_t tid, unsigned number, char *buffer,
+                            size_t bytes);
 /* Where a symbolic link leads. */
 bool live_link(const char *path, char *ret, size_t bytes);
 /* The number behind `field` ("pos:") at the start of a line. False: there is none. */

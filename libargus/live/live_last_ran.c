@@ -31,13 +31,10 @@ static bool read_exec_start(const char *path, double *ret_ms)
 /* Field 39 of /proc/PID/stat (proc(5)): the CPU on which it ran last. */
 static bool read_cpu(uint32_t pid, uint32_t tid, unsigned *ret)
 {
-    enum { FIELD = 39, BEHIND_NAME = 2 };
-    char name[48], text[STAT_BYTES];
-    snprintf(name, sizeof(name), "task/%u/stat", tid);
-    const char *at = live_read(pid, name, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    for (int i = BEHIND_NAME; at && i < FIELD; i++)
-        at = strchr(at + 1, ' ');
-    return at && sscanf(at, " %u", ret) == 1 && *ret < CPU_SETSIZE;
+    enum { FIELD = 39 };
+    char text[STAT_BYTES];
+    const char *at = live_stat_field(pid, tid, FIELD, text, sizeof(text));
+    return at && sscanf(at, "%u", ret) == 1 && *ret < CPU_SETSIZE;
 }
 
 /* Lets argus run on the CPU for a moment. */

@@ -51,8 +51,8 @@ static bool awaits_request(uint32_t pid)
 static bool is_blocked(uint32_t pid)
 {
     char text[512];
-    const char *end = live_read(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    return end && end[1] == ' ' && end[2] == 'D';
+    const char *state = live_stat_field(pid, 0, 3, text, sizeof(text));
+    return state && *state == 'D';
 }
 
 /* Whether a process is in state D, or a thread that was looked at. A short wait for a disk of this

@@ -35,6 +35,19 @@ ssize_t live_read(uint32_t pid, const char *name, char *buffer, size_t bytes)
     return (ssize_t)length;
 }
 
+/* The name, which is field 2, is in parentheses and may contain any character. */
+const char *live_stat_field(uint32_t pid, uint32_t tid, unsigned number, char *buffer, size_t bytes)
+{
+    enum { NAME = 2 };
+    char name[48] = "stat";
+    if (tid)
+        snprintf(name, sizeof(name), "task/%u/stat", tid);
+    const char *at = live_read(pid, name, buffer, bytes) > 0 ? strrchr(buffer, ')') : NULL;
+    for (unsigned i = NAME; at && i < number; i++)
+        at = strchr(at + 1, ' ');
+    return at ? at + 1 : NULL;
+}
+
 bool live_link(const char *path, char *ret, size_t bytes)
 {
     ssize_t length = readlink(path, ret, bytes - 1);

@@ -61,13 +61,11 @@ static bool read_text(struct memory *memory, uint64_t address, char ret[PATH_BYT
  * started, and environment. 0: unknown. Field 28 of /proc/PID/stat (proc(5)). */
 static uint64_t start_of_stack(uint32_t pid)
 {
-    enum { FIELD = 28, BEHIND_NAME = 2 };
+    enum { FIELD = 28 };
     char text[1024];
     uint64_t start = 0;
-    const char *at = live_read(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    for (int i = BEHIND_NAME; at && i < FIELD; i++)
-        at = strchr(at + 1, ' ');
-    return at && sscanf(at, " %" SCNu64, &start) == 1 ? start : 0;
+    const char *at = live_stat_field(pid, 0, FIELD, text, sizeof(text));
+    return at && sscanf(at, "%" SCNu64, &start) == 1 ? start : 0;
 }
 
 /* The innermost words of the stack; fewer near its end. */

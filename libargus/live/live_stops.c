@@ -37,10 +37,9 @@ enum { STACK_POINTER = 7 };
 
 static bool is_running(uint32_t pid, uint32_t tid)
 {
-    char name[48], text[STAT_BYTES];
-    snprintf(name, sizeof(name), "task/%u/stat", tid);
-    const char *close = live_read(pid, name, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    return close && close[1] == ' ' && close[2] == 'R';
+    char text[STAT_BYTES];
+    const char *state = live_stat_field(pid, tid, 3, text, sizeof(text));
+    return state && *state == 'R';
 }
 
 static bool read_registers(uint32_t tid, struct live_moment *ret)
