@@ -9,51 +9,19 @@
 #include <sys/wait.h>
 
 #include "event/syscalls.h"
+#include "live/live_calls.h"
 #include "live/live_go.h"
 #include "live/live_set.h"
 
 enum { PATH_BYTES = 4096 };
 
-struct call {
-    struct argus_live *live;
-    const struct argus_live_thread *of;
-    uint32_t thread;
-    struct argus_live_wait *wait;
-};
-
-typedef void read_call(const struct call *call);
-
-static void in_read(const struct call *call)
-{
-    call->wait->fd = (uint32_t)call->of->arg[0];
-    live_wait_for_fd(call->live, call->thread, call->wait);
-}
-
-static void in_write(const struct call *call)
-{
-    call->wait->is_write = true;
-    in_read(call);
-}
-
-static void in_poll(const struct call *call)
-{
-    call->wait->has_timeout = (int32_t)call->of->arg[2] >= 0;
-    live_wait_for_set(call->live, call->thread, call->wait);
-}
-
-static void in_ppoll(const struct call *call)
+static void in_ppoll(const struct live_call *call)
 {
     call->wait->has_timeout = call->of->arg[2] != 0;
     live_wait_for_set(call->live, call->thread, call->wait);
 }
 
-static void in_select(const struct call *call)
-{
-    call->wait->has_timeout = call->of->arg[4] != 0;
-    live_wait_for_set(call->live, call->thread, call->wait);
-}
-
-static void in_epoll(const struct call *call)
+static void in_epoll(const struct live_call *call)
 {
     struct live_polled polled[LIVE_POLLED];
     struct argus_live_wait *wait = call->wait;
@@ -63,43 +31,25 @@ static void in_epoll(const struct call *call)
     wait->fd_count = live_set_of(call->live, call->thread, polled);
 }
 
-static void in_epoll_2(const struct call *call)
+static void in_epoll_2(const struct live_call *call)
 {
     in_epoll(call);
     call->wait->has_timeout = call->of->arg[3] != 0;
 }
 
-static void in_futex(const struct call *call)
+static void in_futex(const struct live_call *call)
 {
     call->wait->has_timeout = call->of->arg[3] != 0;
     live_wait_in_futex(call->live, call->thread, call->wait);
 }
 
-static void in_sleep(const struct call *call)
-{
-    call->wait->kind = ARGUS_LIVE_SLEEP;
-    call->wait->has_timeout = true;
-}
-
-static void in_signal(const struct call *call)
-{
-    call->wait->kind = ARGUS_LIVE_SIGNAL;
-}
-
 /* io_uring and the older asynchronous I/O: any of the requests that the process has made. */
-static void in_io(const struct call *call)
+static void in_io(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_IO;
 }
 
-static void in_wait4(const struct call *call)
-{
-    int32_t pid = (int32_t)call->of->arg[0];
-    call->wait->kind = ARGUS_LIVE_CHILD;
-    call->wait->object = pid > 0 ? (uint64_t)pid : 0;
-}
-
-static void in_waitid(const struct call *call)
+static void in_waitid(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_CHILD;
     if (call->of->arg[0] == P_PID) {
@@ -111,29 +61,20 @@ static void in_waitid(const struct call *call)
 }
 
 /* vfork() waits until the child executes a program or ends. */
-static void in_clone(const struct call *call)
+static void in_clone(const struct live_call *call)
 {
     if (strstr(call->of->wchan, "vfork") || strstr(call->of->wchan, "clone"))
         call->wait->kind = ARGUS_LIVE_CHILD;
 }
 
-static void in_flock(const struct call *call)
-{
-    call->wait->kind = ARGUS_LIVE_FILE_LOCK;
-    call->wait->fd = (uint32_t)call->of->arg[0];
-    struct live_fd fd;
-    if (live_fd(call->live, call->of->process, call->wait->fd, &fd))
-        call->wait->text = fd.path;
-}
-
-static void in_fcntl(const struct call *call)
+static void in_fcntl(const struct live_call *call)
 {
     if (call->of->arg[1] == F_SETLKW || call->of->arg[1] == F_OFD_SETLKW)
-        in_flock(call);
+        live_in_flock(call);
 }
 
 /* A path in the process's memory. No address: an empty path (statx(2), since Linux 6.11). */
-static bool read_path(const struct call *call, uint64_t address, char ret[PATH_BYTES])
+static bool read_path(const struct live_call *call, uint64_t address, char ret[PATH_BYTES])
 {
     ret[0] = '\0';
     return !address ||
@@ -142,7 +83,7 @@ static bool read_path(const struct call *call, uint64_t address, char ret[PATH_B
 
 /* A call with an empty path is for the descriptor itself. Any other path that is not absolute
  * begins at the folder of the descriptor: without that it leads nowhere. */
-static void at_folder(const struct call *call, uint32_t fd, const char *path)
+static void at_folder(const struct live_call *call, uint32_t fd, const char *path)
 {
     struct live_fd folder;
     char text[2 * PATH_BYTES];
@@ -159,7 +100,7 @@ static void at_folder(const struct call *call, uint32_t fd, const char *path)
 
 /* Opening a FIFO waits for the other side; opening a file, for its lease: the kernel ends that after
  * some time (fs.lease-break-time). */
-static void open_of(const struct call *call, uint64_t path, uint64_t flags)
+static void open_of(const struct live_call *call, uint64_t path, uint64_t flags)
 {
     char text[PATH_BYTES];
     if (read_path(call, path, text))
@@ -173,12 +114,12 @@ static void open_of(const struct call *call, uint64_t path, uint64_t flags)
     }
 }
 
-static void in_open(const struct call *call)
+static void in_open(const struct live_call *call)
 {
     open_of(call, call->of->arg[0], call->of->arg[1]);
 }
 
-static void open_at(const struct call *call, uint64_t flags)
+static void open_at(const struct live_call *call, uint64_t flags)
 {
     char text[PATH_BYTES];
     int32_t fd = (int32_t)call->of->arg[0];
@@ -189,17 +130,17 @@ static void open_at(const struct call *call, uint64_t flags)
     at_folder(call, (uint32_t)fd, text);
 }
 
-static void in_openat(const struct call *call)
+static void in_openat(const struct live_call *call)
 {
     open_at(call, call->of->arg[2]);
 }
 
-static void in_path(const struct call *call)
+static void in_path(const struct live_call *call)
 {
     open_of(call, call->of->arg[0], 0);
 }
 
-static void in_path_at(const struct call *call)
+static void in_path_at(const struct live_call *call)
 {
     open_at(call, 0);
 }
@@ -207,53 +148,53 @@ static void in_path_at(const struct call *call)
 /* To add a call: a row. */
 static const struct {
     const char *name;
-    read_call *read;
+    live_read_call *read;
 } calls[] = {
-    {"read", in_read},
-    {"pread64", in_read},
-    {"readv", in_read},
-    {"preadv", in_read},
-    {"preadv2", in_read},
-    {"recvfrom", in_read},
-    {"recvmsg", in_read},
-    {"recvmmsg", in_read},
-    {"accept", in_read},
-    {"accept4", in_read},
-    {"getdents64", in_read},
-    {"fstat", in_read},
-    {"write", in_write},
-    {"pwrite64", in_write},
-    {"writev", in_write},
-    {"pwritev", in_write},
-    {"pwritev2", in_write},
-    {"sendto", in_write},
-    {"sendmsg", in_write},
-    {"sendmmsg", in_write},
-    {"connect", in_write},
-    {"fsync", in_write},
-    {"fdatasync", in_write},
-    {"ioctl", in_read},
-    {"poll", in_poll},
+    {"read", live_in_read},
+    {"pread64", live_in_read},
+    {"readv", live_in_read},
+    {"preadv", live_in_read},
+    {"preadv2", live_in_read},
+    {"recvfrom", live_in_read},
+    {"recvmsg", live_in_read},
+    {"recvmmsg", live_in_read},
+    {"accept", live_in_read},
+    {"accept4", live_in_read},
+    {"getdents64", live_in_read},
+    {"fstat", live_in_read},
+    {"write", live_in_write},
+    {"pwrite64", live_in_write},
+    {"writev", live_in_write},
+    {"pwritev", live_in_write},
+    {"pwritev2", live_in_write},
+    {"sendto", live_in_write},
+    {"sendmsg", live_in_write},
+    {"sendmmsg", live_in_write},
+    {"connect", live_in_write},
+    {"fsync", live_in_write},
+    {"fdatasync", live_in_write},
+    {"ioctl", live_in_read},
+    {"poll", live_in_poll},
     {"ppoll", in_ppoll},
-    {"select", in_select},
-    {"pselect6", in_select},
+    {"select", live_in_select},
+    {"pselect6", live_in_select},
     {"epoll_wait", in_epoll},
     {"epoll_pwait", in_epoll},
     {"epoll_pwait2", in_epoll_2},
     {"futex", in_futex},
     {"io_uring_enter", in_io},
     {"io_getevents", in_io},
-    {"nanosleep", in_sleep},
-    {"clock_nanosleep", in_sleep},
-    {"pause", in_signal},
-    {"rt_sigsuspend", in_signal},
-    {"rt_sigtimedwait", in_signal},
-    {"wait4", in_wait4},
+    {"nanosleep", live_in_sleep},
+    {"clock_nanosleep", live_in_sleep},
+    {"pause", live_in_signal},
+    {"rt_sigsuspend", live_in_signal},
+    {"rt_sigtimedwait", live_in_signal},
+    {"wait4", live_in_wait4},
     {"waitid", in_waitid},
     {"vfork", in_clone},
     {"clone", in_clone},
     {"clone3", in_clone},
-    {"flock", in_flock},
+    {"flock", live_in_flock},
     {"fcntl", in_fcntl},
     {"open", in_open},
     {"openat", in_openat},
@@ -273,7 +214,7 @@ static const struct {
     {"unlinkat", in_path_at},
     {"renameat", in_path_at},
     {"renameat2", in_path_at},
-    {"ftruncate", in_write},
+    {"ftruncate", live_in_write},
 };
 
 #if defined(__aarch64__)
@@ -290,7 +231,7 @@ const char *argus_live_call_name(const struct argus_live_thread *thread)
 static void by_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
 {
     const struct argus_live_thread of = live->threads.data[thread];
-    const struct call call = {live, &of, thread, wait};
+    const struct live_call call = {live, &of, thread, wait};
     const char *name = argus_live_call_name(&of);
     for (size_t i = 0; name && i < sizeof(calls) / sizeof(calls[0]); i++)
         if (strcmp(calls[i].name, name) == 0)

@@ -1,14 +1,11 @@
 /* The system call of a thread tells what it waits for, as in live_wait.c: a row for each call that
  * can wait long. The arguments are those of xnu-11417 bsd/kern/syscalls.master and
  * osfmk/mach/mach_traps.h. */
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "event/darwin/darwin.h"
 #include "event/syscalls.h"
-#include "live/live_set.h"
+#include "live/live_calls.h"
 #include "live/macos/mac_state.h"
 
 enum {
@@ -18,81 +15,47 @@ enum {
     MAC_F_OFD_SETLKW = 91,
     MAC_F_OFD_SETLKWTIMEOUT = 93,
     MAC_P_PID = 1, /* of waitid() (xnu bsd/sys/wait.h) */
-    NAME_BYTES = 64,
 };
 
-struct call {
-    struct argus_live *live;
-    const struct argus_live_thread *of;
-    uint32_t thread;
-    struct argus_live_wait *wait;
-};
-
-typedef void read_call(const struct call *call);
-
-static void in_read(const struct call *call)
-{
-    call->wait->fd = (uint32_t)call->of->arg[0];
-    live_wait_for_fd(call->live, call->thread, call->wait);
-}
-
-static void in_write(const struct call *call)
-{
-    call->wait->is_write = true;
-    in_read(call);
-}
-
-static void in_poll(const struct call *call)
-{
-    call->wait->has_timeout = (int32_t)call->of->arg[2] >= 0;
-    live_wait_for_set(call->live, call->thread, call->wait);
-}
-
-static void in_select(const struct call *call)
-{
-    call->wait->has_timeout = call->of->arg[4] != 0;
-    live_wait_for_set(call->live, call->thread, call->wait);
-}
-
-static void in_kevent(const struct call *call)
+static void in_kevent(const struct live_call *call)
 {
     call->wait->has_timeout = call->of->arg[5] != 0;
     mac_wait_in_kevent(call->live, call->thread, call->wait);
 }
 
 /* The time-out is the seventh argument. */
-static void in_kevent64(const struct call *call)
+static void in_kevent64(const struct live_call *call)
 {
     call->wait->has_timeout = mac_known(call->live, call->thread)->more[0] != 0;
     mac_wait_in_kevent(call->live, call->thread, call->wait);
 }
 
-static void in_kevent_qos(const struct call *call)
+static void in_kevent_qos(const struct live_call *call)
 {
     mac_wait_in_kevent(call->live, call->thread, call->wait);
 }
 
 /* ulock_wait(operation, address, value, microseconds); ulock_wait2() has nanoseconds there. */
-static void in_ulock(const struct call *call)
+static void in_ulock(const struct live_call *call)
 {
     call->wait->has_timeout = call->of->arg[3] != 0;
     mac_wait_in_ulock(call->live, call->thread, call->wait);
 }
 
-static void in_mutex(const struct call *call)
+static void in_mutex(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_MUTEX;
     call->wait->object = call->of->arg[0];
 }
 
-static void in_rwlock(const struct call *call)
+static void in_rwlock(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_RWLOCK;
     call->wait->object = call->of->arg[0];
 }
 
 /* psynch_cvwait(condition, sequences, sequences, mutex, sequences, flags, seconds, nanoseconds). */
-static void in_condition(const struct call *call)
+static void in_condition(const struct live_call *call)
 {
     const struct mac_known *known = mac_known(call->live, call->thread);
     call->wait->kind = ARGUS_LIVE_CONDITION;
@@ -100,12 +63,12 @@ static void in_condition(const struct call *call)
     call->wait->has_timeout = known->more[0] || (uint32_t)known->more[1];
 }
 
-static void in_semaphore(const struct call *call)
+static void in_semaphore(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_SEMAPHORE;
 }
 
-static void in_timed_semaphore(const struct call *call)
+static void in_timed_semaphore(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_SEMAPHORE;
     call->wait->has_timeout = true;
@@ -113,65 +76,38 @@ static void in_timed_semaphore(const struct call *call)
 
 /* __semwait_signal(semaphore, mutex, has a time-out, …): sleep() and nanosleep() are waits for a
  * semaphore that nobody signals (Libc gen/nanosleep.c). */
-static void in_semwait(const struct call *call)
+static void in_semwait(const struct live_call *call)
 {
     call->wait->has_timeout = (int32_t)call->of->arg[2] != 0;
     call->wait->kind = call->wait->has_timeout ? ARGUS_LIVE_SLEEP : ARGUS_LIVE_SEMAPHORE;
 }
 
-static void in_sleep(const struct call *call)
-{
-    call->wait->kind = ARGUS_LIVE_SLEEP;
-    call->wait->has_timeout = true;
-}
-
-static void in_signal(const struct call *call)
-{
-    call->wait->kind = ARGUS_LIVE_SIGNAL;
-}
-
-static void in_wait4(const struct call *call)
-{
-    int32_t pid = (int32_t)call->of->arg[0];
-    call->wait->kind = ARGUS_LIVE_CHILD;
-    call->wait->object = pid > 0 ? (uint64_t)pid : 0;
-}
-
-static void in_waitid(const struct call *call)
+static void in_waitid(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_CHILD;
     if ((uint32_t)call->of->arg[0] == MAC_P_PID)
         call->wait->object = (uint32_t)call->of->arg[1];
 }
 
-static void in_vfork(const struct call *call)
+static void in_vfork(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_CHILD;
 }
 
-static void in_flock(const struct call *call)
-{
-    struct live_fd fd;
-    call->wait->kind = ARGUS_LIVE_FILE_LOCK;
-    call->wait->fd = (uint32_t)call->of->arg[0];
-    if (live_fd(call->live, call->of->process, call->wait->fd, &fd))
-        call->wait->text = fd.path;
-}
-
-static void in_fcntl(const struct call *call)
+static void in_fcntl(const struct live_call *call)
 {
     uint32_t command = (uint32_t)call->of->arg[1]; /* an int: the upper half may be anything */
     call->wait->has_timeout = command == MAC_F_SETLKWTIMEOUT || command == MAC_F_OFD_SETLKWTIMEOUT;
     if (command == MAC_F_SETLKW || command == MAC_F_OFD_SETLKW || call->wait->has_timeout)
-        in_flock(call);
+        live_in_flock(call);
 }
 
-static void in_message(const struct call *call)
+static void in_message(const struct live_call *call)
 {
     mac_wait_in_message(call->live, call->thread, call->wait);
 }
 
-static void in_work(const struct call *call)
+static void in_work(const struct live_call *call)
 {
     call->wait->kind = ARGUS_LIVE_WORKER;
 }
@@ -180,30 +116,30 @@ static void in_work(const struct call *call)
  * ("read_nocancel"). */
 static const struct {
     const char *name;
-    read_call *read;
+    live_read_call *read;
 } calls[] = {
-    {"read", in_read},
-    {"readv", in_read},
-    {"pread", in_read},
-    {"preadv", in_read},
-    {"recvfrom", in_read},
-    {"recvmsg", in_read},
-    {"recvmsg_x", in_read},
-    {"accept", in_read},
-    {"ioctl", in_read},
-    {"getdirentries64", in_read},
-    {"write", in_write},
-    {"writev", in_write},
-    {"pwrite", in_write},
-    {"pwritev", in_write},
-    {"sendto", in_write},
-    {"sendmsg", in_write},
-    {"sendmsg_x", in_write},
-    {"connect", in_write},
-    {"fsync", in_write},
-    {"poll", in_poll},
-    {"select", in_select},
-    {"pselect", in_select},
+    {"read", live_in_read},
+    {"readv", live_in_read},
+    {"pread", live_in_read},
+    {"preadv", live_in_read},
+    {"recvfrom", live_in_read},
+    {"recvmsg", live_in_read},
+    {"recvmsg_x", live_in_read},
+    {"accept", live_in_read},
+    {"ioctl", live_in_read},
+    {"getdirentries64", live_in_read},
+    {"write", live_in_write},
+    {"writev", live_in_write},
+    {"pwrite", live_in_write},
+    {"pwritev", live_in_write},
+    {"sendto", live_in_write},
+    {"sendmsg", live_in_write},
+    {"sendmsg_x", live_in_write},
+    {"connect", live_in_write},
+    {"fsync", live_in_write},
+    {"poll", live_in_poll},
+    {"select", live_in_select},
+    {"pselect", live_in_select},
     {"kevent", in_kevent},
     {"kevent64", in_kevent64},
     {"kevent_qos", in_kevent_qos},
@@ -222,14 +158,14 @@ static const struct {
     {"semaphore_timedwait_trap", in_timed_semaphore},
     {"semaphore_timedwait_signal_trap", in_timed_semaphore},
     {"__semwait_signal", in_semwait},
-    {"mach_wait_until_trap", in_sleep},
-    {"clock_sleep_trap", in_sleep},
-    {"sigsuspend", in_signal},
-    {"__sigwait", in_signal},
-    {"wait4", in_wait4},
+    {"mach_wait_until_trap", live_in_sleep},
+    {"clock_sleep_trap", live_in_sleep},
+    {"sigsuspend", live_in_signal},
+    {"__sigwait", live_in_signal},
+    {"wait4", live_in_wait4},
     {"waitid", in_waitid},
     {"vfork", in_vfork},
-    {"flock", in_flock},
+    {"flock", live_in_flock},
     {"fcntl", in_fcntl},
     {"mach_msg_trap", in_message},
     {"mach_msg_overwrite_trap", in_message},
@@ -252,7 +188,7 @@ static bool is_call(const char *name, const char *row)
 static void by_call(struct argus_live *live, uint32_t thread, struct argus_live_wait *wait)
 {
     const struct argus_live_thread of = live->threads.data[thread];
-    const struct call call = {live, &of, thread, wait};
+    const struct live_call call = {live, &of, thread, wait};
     const char *name = argus_live_call_name(&of);
     for (size_t i = 0; name && i < sizeof(calls) / sizeof(calls[0]); i++)
         if (is_call(name, calls[i].name)) {
