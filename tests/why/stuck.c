@@ -2,7 +2,7 @@
  *
  * Prints "main PID", then for each process or thread that the answer has to name "NAME ID", then
  * "ready", and stays as it is until it is killed; its children end with it. A case is a function and
- * a row in stuck_cases.def; test_why.py has the answer that is expected. */
+ * a row in stuck_cases.def; cases.py has the answer that is expected. */
 #include "stuck.h"
 
 #include <signal.h>
