@@ -86,6 +86,7 @@ struct argus_error *pollers_read(int map_fd, int terminals_fd, struct backend_po
             .inner = pollers[i].inner,
             .served = pollers[i].served,
             .first_ns = pollers[i].first_ns,
+            .woken_ns = pollers[i].woken_ns,
             .usual_ns = usual_ns(&pollers[i]),
             .elsewhere = pollers[i].elsewhere,
             .asked_ns = pollers[i].asks >= BPF_POLLER_ASKS ? pollers[i].asked_ns : 0,

@@ -156,6 +156,7 @@ struct bpf_poller {
     uint64_t asked_ns;     /* when it last asked whether a child had ended, and none had */
     uint64_t asks;         /* such questions in quick succession; 0: a child has ended */
     uint64_t first_ns;     /* CLOCK_MONOTONIC: when its first poll returned */
+    uint64_t woken_ns;     /* CLOCK_MONOTONIC: when it was last woken; 0: not yet */
     uint64_t terminal;     /* key of the terminal from which it last read; 0: none */
     struct bpf_poll_set loop_set;    /* what its loop polls */
     struct bpf_poll_set handler_set; /* what its last poll waited for, inside a handler or not */

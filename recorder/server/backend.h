@@ -63,6 +63,7 @@ struct backend_poller {
     /* When it last polled for the end of a child in quick succession; 0: never. */
     uint64_t asked_ns;
     uint64_t first_ns; /* when its first poll returned; 0: unknown */
+    uint64_t woken_ns; /* when it was last made runnable; 0: unknown */
     /* If its loop waits in another place than usually: when it last came back from the usual one,
      * and a number for the other one, the same whenever the program runs. usual_ns is 0 if not. */
     uint64_t usual_ns, elsewhere;

@@ -22,6 +22,7 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
         return false;
     *ret = (struct hang_sight){.started_ns = process.started_ns,
                                .ran_ns = thread.ran_ns,
+                               .wants_cpu = thread.state == 'R',
                                .excused = thread.state == 'T' || thread.state == 't' ||
                                           gave_terminal(pid, &process)};
     memcpy(ret->process, process.name, sizeof(process.name));

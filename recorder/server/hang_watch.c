@@ -50,6 +50,7 @@ struct away {
     bool looked_at;
     bool has_window; /* as found at the first look … */
     bool helps;      /* … it has none, and works for another process's */
+    bool starves;    /* at the last look it was in its loop's poll, woken, and got no cpu */
     /* 0, or it waits in another place than usually: which one (struct backend_poller). Then turn_ns
      * is when it came back from the usual one. */
     uint64_t elsewhere;
@@ -119,10 +120,21 @@ static uint64_t away_since(const struct backend_poller *poller)
     return poller->polling ? poller->seen_ns : poller->returned_ns;
 }
 
-/* A hang goes on if its thread was back for a moment only. */
-static struct away *find(struct hang_watch *watch, const struct backend_poller *poller)
+/* Whether something has woken a thread in its loop's poll, and it has got no cpu for a while, so
+ * that it is not back yet. */
+static bool starves(const struct hang_watch *watch, const struct backend_poller *poller,
+                    uint64_t now_ns)
 {
-    uint64_t since_ns = away_since(poller);
+    struct hang_sight sight;
+    return poller->polling && poller->woken_ns > poller->seen_ns &&
+           now_ns >= poller->woken_ns + watch->threshold_ns / 4 &&
+           watch->system->look(poller->pid, poller->tid, &sight) && sight.wants_cpu;
+}
+
+/* A hang goes on if its thread was back for a moment only. */
+static struct away *find(struct hang_watch *watch, const struct backend_poller *poller,
+                         uint64_t since_ns)
+{
     for (size_t i = 0; i < watch->away.length; i++) {
         struct away *away = &watch->away.data[i];
         if (away->tid != poller->tid || away->elsewhere)
@@ -334,8 +346,9 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     if (!away->looked_at)
         find_windows(watch, away, poller);
     bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
-    bool serves = there && (poller->waits_for_condition || away->helps ||
-                            may_serve(watch, poller, away, now_ns));
+    bool serves =
+        there && !away->starves &&
+        (poller->waits_for_condition || away->helps || may_serve(watch, poller, away, now_ns));
     excuse(watch, away, there, unawaited || serves, now_ns, &away->excuse);
     excuse(watch, away, there, unawaited, now_ns, &away->unawaited);
     away->looked_at = true;
@@ -414,15 +427,16 @@ static bool look_elsewhere(struct hang_watch *watch, const struct backend_poller
 static bool look_at(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
                     const struct backend_poller *poller, uint64_t now_ns)
 {
-    uint64_t since_ns = away_since(poller);
     if (poller->pid == watch->left_out || poller->returns < LOOP_RETURNS)
         return true;
+    bool no_cpu = starves(watch, poller, now_ns);
+    uint64_t since_ns = no_cpu ? poller->woken_ns : away_since(poller);
     bool early = since_ns > now_ns || now_ns - since_ns < watch->threshold_ns / 4;
-    if (poller->polling && (early || !waits_at_start(watch, pollers, count, poller)))
+    if (poller->polling && !no_cpu && (early || !waits_at_start(watch, pollers, count, poller)))
         return !polls_elsewhere(poller, now_ns) || look_elsewhere(watch, poller, now_ns);
     if (early)
         return true;
-    struct away *away = find(watch, poller);
+    struct away *away = find(watch, poller, since_ns);
     if (!away) {
         const struct away new = {
             .tid = poller->tid, .pid = poller->pid, .since_ns = since_ns, .turn_ns = since_ns};
@@ -432,6 +446,7 @@ static bool look_at(struct hang_watch *watch, const struct backend_poller *polle
     }
     away->seen = true;
     away->seen_ns = now_ns;
+    away->starves = no_cpu;
     return judge(watch, away, poller, now_ns);
 }
 

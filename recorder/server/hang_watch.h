@@ -3,7 +3,7 @@
  *
  * Threads are examined a few times a second, so a hang may be found up to one interval late. Not a
  * hang:
- * - a thread that waits in its loop's poll;
+ * - a thread that waits in its loop's poll, unless something has woken it and it gets no cpu;
  * - a thread of a process that is stopped (by a signal or a debugger);
  * - a shell that has given its terminal to a command;
  * - time in which the machine was suspended (the clock stops), or in which this process itself did
@@ -75,6 +75,7 @@ struct hang_sight {
     uint64_t ran_ns;                   /* its cpu time; 0: unknown */
     bool excused;            /* its process is stopped, or another process group has its terminal */
     bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
+    bool wants_cpu;          /* it runs, or could run */
 };
 
 /* The watch's questions to the operating system; tests pass their own functions. */

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -90,6 +91,23 @@ turn(1000)
 """
 
 
+# An event loop that becomes the least urgent program of one CPU, and prints how late it comes when it is woken.
+STARVES = """
+import ctypes, os, select, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+poll = select.poll()
+poll.register(0, select.POLLIN)
+for i in range(10): poll.poll(50)
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+print(min(os.sched_getaffinity(0)), flush=True)
+while True:
+    poll.poll()
+    woken_s = float(os.read(0, 100))
+    print(time.monotonic() - woken_s, flush=True)
+"""
+
+
 class HangLoops(Live):
     """Looks for hangs of 500 ms, and starts programs that hang."""
 
@@ -136,6 +154,38 @@ class OnHang(HangLoops):
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 2, FINISHED_S), status())
         self.assertEqual(argus("stop").returncode, 0)
         self.assert_lengths([0.9, 1.1])
+
+    def test_a_loop_that_is_woken_and_gets_no_cpu(self):
+        """How late the loop comes is up to the kernel, so it is woken until it is late enough. Then nothing keeps it from the CPU."""
+        self.start("--process", "argusloop9", ring="512M")
+        program = subprocess.Popen([sys.executable, "-c", STARVES, "argusloop9"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        cpu = program.stdout.readline().strip()
+        busy = [subprocess.Popen(["taskset", "-c", cpu, "timeout", "60", sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+        for _ in range(20):
+            time.sleep(0.6)
+            woken_s = time.monotonic()
+            program.stdin.write(f"{woken_s}")
+            program.stdin.flush()
+            if not select.select([program.stdout], [], [], 1)[0]:
+                break
+            program.stdout.readline()
+        for one in busy:
+            one.terminate()
+            one.wait()
+        late_s = float(program.stdout.readline())
+        self.assertTrue(eventually(lambda: status()["hangs"]["files"] >= 1, FINISHED_S), status())
+        self.assertEqual(argus("stop").returncode, 0)
+        answers = [argus("diagnose", "--json", "--auto", str(file)) for file in self.files()]
+        self.assertEqual([answer.stderr for answer in answers if answer.returncode], [])
+        files = [json.loads(answer.stdout) for answer in answers]
+        found = min(files, key=lambda found: abs(found["hang"]["start_ns"] / 1e9 - woken_s))
+        self.assertEqual(found["hang"]["tid"], program.pid)
+        start_s = found["hang"]["start_ns"] / 1e9
+        self.assertLess(start_s, woken_s + 0.05)
+        self.assertGreater(start_s + found["hang"]["duration_ns"] / 1e9, woken_s + late_s - 0.1)
+        self.assertIn("cpu", found["summary"].lower())
 
     def test_each_hang_is_kept_once(self):
         watcher = self.start("--process", "argusloop1")

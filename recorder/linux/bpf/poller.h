@@ -401,6 +401,16 @@ static __always_inline void poller_returns(const struct moment *now, struct poll
     poller->served = 0;
 }
 
+/* Something makes the thread runnable. A runnable thread is not woken again before it has run. */
+static __always_inline void poller_woken(uint32_t tid, uint64_t now_ns)
+{
+    if (!settings.watch_polls)
+        return;
+    struct bpf_poller *poller = bpf_map_lookup_elem(&pollers, &tid);
+    if (poller)
+        poller->woken_ns = now_ns;
+}
+
 /* The thread ends, or executes another program. */
 static __always_inline void poller_forget(uint32_t tid)
 {

@@ -11,6 +11,7 @@
 #include "message_pipe.h"
 #include "naming.h"
 #include "object.h"
+#include "poller.h"
 #include "ring.h"
 #include "stack.h"
 
@@ -99,6 +100,7 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
     if ((uint32_t)kernel_read(task_struct, wakee, tgid) == settings.own_tgid)
         return;
     struct moment now = moment_now(task);
+    poller_woken((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
     emit(&now, ARGUS_ID_MAKE_RUNNABLE, (uint32_t)kernel_read(task_struct, wakee, pid),
          (uint32_t)kernel_read(task_struct, wakee, prio), is_new, context);
     if (context != ARGUS_CONTEXT_TASK || task->flags & PF_KTHREAD || wakee == task ||
