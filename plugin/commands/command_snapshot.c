@@ -26,7 +26,7 @@ static struct argus_error *snapshot(struct session *session, const char *path, b
     recorder_close(client);
     if (!error) {
         recording_note_replaced(session, &output);
-        recording_finish_file(session, output.path, &status, with_names);
+        error = recording_finish_file(session, output.path, &status, with_names);
     }
     output_deinit(&output);
     return error;

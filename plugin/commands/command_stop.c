@@ -23,9 +23,7 @@ static struct argus_error *stop_into(struct session *session, struct recorder_cl
     if (!error)
         error = output_commit(&output);
     output_deinit(&output);
-    if (!error)
-        recording_finish_file(session, path, &status, with_names);
-    return error;
+    return error ? error : recording_finish_file(session, path, &status, with_names);
 }
 
 /* Reports the end of a recording in memory or into a ring file. */

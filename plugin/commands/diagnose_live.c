@@ -149,9 +149,7 @@ static struct argus_error *write_trace(struct live *live, struct output *output,
     if (error)
         return error;
     recording_note_replaced(live->session, output);
-    if (is_last)
-        recording_finish_file(live->session, output->path, &status, true);
-    return NULL;
+    return is_last ? recording_finish_file(live->session, output->path, &status, true) : NULL;
 }
 
 /* --- the loop --- */

@@ -76,7 +76,9 @@ static void finish(const struct hang_finisher *finisher, const struct hang_job *
     enum hang_standing standing = HANG_LISTED;
     *ret = (struct hang_finished){.hang = job->hang};
     remark(ret, job->name, argus_kept_hang_append(job->name, &kept));
-    recording_finish_file(finisher->session, job->name, &job->status, finisher->wanted->with_names);
+    remark(ret, job->name,
+           recording_finish_file(finisher->session, job->name, &job->status,
+                                 finisher->wanted->with_names));
     remark(ret, job->name, diagnose(finisher, job->name, &kept, &standing));
     if (is_none(finisher, &job->hang, standing)) {
         ret->is_none = true;

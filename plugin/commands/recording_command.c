@@ -2,12 +2,14 @@
 #include "plugin/probes/interpreters.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "argus/frame_names.h"
 #include "argus/recorded_host.h"
@@ -326,8 +328,23 @@ void recording_complete_file(struct session *session, const char *path, bool wit
     session_end_progress(session);
 }
 
-void recording_finish_file(struct session *session, const char *path,
-                           const struct recorder_status *status, bool with_names)
+/* A disk that fails can take every write(). Its error comes when the system writes what it kept in
+ * memory, and only to a caller of fsync(). */
+static struct argus_error *check_disk(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has_failed = fd < 0 || (fdatasync(fd) != 0 && errno != EINVAL && errno != ENOSYS);
+    struct argus_error *error =
+        has_failed ? argus_error_context(argus_error_os(errno, "its disk did not take it"),
+                                         "%s is not, or not wholly, on its disk", path)
+                   : NULL;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+struct argus_error *recording_finish_file(struct session *session, const char *path,
+                                          const struct recorder_status *status, bool with_names)
 {
     recording_complete_file(session, path, with_names);
     session_note(session, "%s: %llu records, %llu lost, %.3f s, %.2f bytes per record", path,
@@ -341,6 +358,7 @@ void recording_finish_file(struct session *session, const char *path,
         session_warn(session,
                      "%llu call stacks were lost: a larger --buffer keeps more of --unwind",
                      (unsigned long long)status->stacks_lost);
+    return check_disk(path);
 }
 
 /* The recorder only sees whether the file was removed. A file system that was unmounted meanwhile
@@ -363,7 +381,5 @@ struct argus_error *recording_finish(struct session *session, const char *path,
                                   "recording",
                                   path);
     struct argus_error *error = check_path(path);
-    if (!error)
-        recording_finish_file(session, path, status, with_names);
-    return error;
+    return error ? error : recording_finish_file(session, path, status, with_names);
 }

@@ -63,9 +63,10 @@ void recording_note_replaced(struct session *session, const struct output *outpu
  * function names (`with_names`). */
 void recording_complete_file(struct session *session, const char *path, bool with_names);
 
-/* The same, and prints one remark about its content. */
-void recording_finish_file(struct session *session, const char *path,
-                           const struct recorder_status *status, bool with_names);
+/* The same, and prints one remark about its content. It is an error if the disk did not take the
+ * file: this waits until it is written. */
+struct argus_error *recording_finish_file(struct session *session, const char *path,
+                                          const struct recorder_status *status, bool with_names);
 
 /* Same for a file that was written during the recording. It is an error if it was removed
  * meanwhile. */

@@ -4,22 +4,22 @@ can be read, and a loss was said.
 
 torture.py ARGUS [--minutes N] [--seed N] [ROW…]: each row once, or rows at random for so many minutes. Prints one line a row. Needs
 root. To add a row: a function with @row; it returns (what the user was told, the file or None). Everything that it starts must
-be in its Round (torture_round.py). torture_tools.py has rows of its own.
+be in its Round (torture_round.py). torture_disks.py and
+torture_tools.py have rows of their own.
 """
 import argparse
 import contextlib
-import fcntl
 import os
 import random
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
 
 import recorder_harness as harness
+import torture_disks  # noqa: F401  pylint: disable=unused-import  its rows
 import torture_tools  # noqa: F401  pylint: disable=unused-import  its rows
 from recorder_harness import machine
 from torture_round import LOAD, PATIENCE_S, Failure, Round, Skipped, expect, row, rows
@@ -69,7 +69,6 @@ int main(int argc, char **argv)
 """
 FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
 CROWDS_S = 900  # the programs alone take half a minute on a busy machine
-EXT4_IOC_SHUTDOWN = 0x8004587D
 
 
 # --- kills ---
@@ -232,63 +231,6 @@ def blocking_operation(at):
     at.check_detached()
     switch.unlink()
     return "", disk / "t.argus"
-
-
-@row
-def remote_disk(at):
-    """sshfs, whose server stops answering or ends. Its ssh is the server of files itself, on this machine."""
-    server = "/usr/lib/openssh/sftp-server"
-    if not shutil.which("sshfs") or not os.access(server, os.X_OK):
-        raise Skipped("no sshfs, or no sftp-server")
-    disk, far, shell = at.folder / "disk", at.folder / "far", at.folder / "ssh"
-    disk.mkdir()
-    far.mkdir()
-    shell.write_text(f'#!/bin/sh\necho $$ >"{at.folder}/pid"\nexec {server}\n', encoding="ascii")
-    shell.chmod(0o700)
-    at.undo.append(lambda: subprocess.run(["umount", "-l", disk], check=False, stderr=subprocess.DEVNULL))
-    if subprocess.run(["sshfs", "-o", f"ssh_command={shell}", f"here:{far}", disk], check=False, capture_output=True).returncode:
-        raise Skipped("sshfs cannot mount here")
-    pid = int((at.folder / "pid").read_text(encoding="ascii"))
-    at.undo.append(lambda: at.kill(pid))
-    front = at.record(disk / "t.argus", "sleep", "1")
-    at.moment()
-    if at.random.random() < 0.5:
-        at.kill(pid)
-        return expect(at.said(front, 1), "Input/output error", "not connected", "cannot find the recording"), far / "t.argus"
-    at.kill(pid, signal.SIGSTOP)
-    time.sleep(2)
-    began = time.monotonic()
-    harness.argus("status")
-    if time.monotonic() - began > 15:
-        raise Failure(f"argus status took {time.monotonic() - began:.0f} s")
-    at.kill(at.recorder, at.random.choice([signal.SIGKILL, signal.SIGTERM]))
-    at.check_detached()
-    at.kill(pid)
-    at.said(front)
-    return "", far / "t.argus"
-
-
-@row
-def dead_disk(at):
-    """The device of a real file system goes away: all that is written fails."""
-    disk, image = at.folder / "disk", at.folder / "image"
-    disk.mkdir()
-    with open(image, "wb") as file:
-        file.truncate(64 << 20)
-    if not shutil.which("mkfs.ext4") or subprocess.run(["mkfs.ext4", "-q", image], check=False, capture_output=True).returncode or \
-            subprocess.run(["mount", "-o", "loop", image, disk], check=False, capture_output=True).returncode:
-        raise Skipped("no loop devices, or no ext4")
-    at.undo.append(lambda: subprocess.run(["umount", "-l", disk], check=False, stderr=subprocess.DEVNULL))
-    front = at.record(disk / "t.argus", "sleep", "2")
-    at.moment()
-    folder = os.open(disk, os.O_RDONLY)
-    try:
-        fcntl.ioctl(folder, EXT4_IOC_SHUTDOWN, struct.pack("I", 2))  # without what was not written yet
-    except OSError as error:
-        raise Skipped(f"this ext4 cannot be shut down: {error}") from error
-    finally:
-        os.close(folder)
-    return expect(at.said(front, 1), "Input/output error", "cannot find the recording"), None
 
 
 @row

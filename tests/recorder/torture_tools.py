@@ -49,7 +49,8 @@ class Counter:
             raise Skipped("no C compiler")
         self.at, self.program, self.file = at, at.folder / "counter", at.folder / "count"
         subprocess.run(["cc", "-g", "-O1", "-x", "c", "-", "-o", self.program], input=COUNTER, text=True, check=True)
-        self.pid = at.start(self.program, self.file).pid
+        self.process = at.start(self.program, self.file)
+        self.pid = self.process.pid
         at.until(lambda: self.count() > 0, "the program does not begin")
 
     def count(self):
@@ -80,7 +81,15 @@ class Counter:
                 different.append(path)
         return different
 
-    def check(self):
+    def ended_by_trap(self):
+        return self.process.poll() == -signal.SIGTRAP
+
+    def check(self, may_end_by_trap=False):
+        """What has to hold after a tool that looked into the program was killed."""
+        if may_end_by_trap:
+            time.sleep(0.5)  # some accesses
+            if self.ended_by_trap():
+                return
         self.at.until(lambda: self.state("TracerPid") == "0", "the program is still traced")
         self.at.until(lambda: self.state("State") not in ("t", "T"), "the program is stopped")
         self.at.until(lambda: not self.breakpoints(), "there is a breakpoint in the program's code")
@@ -120,6 +129,55 @@ def killed_why(at):
         program.check()
     at.links = {0}
     return "", None
+
+
+def tracer_of_lldb(at, program, *commands):
+    """An LLDB that is attached to the program, and the process that traces it (lldb-server)."""
+    debugger = next(filter(None, map(shutil.which, ["lldb", *(f"lldb-{version}" for version in range(22, 13, -1))])), None)
+    plugin = pathlib.Path(harness.ARGUS).parents[1] / "lib/libargus.so"
+    if not debugger or not plugin.exists():
+        raise Skipped("no LLDB, or no plugin")
+    words = [f"plugin load {plugin}", f"process attach -p {program.pid}", *commands]
+    lldb = at.start(debugger, "--no-lldbinit", *(word for command in words for word in ("-o", command)))
+    at.until(lambda: program.state("TracerPid") not in ("0", ""), "LLDB does not attach")
+    return lldb, int(program.state("TracerPid"))
+
+
+def kill_debugger(at, lldb, server):
+    for pid in at.random.choice([[lldb.pid], [server], [lldb.pid, server], [server, lldb.pid]]):
+        at.kill(pid)
+    kill_session(lldb)
+    at.kill(server)
+
+
+@row
+def killed_lldb_stepping(at):
+    """LLDB or its server, killed while `argus step` steps there: the program goes on. If that hit a breakpoint of LLDB, which LLDB's
+    server alone could have removed, it ends by SIGTRAP, as after any debugger (argus-step(1))."""
+    program = Counter(at)
+    steps = at.folder / "t.steps"
+    lldb, server = tracer_of_lldb(at, program, f"argus step --max 10000 --until max -o {steps}")
+    at.until(lambda: steps.exists() or list(at.folder.glob("t.steps*")) or lldb.poll() is not None, "nothing is stepped")
+    at.moment()
+    kill_debugger(at, lldb, server)
+    program.check(may_end_by_trap=True)
+    at.links = {0}
+    return "", None
+
+
+@row
+def killed_lldb_watching(at):
+    """LLDB or its server, killed while it watches a variable: the program goes on, or ends at the next access by SIGTRAP, as
+    argus-watchflag(1) says. What it had hit until then can be read."""
+    program = Counter(at)
+    hits = at.folder / "t.argus"
+    lldb, server = tracer_of_lldb(at, program, f"argus watchflag turns -o {hits}", "continue")
+    at.until(lambda: hits.exists() and hits.stat().st_size > 0, "nothing is watched")
+    at.moment()
+    kill_debugger(at, lldb, server)
+    program.check(may_end_by_trap=True)
+    at.links = {0}
+    return "", hits
 
 
 @row
