@@ -28,7 +28,8 @@ LEAST_RIGHT = 0.9
 AT_A_TIME = 8  # programs that sleep; those that use a CPU run alone
 ROUND_S = 4.0
 
-Shape = collections.namedtuple("Shape", "name variable writers busy", defaults=[False])
+# has_more: more functions set the variable than an answer lists, and it has to say so. None: it may.
+Shape = collections.namedtuple("Shape", "name variable writers busy has_more", defaults=[False, False])
 
 # The same with debug information: one name, or several. The compiler's library has members of its own inside.
 MEMBERS = {"job+0xc": "job.is_done", "job->0x10": ("job->is_done", "job._M_ptr->done", "job._M_t._M_t._M_head_impl->done"), "device->0x8": "device->has_data", "window->0x8->0x4": "window->view->is_drawn", "board->0x8": "board->is_done",
@@ -123,6 +124,21 @@ GUARDED_RUST_SHAPES = [
     Shape("mutex", "m.ptr.pointer->data.data.value", ["rust_guarded::play::{{closure}}"]),
     Shape("rwlock", "m.ptr.pointer->0x1c", ["rust_guarded::play::{{closure}}"]),
     Shape("condvar", "p.ptr.pointer->data.__0.data.value", ["rust_guarded::play::{{closure}}"]),
+]
+MORE_C_SHAPES = [
+    Shape("MANY_WRITERS", "is_done", ["set_"], has_more=True),
+    Shape("CALLBACK_STRUCT", "job->state", ["on_complete"]),
+    Shape("COND_PREDICATE", "is_ready", ["finish_work"]),
+    Shape("TIMERFD", "is_done", ["finish_work"]),
+    Shape("TWO_SIDES", "ring.completed", ["finish_work"]),
+    Shape("ONE_UNWRITTEN", "is_done", ["finish_work"]),
+    Shape("THREADS_ARRAY", "threads->runstate", ["set_state", "finish_work"]),
+]
+MORE_CPP_SHAPES = [
+    Shape("FUNCTION_WRITER", "done", ["main::{lambda", "operator()", "std::_Function_handler<void(), main::{lambda"]),
+    Shape("SHARED_WRITER", "job._M_ptr->done_", ["Job::finish", "be_worker"]),
+    Shape("WAIT_PREDICATE", "is_ready", ["finish_work"]),
+    Shape("WAIT_FOR_PREDICATE", "is_ready", ["finish_work"]),
 ]
 STRIPPED = ["GLOBAL", "HEAP", "NESTED", "BIT", "FUNCTION"]
 
@@ -238,9 +254,26 @@ def build_distribution(folder, shape):
     return target
 
 
+def build_more(folder, level, shape, language):
+    target, scaffold = folder / f"more_{language}_{shape.name.lower()}_O{level}", folder / "scaffold.o"
+    compiler, standard = ("cc", "-std=gnu17") if language == "c" else ("c++", "-std=c++17")
+    run("cc", "-std=gnu17", "-g", "-O2", "-c", SOURCES / "loop_scaffold.c", "-o", scaffold)
+    run(compiler, standard, "-g", f"-O{level}", f"-DSHAPE_{shape.name}", SOURCES / f"more_loops.{language}",
+        *([scaffold] if language == "c" else []), "-pthread", "-o", target)
+    return target
+
+
 def build_guarded_rust(folder):
     run("rustc", "-g", "-O", "--crate-name", "rust_guarded", SOURCES / "rust_guarded.rs", "-o", folder / "rust_guarded")
     return folder / "rust_guarded"
+
+
+def more_only():
+    for level in (0, 2):
+        for language, shapes in (("c", MORE_C_SHAPES), ("cpp", MORE_CPP_SHAPES)):
+            for shape in shapes:
+                yield Program(f"{'C' if language == 'c' else 'C++'} -O{level} more {shape.name.lower()}", shape,
+                              lambda f, l=level, s=shape, n=language: build_more(f, l, s, n))
 
 
 def distribution_only():
@@ -315,13 +348,14 @@ def programs():
                           lambda f, r=release: build_rust(f, r), ["field"])
     if shutil.which("go"):
         yield Program("Go variable", Shape("", "main.isDone", ["main.finishWork"]), build_go, ["variable"])
-        yield Program("Go field", Shape("", "main.current->0x10", ["main.(*job).finish", "main.finishWork"]), build_go, ["field"])
+        yield Program("Go field", Shape("", "main.current->0x10", ["main.(*job).finish", "main.finishWork"], has_more=None), build_go, ["field"])
     if flags_of("gtk+-3.0"):
         yield Program("GTK 3 main context", Shape("", "is_done", ["finish_work"]),
                       lambda f: build_toolkit(f, "cc", "-std=gnu17", "event_loop_gtk.c", "gtk+-3.0"))
     if flags_of("Qt5Core"):
         yield Program("Qt 5 processEvents", Shape("", "is_done", ["finish_work"]),
                       lambda f: build_toolkit(f, "c++", "-std=c++17", "event_loop_qt.cpp", "Qt5Core"))
+    yield from more_only()
 
 
 # --- recording ---
@@ -413,7 +447,8 @@ class Verdict:
         called = [(symbol_of(program, folder, writer["place"]), writer["place"]) for writer in writers]
         wanted = program.shape.writers
         self.writers = list(dict.fromkeys(name for name, place in called))
-        self.has_writer = any(name.startswith(tuple(wanted)) for name in self.writers)
+        says_more = bool(writers) and variables[0]["more_writers"]
+        self.has_writer = any(name.startswith(tuple(wanted)) for name in self.writers) and program.shape.has_more in (None, says_more)
         self.wrong = [name for name, place in called
                       if not name.startswith(tuple(wanted)) and sentences_without_may(answer, place)]
 

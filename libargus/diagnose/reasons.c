@@ -29,7 +29,8 @@ static bool copy_variable(const struct argus_loop_variable *from, struct argus_l
     *ret = (struct argus_loop_variable){.watch_pid = from->watch_pid,
                                         .watch_tid = from->watch_tid,
                                         .watch_bytes = from->watch_bytes,
-                                        .is_lock = from->is_lock};
+                                        .is_lock = from->is_lock,
+                                        .has_more_writers = from->has_more_writers};
     return copy_text(from->name, &ret->name) && copy_text(from->image, &ret->image) &&
            copy_text(from->command, &ret->command) &&
            copy_text(from->watch_name, &ret->watch_name) && copy_writers(from, ret);

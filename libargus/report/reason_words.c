@@ -303,7 +303,8 @@ static void put_writer(struct wording *to, const char *before,
     put_signals(to, writer->signals);
 }
 
-/* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions". */
+/* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions", followed by a verb.
+ * */
 static void put_functions_of(struct wording *to, const struct argus_loop_variable *variable)
 {
     size_t count = variable->writer_count;
@@ -315,6 +316,8 @@ static void put_functions_of(struct wording *to, const struct argus_loop_variabl
     }
     if (named < count)
         put(to, " or %zu other functions", count - named);
+    if (variable->has_more_writers)
+        put(to, ", among others,");
 }
 
 static void put_functions(struct wording *to)

@@ -126,6 +126,7 @@ static json_t *code_loop_json(const struct argus_report_context *context,
         json_put(item, "image", json_text(variable->image));
         json_put(item, "command", json_text(variable->command));
         json_put(item, "writers", writers_json(context, variable));
+        json_put(item, "more_writers", json_boolean(variable->has_more_writers));
         json_put(item, "writer_tids", writer_tids_json(context, variable));
         json_add(list, item);
     }

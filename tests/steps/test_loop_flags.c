@@ -37,6 +37,7 @@ static const struct shape {
     {"sequence", false, "decoded"},
     {"cleared", false, "did_reconfigure"},
     {"interrupted", false, "did_reconfigure"},
+    {"mixed", false, "did_reconfigure"},
     {"checked", false, "did_reconfigure"},
     {"object", false, "job+0x8"},
     {"callback", false, "callback_job+0x8"},
@@ -361,8 +362,12 @@ static void test_order(void **state)
     uint64_t start;
     take_frames(file, file, shape_of("global"), frames);
     assert_true(loop_code_find(file, "wait_global", &start));
-    assert_true(code_may_lead(file, loop_code_is_arm64(file), start, frames[0].address));
-    assert_false(code_may_lead(file, loop_code_is_arm64(file), frames[0].address, start));
+    struct code_order *order = code_order_create(loop_code_is_arm64(file));
+    assert_non_null(order);
+    assert_true(code_may_lead(order, file, start, frames[0].address));
+    assert_false(code_may_lead(order, file, frames[0].address, start));
+    assert_true(code_may_lead(NULL, file, frames[0].address, start));
+    code_order_destroy(order);
     elf_file_close(file);
 }
 

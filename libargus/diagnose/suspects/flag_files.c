@@ -156,6 +156,8 @@ static void add_use(struct flag_uses *uses, const struct loop_flag *flag,
 {
     if (uses->count < FLAG_USES_MAX)
         uses->all[uses->count++] = (struct flag_use){*flag, mapped->bias};
+    else
+        uses->is_cut = true;
 }
 
 /* A file other than the loop's, if it names the variable. */
@@ -179,6 +181,7 @@ void flag_uses_find(struct diagnoser *d, const struct argus_vertex *v, const str
     const char *name;
     uint64_t offset;
     ret->count = 0;
+    ret->is_cut = false;
     struct mapped_files files = mapped_files_of(d, v);
     while (ret->count == 0 && mapped_files_next(&files, &mapped))
         if (mapped.file == flag->file)

@@ -16,6 +16,7 @@ struct flag_use {
 struct flag_uses {
     struct flag_use all[FLAG_USES_MAX];
     uint32_t count;
+    bool is_cut; /* more files name it */
 };
 
 /* `flag` as it is named by the file that has the loop, in the process of vertex `v`. Exported

@@ -22,14 +22,15 @@ static bool is_set_for_sure(const struct argus_loop_variable *variable)
     return false;
 }
 
-/* ARGUS_NONE: several, or none, or the code does not tell everything that may end the loop. */
+/* ARGUS_NONE: several, or none, or the code does not tell everything that may end the loop, or
+ * everything that may set its variables. */
 static uint32_t only_setter(const struct argus_code_loop *loop)
 {
     uint32_t found = ARGUS_NONE;
     for (size_t i = 0; i < loop->variable_count; i++) {
         const struct argus_loop_variable *variable = &loop->variables[i];
         for (size_t k = 0; k < variable->thread_count; k++) {
-            if (!is_set_for_sure(variable) ||
+            if (!is_set_for_sure(variable) || variable->has_more_writers ||
                 (found != ARGUS_NONE && found != variable->threads[k]))
                 return ARGUS_NONE;
             found = variable->threads[k];

@@ -19,6 +19,7 @@ struct written {
     struct flag_uses uses;
     struct code_writers writers[FLAG_USES_MAX];
     uint32_t count; /* of functions, in all files */
+    bool is_cut;    /* there may be more */
 };
 
 /* The frame that is in the function which writes; NULL. */
@@ -38,6 +39,7 @@ static const struct loop_frame *frame_of(const struct loop_stack *stack,
 static void find_resets(const struct loop_stack *stack, bool is_arm64, const struct written *all,
                         struct reset_values *ret)
 {
+    struct code_order *order = code_order_create(is_arm64);
     ret->count = 0;
     for (uint32_t i = 0; i < all->uses.count; i++)
         for (uint32_t k = 0; k < all->writers[i].count; k++) {
@@ -45,9 +47,10 @@ static void find_resets(const struct loop_stack *stack, bool is_arm64, const str
             struct elf_file *file = all->uses.all[i].flag.file;
             const struct loop_frame *frame = frame_of(stack, file, writer);
             if (frame && writer->has_value && ret->count < RESET_VALUES_MAX &&
-                code_may_lead(file, is_arm64, writer->address, frame->address))
+                code_may_lead(order, file, writer->address, frame->address))
                 ret->all[ret->count++] = writer->value;
         }
+    code_order_destroy(order);
 }
 
 bool flag_write_continues(const struct loop_flag *flag, const struct reset_values *resets,
@@ -88,14 +91,18 @@ static void find_written(struct diagnoser *d, const struct loop_stack *stack,
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
     bool is_arm64 = header->arch == ARGUS_ARCH_AARCH64;
     flag_uses_find(d, &d->view.vertices[stack->vertex], flag, &ret->uses);
-    for (uint32_t i = 0; i < ret->uses.count; i++)
+    ret->is_cut = ret->uses.is_cut;
+    for (uint32_t i = 0; i < ret->uses.count; i++) {
         (void)code_writers_find(&ret->uses.all[i].flag, is_arm64, &ret->writers[i]);
+        ret->is_cut |= ret->writers[i].is_cut;
+    }
     find_resets(stack, is_arm64, ret, ret_resets);
     keep_enders(stack, flag, ret_resets, ret);
     if (ret->count || !ret->uses.count)
         return;
     similar_writers_find(d, &d->view.vertices[stack->vertex], flag, ret->uses.all[0].bias, code,
                          stack->similar, &ret->writers[0]);
+    ret->is_cut |= ret->writers[0].is_cut;
     keep_enders(stack, flag, ret_resets, ret);
 }
 
@@ -139,6 +146,7 @@ static bool tell_writers(struct diagnoser *d, const struct loop_stack *stack,
 {
     bool good = true;
     const struct argus_vertex *v = &d->view.vertices[stack->vertex];
+    ret->has_more_writers = written->is_cut;
     for (uint32_t i = 0; i < written->uses.count; i++)
         for (uint32_t k = 0; good && k < written->writers[i].count; k++) {
             const struct code_writer *writer = &written->writers[i].all[k];

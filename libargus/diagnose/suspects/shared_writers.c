@@ -62,6 +62,8 @@ static void add_place(struct search *search, uint32_t process, uint64_t bytes)
             return;
     if (search->place_count < MOST_PLACES)
         search->places[search->place_count++] = (struct place){process, bytes};
+    else
+        search->found->has_more_writers = true;
 }
 
 /* The other processes that may write at `position` of the file of `own`. */
@@ -148,6 +150,7 @@ static bool look_at_use(struct search *search, const struct mapped_files *files,
     uint32_t kept = 0;
     bool good = true;
     (void)code_writers_find(&use->flag, search->is_arm64, &writers);
+    search->found->has_more_writers |= writers.is_cut;
     for (uint32_t i = 0; good && i < writers.count; i++) {
         const struct code_writer writer = writers.all[i];
         if (flag_write_continues(search->flag, search->resets, &writer))
@@ -173,12 +176,15 @@ static bool look_at_place(struct search *search, const struct place *place)
         mapped_files_at(search->d, place->process, search->waiter->end_ns);
     struct mapped_files files = all;
     while (good && mapped_files_next(&files, &mapped)) {
-        const struct shared_roots *roots =
-            mapped.file == last ? NULL : roots_of(search, mapped.file);
+        const bool is_new = mapped.file != last;
+        const struct shared_roots *roots = is_new ? roots_of(search, mapped.file) : NULL;
+        const bool is_searched = roots && is_small(mapped.file);
         use.bias = mapped.bias;
         last = mapped.file;
+        /* what is not searched may have writers, too */
+        search->found->has_more_writers |= is_new && !is_searched;
         for (uint32_t i = 0;
-             good && roots && is_small(mapped.file) &&
+             good && is_searched &&
              shared_roots_flag(roots, i, mapped.file, search->flag, place->bytes, &use.flag);
              i++)
             good = look_at_use(search, &all, &use, &ranges);

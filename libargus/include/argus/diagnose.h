@@ -116,6 +116,7 @@ struct argus_loop_variable {
     bool is_lock;                      /* the loop tries to take it; `writers` free it */
     struct argus_flag_writer *writers; /* owned; not those that only reset it */
     size_t writer_count;               /* 0: the code does not tell */
+    bool has_more_writers; /* the search for them came to a limit: there may be others */
     uint32_t *threads;   /* owned: threads whose recorded stacks have such a function or a caller */
     size_t thread_count; /* … without the thread that waits */
 };

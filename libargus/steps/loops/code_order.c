@@ -6,6 +6,11 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_slice.h"
 
+struct code_order {
+    struct instruction_decoder *decoder; /* owned */
+    struct code_library *library;        /* owned */
+};
+
 /* Calls after which the function does not go on. To add one: a row. */
 static bool ends(const struct code_function *function, uint32_t node)
 {
@@ -35,20 +40,36 @@ static bool leads(const struct code_function *function, uint64_t from, uint64_t 
     return may_lead;
 }
 
-bool code_may_lead(struct elf_file *file, bool is_arm64, uint64_t from, uint64_t to)
+struct code_order *code_order_create(bool is_arm64)
 {
-    struct instruction_decoder *decoder;
+    struct code_order *order = calloc(1, sizeof(*order));
     struct argus_error *error =
-        instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);
-    if (error) {
+        order ? instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64,
+                                           &order->decoder)
+              : NULL;
+    if (order && !error)
+        order->library = code_library_create(order->decoder);
+    if (error)
         argus_error_destroy(error);
-        return true;
-    }
-    struct code_library *library = code_library_create(decoder);
-    const struct code_image *image = library ? code_library_image(library, file) : NULL;
-    const struct code_function *function = image ? code_library_function(library, image, to) : NULL;
-    bool may_lead = !function || leads(function, from, to);
-    code_library_destroy(library);
-    instruction_decoder_destroy(decoder);
-    return may_lead;
+    if (order && order->library)
+        return order;
+    code_order_destroy(order);
+    return NULL;
+}
+
+void code_order_destroy(struct code_order *order)
+{
+    if (!order)
+        return;
+    code_library_destroy(order->library);
+    instruction_decoder_destroy(order->decoder);
+    free(order);
+}
+
+bool code_may_lead(struct code_order *order, struct elf_file *file, uint64_t from, uint64_t to)
+{
+    const struct code_image *image = order ? code_library_image(order->library, file) : NULL;
+    const struct code_function *function =
+        image ? code_library_function(order->library, image, to) : NULL;
+    return !function || leads(function, from, to);
 }

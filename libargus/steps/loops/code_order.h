@@ -7,8 +7,12 @@
 
 struct elf_file;
 
+/* What questions about the same files share: each function is decoded once. NULL without memory. */
+struct code_order *code_order_create(bool is_arm64);
+void code_order_destroy(struct code_order *order);
+
 /* Whether ways lead from the instruction at `from` to that at `to`, both of one function of the
- * file. Also true if that is not known. */
-bool code_may_lead(struct elf_file *file, bool is_arm64, uint64_t from, uint64_t to);
+ * file. Also true if that is not known, as without `order`. */
+bool code_may_lead(struct code_order *order, struct elf_file *file, uint64_t from, uint64_t to);
 
 #endif

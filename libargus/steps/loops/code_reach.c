@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+/* What a search costs besides the instructions that it looks at: its memory, and what its caller does
+ * with the function. In instructions. */
+enum { SEARCH_WORK = 16, NODES_PER_WORK = 8 };
+
 /* What is looked for. */
 struct wanted {
     const bool *marked; /* by node; NULL: by what it writes */
@@ -35,19 +39,25 @@ static bool gives(const struct code_function *function, uint32_t node, const str
 struct search {
     const struct code_function *function;
     const bool *region;
-    bool *seen;     /* owned */
-    uint32_t *open; /* owned */
+    struct code_budget *budget; /* borrowed */
+    bool *seen;                 /* owned */
+    uint32_t *open;             /* owned */
     uint32_t open_count;
 };
+
+static void charge(struct code_budget *budget, uint64_t work)
+{
+    budget->left -= work < budget->left ? work : budget->left;
+}
 
 static bool search_begin(struct search *search, struct code_budget *budget,
                          const struct code_function *function, const bool *region)
 {
     size_t count = function->nodes.length;
-    *search = (struct search){.function = function, .region = region};
+    *search = (struct search){.function = function, .region = region, .budget = budget};
     if (budget->left < count)
         return false;
-    budget->left -= count;
+    charge(budget, SEARCH_WORK + count / NODES_PER_WORK);
     search->seen = calloc(count, sizeof(*search->seen));
     size_t edges = 2 * count + function->ways.length;
     search->open = malloc((edges + 1) * sizeof(*search->open));
@@ -70,6 +80,7 @@ static void visit(struct search *search, uint32_t before, const struct wanted *w
     if (search->seen[before])
         return;
     search->seen[before] = true;
+    charge(search->budget, 1);
     if (!gives(search->function, before, wanted))
         search->open[search->open_count++] = before;
     else if (ret->count < CODE_REACH_MAX)
@@ -179,6 +190,7 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
         if (at == without || search.seen[at])
             continue;
         search.seen[at] = true;
+        charge(budget, 1);
         if (is_next_turn(scope, at)) {
             found = to == CODE_TURN_END;
             continue;

@@ -5,6 +5,7 @@
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_given.h"
+#include "steps/loops/code_slice_memo.h"
 #include "steps/loops/code_targets.h"
 #include "steps/loops/code_times.h"
 
@@ -28,27 +29,9 @@ static const struct instruction *instruction_of(const struct code_scope *scope, 
 
 /* --- memory --- */
 
-/* A word that nobody writes, such as a number that code compares with. */
-static bool is_constant(const struct code_path *path)
-{
-    return path->root == CODE_ADDRESS && path->links == 0 &&
-           elf_word_is_constant(path->image->file, path->address);
-}
-
 static void add_source(struct code_slice *slice, const struct code_path *path)
 {
-    if (is_constant(path))
-        return;
-    slice->found = true;
-    for (uint32_t i = 0; i < slice->source_count; i++)
-        if (code_path_is_same(&slice->sources[i], path)) {
-            slice->sources[i].elements |= path->elements;
-            return;
-        }
-    if (slice->source_count == CODE_SOURCES_MAX)
-        slice->is_unknown = true;
-    else
-        slice->sources[slice->source_count++] = *path;
+    code_slice_add_source(slice, path, (uint8_t)slice->control);
 }
 
 /* The loop whose exits are followed; NULL: none. */
@@ -211,7 +194,7 @@ static void follow_memory(struct code_slice *slice, const struct code_scope *sco
     else if (code_path_is_local(&path))
         follow_local(slice, scope, &path);
     else if (path.elements &&
-             (is_constant(&path) || /* the index decides */
+             (code_path_is_constant(&path) || /* the index decides */
               (loop_of(scope) && code_is_given(slice->budget, loop_of(scope), &path))))
         slice->is_unknown = true;
     else if (!follow_own_stores(slice, scope, &path))
@@ -426,6 +409,7 @@ static bool is_open(struct code_slice *slice, const struct code_scope *scope, ui
         if (step->function != scope->function || step->node != node)
             continue;
         slice->cycled |= is_changed;
+        slice_memo_comes_back(slice, i);
         return true;
     }
     return false;
@@ -453,28 +437,13 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     }
 }
 
-/* The sources from `first` on are limits of the time. */
+/* The sources from `first` on are limits of the time, but not those that decide whether a constant
+ * is one. */
 static void keep_limits(struct code_slice *slice, uint32_t first)
 {
-    for (uint32_t i = first; i < slice->source_count && slice->limit_count < CODE_SOURCES_MAX; i++)
-        slice->limits[slice->limit_count++] = slice->sources[i];
-}
-
-static bool is_limit(const struct code_slice *slice, const struct code_path *path)
-{
-    for (uint32_t i = 0; i < slice->limit_count; i++)
-        if (code_path_is_same(&slice->limits[i], path))
-            return true;
-    return false;
-}
-
-void code_slice_drop_limits(struct code_slice *slice)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < slice->source_count; i++)
-        if (!is_limit(slice, &slice->sources[i]))
-            slice->sources[kept++] = slice->sources[i];
-    slice->source_count = kept;
+    for (uint32_t i = first; i < slice->source_count; i++)
+        if (slice->levels[i] == slice->control)
+            code_slice_add_limit(slice, &slice->sources[i]);
 }
 
 /* Everything that was found for a comparison with a counter, or with the time, is its bound. */
@@ -509,12 +478,14 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
                                uint32_t node, uint8_t reg)
 {
     const struct instruction *at = instruction_of(scope, node);
-    if (is_open(slice, scope, node))
+    struct slice_visit visit;
+    if (is_open(slice, scope, node) || slice_memo_recall(slice, scope, node, reg))
         return;
     if (slice->open_count == (slice->is_flat ? FLAT_DEPTH : CODE_SLICE_DEPTH)) {
         slice->is_unknown = true;
         return;
     }
+    slice_visit_begin(slice, scope, node, reg, &visit);
     slice->open[slice->open_count++] =
         (struct code_step){scope->function, node, at->is_move || gathers(at)};
     if (code_is_call(at) && is_result(reg)) /* also of a pointer */
@@ -528,13 +499,19 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
     else
         follow_operands(slice, scope, node);
     slice->open_count--;
+    slice_visit_end(slice, &visit);
 }
 
 /* --- branches --- */
 
 void code_slice_branch(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
+    struct slice_visit visit;
+    if (slice_memo_recall(slice, scope, node, SLICE_BRANCH))
+        return;
+    slice_visit_begin(slice, scope, node, SLICE_BRANCH, &visit);
     follow_comparison(slice, scope, node);
+    slice_visit_end(slice, &visit);
 }
 
 /* Whether the way from `from` only comes back to the branch, without yielding or leaving: an inner

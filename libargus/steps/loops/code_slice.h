@@ -17,6 +17,7 @@
 
 /* The functions of a file, decoded once each. */
 struct code_library;
+struct slice_memo; /* code_slice_memo.h */
 
 /* Finds functions of other files. */
 struct code_files {
@@ -36,9 +37,12 @@ struct code_slice {
     struct code_library *library;   /* borrowed */
     struct code_budget *budget;     /* borrowed */
     const struct code_files *files; /* borrowed; NULL: other files are not known */
+    struct slice_memo *memo;        /* borrowed, of this loop only; NULL: nothing is remembered */
     uint32_t yield;                 /* the call around which the loop goes */
     const struct code_function *yield_function;
     struct code_path sources[CODE_SOURCES_MAX];
+    /* by source: within how many constants it was found, as `control` was then */
+    uint8_t levels[CODE_SOURCES_MAX];
     uint32_t source_count;
     struct code_path limits[CODE_SOURCES_MAX]; /* what the time was compared with */
     uint32_t limit_count;
@@ -60,6 +64,13 @@ struct code_slice {
 void code_slice_branch(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
 /* … and what decides whether the instruction at `node` is reached in a turn of the loop. */
 void code_slice_control(struct code_slice *slice, const struct code_scope *scope, uint32_t node);
+
+/* A word that nobody writes, such as a number that code compares with. */
+bool code_path_is_constant(const struct code_path *path);
+
+/* What the slice has more; the same once. `level`: as in `levels`. */
+void code_slice_add_source(struct code_slice *slice, const struct code_path *path, uint8_t level);
+void code_slice_add_limit(struct code_slice *slice, const struct code_path *path);
 
 /* Removes the sources that are also compared with the time: `if (limit > 0 && now >= limit)` looks
  * at a time-out, which no other thread is expected to change. */

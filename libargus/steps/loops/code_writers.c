@@ -399,7 +399,7 @@ static void look_at_references(struct search *search, const struct code_referenc
         if (!has_range || ++functions > MOST_FUNCTIONS) {
             /* Code without a range is that with which the compiler begins each program, unless it
              * is written by hand. */
-            search->found->is_cut |= has_range || !search->pointers;
+            search->found->is_cut |= has_range;
             bytes = 0;
             continue;
         }

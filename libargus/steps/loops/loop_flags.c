@@ -5,6 +5,7 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_loops.h"
 #include "steps/loops/code_slice.h"
+#include "steps/loops/code_slice_memo.h"
 #include "steps/loops/loop_effects.h"
 #include "steps/loops/loop_pauses.h"
 
@@ -319,6 +320,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
         struct code_slice slice = {.library = reading->library,
                                    .budget = &reading->budget,
                                    .files = reading->files,
+                                   .memo = slice_memo_create(),
                                    .yield = reading->spins ? CODE_NONE : node,
                                    .yield_function = scopes[0].function};
         scopes[0].region = loops.all[i].has;
@@ -329,6 +331,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
         ret->head = scopes[0].function->nodes.data[loops.all[i].head].address;
         if (verdict == TELLS)
             take_flags(&slice, &scopes[0], &loops.all[i], ret);
+        slice_memo_destroy(slice.memo);
     }
     code_loops_deinit(&loops);
     return verdict;

@@ -139,6 +139,7 @@ static bool depends_on(const struct code_slice *slice, const struct code_scope *
     struct code_slice own = {.library = slice->library,
                              .budget = slice->budget,
                              .files = slice->files,
+                             .memo = slice->memo,
                              .yield = slice->yield,
                              .yield_function = slice->yield_function,
                              .is_flat = !leaves(scope, loop, node)};

@@ -180,3 +180,17 @@ __attribute__((constructor)) static void begin_reconfigured(void)
 {
     did_reconfigure = getpid() == 0;
 }
+
+/* Each value hangs on the one before it by six ways, so that to follow every way takes millions of
+ * steps. */
+APART void wait_mixed(void)
+{
+#define MIX(x) ((x) ^ (x) >> 1 ^ (x) << 3 ^ (x) >> 5 ^ (x) << 7 ^ (x) >> 11)
+    for (;;) {
+        unsigned a = (unsigned)did_reconfigure, b = MIX(a), c = MIX(b), d = MIX(c), e = MIX(d);
+        unsigned f = MIX(e), g = MIX(f);
+        if (g == 12345)
+            return;
+        usleep(1000);
+    }
+}
