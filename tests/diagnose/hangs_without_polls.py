@@ -186,6 +186,51 @@ def read_by_viewer(s, ms):
     s.wait(SERVER, "read")
 
 
+def talks(s, turns):
+    """The viewer asks the server, which answers; the answer leads to the next question."""
+    for turn in range(turns):
+        s.wake(40, SERVER)
+        s.wait(40, "poll", frames=HANDLER)
+        if turn == 0:
+            stops(s)
+        s.wake(SERVER, 40)
+        s.wait(SERVER, "read", fd=8)
+
+
+def stops(s):
+    """The server is stopped for 3 s, before it answers."""
+    s.raw(SERVER, "switch state=T next=0")
+    s.for_ms(3000)
+    s.type()
+    s.signal(s.keyboard, SERVER)
+    s.rest()
+    s._record(s.cpus[SERVER], 0, f"switch state=R next={SERVER}")
+
+
+@scene
+def start_with_a_conversation():
+    """A program with windows logs in at a server while it starts, which takes 3 s. It waits at one place for all answers, but later it
+    waits for input at another."""
+    scenes = []
+    for library in "/lib/toolkit.so", "/lib/other.so":
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
+        s.thread(SERVER, "server")
+        s.wait(SERVER, "read", fd=8)
+        start_viewer(s)
+        talks(s, 4)
+        for _ in range(5):
+            s.wait(40, "poll", fd=9, frames=INPUT)
+            s.for_ms(50)
+            s.type()
+            s.wake(s.keyboard, 40)
+            s.rest()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait")]), ([], [])]
+
+
 @scene
 def start_with_an_unknown_toolkit():
     """A program that waits for 3 s while it starts. The events of its window, which it reads later, show that a user waits for it. Most of

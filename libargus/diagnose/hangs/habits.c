@@ -119,11 +119,13 @@ static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
     uint32_t cause = argus_graph_cause(view->graph, waking);
     if (cause == ARGUS_NONE)
         return false;
+    uint32_t before = argus_graph_previous(view->graph, waking);
+    if (before != ARGUS_NONE && view->vertices[before].wait.kind == ARGUS_WAIT_STOPPED)
+        return false; /* it was only let go on */
     uint32_t third = view->vertices[view->edges[cause].from].thread;
     if (third == view->vertices[since].thread || third == view->vertices[waking].thread ||
         timeline_is_kernel(view, view->edges[cause].from))
         return false;
-    uint32_t before = argus_graph_previous(view->graph, waking);
     for (int i = 0; i < MAX_BEFORE && before != ARGUS_NONE; i++) {
         if (view->vertices[before].end_ns < view->vertices[since].start_ns)
             break;
@@ -291,7 +293,26 @@ static void add_answer(struct habit *habit, uint64_t source)
     habit->answer_counts[at]++;
 }
 
-static void count_ending(const struct view *view, uint32_t vertex, struct habit *habit)
+/* Counts the wait of `vertex`, which `edge` ended, if it belongs to a conversation: its first wait
+ * was for an answer, and so is each at the same place that follows at once. (The other thread seems
+ * to begin each of these.) A display server speaks for the user. */
+static void count_chat(const struct habits *habits, const struct view *view, uint32_t vertex,
+                       const struct argus_edge *edge, struct habit *habit)
+{
+    uint32_t with = view->vertices[edge->from].thread;
+    uint32_t before = argus_graph_previous(view->graph, vertex);
+    bool begins = is_reply(view, vertex, edge);
+    bool goes_on = habit->chats_with == with && before != ARGUS_NONE &&
+                   habits_of(habits, &view->vertices[before]) == habit &&
+                   is_answer(view, vertex, edge);
+    bool chats =
+        (begins || goes_on) && !view->processes[view->threads[with].process].serves_display;
+    habit->chats += chats;
+    habit->chats_with = chats ? with : ARGUS_NONE;
+}
+
+static void count_ending(const struct habits *habits, const struct view *view, uint32_t vertex,
+                         struct habit *habit)
 {
     uint32_t next = timeline_next(view, vertex);
     uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
@@ -302,6 +323,7 @@ static void count_ending(const struct view *view, uint32_t vertex, struct habit 
         return;
     const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
+    count_chat(habits, view, vertex, edge, habit);
     habit->responses += responds(view, vertex);
     habit->keys += is_device_input(view, vertex, edge);
     bool reply = is_reply(view, vertex, edge);
@@ -356,7 +378,7 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
     if (v->wait.kind == ARGUS_WAIT_POLL && v->wait.outcome == ARGUS_OUTCOME_TIMED_OUT &&
         asks_for_children(view, vertex))
         habit->child_asks += v->repeat ? v->repeat : 1;
-    count_ending(view, vertex, habit);
+    count_ending(habits, view, vertex, habit);
 }
 
 /* The habit of a wait, created if it is new; IDMAP_NONE without memory. */
@@ -473,6 +495,19 @@ static bool may_be_home(const struct habit *habit)
            habit->count >= HOME_OTHERS;
 }
 
+/* Whether the habit is a conversation, after which the thread has found another home. */
+static bool is_chat(const struct habits *habits, const struct habit *habit)
+{
+    if (habit->chats < habit->count)
+        return false;
+    for (size_t i = 0; i < habits->items.length; i++) {
+        const struct habit *other = &habits->items.data[i];
+        if (other->home && other->kind == ARGUS_WAIT_POLL && other->first_ns > habit->last_ns)
+            return true;
+    }
+    return false;
+}
+
 static bool set_homes(const struct view *view, uint32_t thread, struct habits *habits)
 {
     bool any_clear = rests_at_clear_place(habits);
@@ -484,6 +519,10 @@ static bool set_homes(const struct view *view, uint32_t thread, struct habits *h
         habit->answers = answers;
         habit->home = may_be_home(habit) && !answers && !unclear;
     }
+    for (size_t i = 0; i < habits->items.length; i++)
+        habits->items.data[i].answers |= is_chat(habits, &habits->items.data[i]);
+    for (size_t i = 0; i < habits->items.length; i++)
+        habits->items.data[i].home &= !habits->items.data[i].answers;
     if (!nesting_find(view, thread, habits))
         return false;
     for (size_t i = 0; i < habits->items.length; i++) {

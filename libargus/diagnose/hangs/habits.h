@@ -4,10 +4,12 @@
  * Waits of one thread with the same system call at the same place (the user stack; if that is
  * short, also the object) are one *habit*. A habit is a *home* when the thread comes back to it
  * again and again for whatever may come: an event loop's poll, a server's read. It is not a home in
- * two cases:
+ * these cases:
  *   - The thread mostly waits there for an answer: it had made another thread run, and that thread
  *     ended the wait. (A server waits for the next request of the client that it has just answered.
  *     It differs in that this client had also begun the vertex.)
+ *   - All waits there were for the next words of another thread in a conversation that this thread
+ *     had begun (it logs in, while it starts), and it has another home since.
  *   - It is inside a handler of a home (nesting.h).
  */
 #ifndef ARGUS_DIAGNOSE_HABITS_H
@@ -35,6 +37,8 @@ struct habit {
     uint32_t responses;  /* of `ended`: after which it sent something before it waited again */
     uint32_t keys;       /* of `ended`: by input of a terminal */
     uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
+    uint32_t chats;      /* waits that belong to a conversation which this thread had begun … */
+    uint32_t chats_with; /* … with this thread; ARGUS_NONE: the last wait did not */
     uint64_t first_ns, last_ns;             /* when the first and the last of them began */
     uint64_t sources[HABIT_SOURCES];        /* what they take from, without answers (nesting.c) */
     uint32_t source_counts[HABIT_SOURCES];  /* how many of the waits take from each of them */
