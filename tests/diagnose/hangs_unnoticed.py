@@ -61,34 +61,37 @@ def worker_that_nobody_wants():
 
 @scene
 def worker_hangs_with_its_window():
-    """The editor waits for its own worker, which leaves a request of the editor, and in the second scene one of the keyboard, too."""
+    """The editor waits for its own worker, which leaves a request of the editor, in the second scene one of the keyboard, too,
+    and in the third only one of another thread of its process."""
     scenes = []
-    for other in False, True:
+    for other in "none", "keyboard", "helper":
         s = Loop()
         loop_that_is_told(s)
         s.thread(11, "worker", pid=s.editor)
+        s.thread(12, "helper", pid=s.editor)
         for turn in range(6):
             s.wait(11, "poll", fd=8)
             s.type()
             s.wake(s.keyboard, s.editor)
-            for tid in (s.keyboard, s.editor) if turn < 5 else ():
+            for tid in (s.keyboard, s.editor, 12) if turn < 5 else ():
                 s.pipe_message(tid, "sent", 8 * turn, 80 + tid)
             s.rest()
             s.wake(s.editor, 11)
-            for tid in (s.keyboard, s.editor) if turn < 5 else ():
+            for tid in (s.keyboard, s.editor, 12) if turn < 5 else ():
                 s.pipe_message(11, "received", 8 * turn, 80 + tid)
             s.home() if turn < 5 else s.for_ms(10)
-        s.pipe_message(s.editor, "sent", 40, 80 + s.editor)
+        sender = 12 if other == "helper" else s.editor
+        s.pipe_message(sender, "sent", 40, 80 + sender)
         s.wait(s.editor, "read", fd=9)
         s.type()
-        if other:
+        if other == "keyboard":
             s.pipe_message(s.keyboard, "sent", 40, 80 + s.keyboard)
         s.rest()
         s.for_ms(3000)
         s.type()
         scenes.append(s)
     window, worker = hang(type="LongWait"), hang()
-    return scenes, [([], [window]), ([], [worker, window])]
+    return scenes, [([], [window]), ([], [worker, window]), ([], [window])]
 
 
 @scene

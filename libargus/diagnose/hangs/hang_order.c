@@ -15,10 +15,10 @@
 /* A start begins with the process, or with the program that it executes soon afterwards. */
 #define LATEST_START_NS 1000000000ull
 
-/* What was pending for a server's thread: messages of the thread of a window, and anything that
- * another process sent, or that nobody is known to have sent. */
+/* What was pending for a server's thread: messages of the thread of a window, anything of its own
+ * process, and anything that another process sent, or that nobody is known to have sent. */
 struct waiting {
-    bool window, others;
+    bool window, own, others;
 };
 
 static bool waiting_for(const struct view *view, const struct argus_hang *server,
@@ -35,8 +35,10 @@ static bool waiting_for(const struct view *view, const struct argus_hang *server
     for (size_t i = 0; i < pendings.count; i++) {
         uint32_t sender = pendings.items[i].sender;
         ret->window |= pendings.items[i].kind == ARGUS_PENDING_MESSAGE && sender == window->thread;
-        ret->others |= pendings.items[i].kind != ARGUS_PENDING_SET_OFF &&
-                       (sender == ARGUS_NONE || view->threads[sender].process != process);
+        if (pendings.items[i].kind == ARGUS_PENDING_SET_OFF)
+            continue;
+        bool own = sender != ARGUS_NONE && view->threads[sender].process == process;
+        *(own ? &ret->own : &ret->others) = true;
     }
     argus_pendings_deinit(&pendings);
     return true;
@@ -116,7 +118,7 @@ static bool is_own_worker(const struct view *view, const hang_list *list,
         const struct argus_hang *main_hang = &list->data[i];
         if (main_hang->thread == main_thread && overlap(main_hang, hang) &&
             waiting_for(view, hang, main_hang, &waiting))
-            return waiting.window && !waiting.others;
+            return waiting.own && !waiting.others;
     }
     return false;
 }
