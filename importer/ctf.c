@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "ctf_events.h"
 #include "formats.h"
+#include "library_abort.h"
 
 enum { METADATA_BYTES = 4 };
 
@@ -56,6 +57,17 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
                                       : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
+/* Without the addresses and IDs of its objects, which it lists behind its sentence as
+ * "msg-it-addr=0x556ce4661e70, stream-class-id=0". */
+static size_t sentence_bytes(const char *message)
+{
+    const char *address = strstr(message, "-addr=0x"), *end = NULL;
+    for (const char *at = message; address && at < address; at++)
+        if (strncmp(at, ": ", 2) == 0)
+            end = at;
+    return end ? (size_t)(end - message) : strlen(message);
+}
+
 static struct argus_error *library_error(const char *what)
 {
     const bt_error *error = bt_current_thread_take_error();
@@ -63,8 +75,8 @@ static struct argus_error *library_error(const char *what)
     if (error && bt_error_get_cause_count(error))
         message = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
     struct argus_error *result =
-        argus_error_create(ARGUS_ERROR_FORMAT, "libbabeltrace2 %s%s%s", what, message ? ": " : "",
-                           message ? message : "");
+        argus_error_create(ARGUS_ERROR_FORMAT, "libbabeltrace2 %s%s%.*s", what, message ? ": " : "",
+                           message ? (int)sentence_bytes(message) : 0, message ? message : "");
     if (error)
         bt_error_release(error);
     return result;
@@ -372,9 +384,8 @@ static struct argus_error *read_with(struct argus_error *(*read)(bt_graph *, str
     return error;
 }
 
-static struct argus_error *read_folder(const char *path, struct sink *sink)
+static struct argus_error *read_chosen(struct sink *sink)
 {
-    choose_folders(path);
     struct argus_error *error =
         lacked_memory ? argus_error_memory() : read_with(read_in_order, sink);
     if (!error || error->code != ARGUS_ERROR_FORMAT)
@@ -388,6 +399,15 @@ static struct argus_error *read_folder(const char *path, struct sink *sink)
     sink_note(sink, "imported: each stream was read by itself, because %s", error->message);
     argus_error_destroy(error);
     return NULL;
+}
+
+static struct argus_error *read_folder(const char *path, struct sink *sink)
+{
+    choose_folders(path);
+    library_abort_begin("libbabeltrace2", path);
+    struct argus_error *error = read_chosen(sink);
+    library_abort_end();
+    return error;
 }
 
 const struct format format_ctf = {"CTF (LTTng)", matches, read_folder, true};

@@ -336,6 +336,8 @@ static void take_event(struct ctf_reading *reading, const bt_message *message)
         !(current = reading->is_alone ? &reading->thread
                                       : kernel_events_current(reading->events, event.cpu))) {
         reading->strange_count++;
+        if (event.name)
+            sink_other(reading->sink, event.name, 1);
         return;
     }
     event.tid = *current;

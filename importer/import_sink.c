@@ -66,6 +66,7 @@ static void deinit(struct sink *sink)
     idmap_deinit(&sink->thread_of_tid);
     idmap_deinit(&sink->known_stacks);
     idmap_deinit(&sink->mark_of_name);
+    idmap_deinit(&sink->name_of_tid);
     other_kinds_deinit(&sink->others);
     argus_error_destroy(sink->error);
 }
@@ -165,6 +166,46 @@ void sink_thread(struct sink *sink, uint64_t tid, uint64_t pid, uint64_t parent,
         entry->name = strdup(name);
         keep(sink, entry->name != NULL);
     }
+}
+
+/* The kernel's names are at most this long. */
+enum { NAME_BYTES = 15 };
+
+/* Never IDMAP_NONE. */
+static uint32_t hash_of_name(const char *name)
+{
+    return (uint32_t)hash64(0, name, strnlen(name, NAME_BYTES)) >> 1;
+}
+
+static void put_name(struct sink *sink, const struct argus_record *place, uint64_t named,
+                     const char *name)
+{
+    struct argus_record record = *place;
+    keep(sink, idmap_put(&sink->name_of_tid, named, hash_of_name(name)));
+    memset(record.arg, 0, sizeof(record.arg));
+    memcpy(record.arg, name, strnlen(name, NAME_BYTES));
+    sink_record(sink, &record);
+}
+
+void sink_name(struct sink *sink, const struct argus_record *place, const char *name)
+{
+    uint64_t tid = place->tid;
+    uint32_t known = idmap_get(&sink->name_of_tid, tid);
+    if (!*name || !tid || sink->error)
+        return;
+    sink_thread(sink, tid, 0, 0, name, false);
+    if (place->debugid != ARGUS_ID_NAME_THREAD ||
+        (known != IDMAP_NONE && known != hash_of_name(name) && place->timestamp))
+        put_name(sink, place, tid, name);
+    else if (known == IDMAP_NONE)
+        keep(sink, idmap_put(&sink->name_of_tid, tid, hash_of_name(name)));
+}
+
+void sink_name_child(struct sink *sink, const struct argus_record *place, uint64_t child,
+                     const char *name)
+{
+    if (child && !sink->error)
+        put_name(sink, place, child, name);
 }
 
 uint64_t sink_process(const struct sink *sink, uint64_t tid)

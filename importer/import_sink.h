@@ -40,6 +40,14 @@ void sink_lost(struct sink *sink, uint32_t cpu, uint64_t time_ns, uint64_t count
  * it was told before. `kernel`: a kernel thread. */
 void sink_thread(struct sink *sink, uint64_t tid, uint64_t pid, uint64_t parent, const char *name,
                  bool kernel);
+/* The thread is called `name` at the time of `place`, of which time, CPU, thread and debugid (new
+ * name of a thread, or of a program that it started) count. Adds a record, but none of a thread
+ * whose name is still the one that events told last, or that was not named by events yet; at time
+ * 0, from a list of the threads that there were, it adds none. */
+void sink_name(struct sink *sink, const struct argus_record *place, const char *name);
+/* The thread of `place` made the thread `child`, which begins with this name. */
+void sink_name_child(struct sink *sink, const struct argus_record *place, uint64_t child,
+                     const char *name);
 /* The process of the thread; 0: unknown. */
 uint64_t sink_process(const struct sink *sink, uint64_t tid);
 

@@ -35,6 +35,7 @@ struct sink {
     VEC(char *) marks; /* owned; the number of a mark is ARGUS_PROBE_FIRST_HOOK and its place */
     struct other_kinds others;
     struct idmap thread_of_tid, known_stacks, mark_of_name;
+    struct idmap name_of_tid; /* hash of the name that events told last */
 };
 
 #endif

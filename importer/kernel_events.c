@@ -143,12 +143,13 @@ static void put(struct kernel_events *events, const struct foreign_event *event,
     sink_record(events->sink, &record);
 }
 
-static void put_name(struct kernel_events *events, const struct foreign_event *event,
+/* How an event calls a thread; another name than before is a record. */
+static void put_name(struct kernel_events *events, const struct foreign_event *event, uint64_t tid,
                      uint32_t debugid, const char *name)
 {
-    uint64_t words[4] = {0};
-    memcpy(words, name, strnlen(name, 15));
-    put(events, event, debugid, words[0], words[1], words[2], words[3]);
+    struct argus_record place = record_of(event, debugid, 0, 0, 0, 0);
+    place.tid = tid;
+    sink_name(events->sink, &place, name);
 }
 
 static void put_stack(struct kernel_events *events, const struct foreign_event *event,
@@ -180,8 +181,8 @@ static void on_switch(struct kernel_events *events, const struct foreign_event *
     uint64_t next = NUMBER(event, "next_pid", "next_tid");
     of_previous.tid = NUMBER(event, "prev_pid", "prev_tid");
     uint64_t state = state_of(events, of_previous.tid, number(event, "prev_state"));
-    sink_thread(events->sink, of_previous.tid, 0, 0, text(event, "prev_comm"), false);
-    sink_thread(events->sink, next, 0, 0, text(event, "next_comm"), false);
+    put_name(events, event, of_previous.tid, ARGUS_ID_NAME_THREAD, text(event, "prev_comm"));
+    put_name(events, event, next, ARGUS_ID_NAME_THREAD, text(event, "next_comm"));
     put(events, &of_previous, ARGUS_ID_SWITCH, state, next, NUMBER(event, "prev_prio"),
         NUMBER(event, "next_prio"));
     if (state && state != ARGUS_LINUX_STATE_DEAD)
@@ -195,7 +196,7 @@ static void put_wake(struct kernel_events *events, const struct foreign_event *e
     struct argus_record record =
         record_of(event, ARGUS_ID_MAKE_RUNNABLE, woken, NUMBER(event, "prio"), is_new, context);
     record.unused = is_new ? 0 : place;
-    sink_thread(events->sink, woken, 0, 0, text(event, "comm"), false);
+    put_name(events, event, woken, ARGUS_ID_NAME_THREAD, text(event, "comm"));
     sink_record(events->sink, &record);
     put_stack(events, event, ARGUS_STACK_WAKE);
 }
@@ -235,7 +236,8 @@ static void put_child(struct kernel_events *events, const struct foreign_event *
     sink_thread(events->sink, child, process, is_process ? parent : 0, name, false);
     put(events, event, ARGUS_ID_NEW_THREAD, child, process, is_process,
         parent ? parent : event->tid);
-    put_name(events, event, ARGUS_ID_NAME_NEW, name);
+    struct argus_record place = record_of(event, ARGUS_ID_NAME_NEW, 0, 0, 0, 0);
+    sink_name_child(events->sink, &place, child, name);
 }
 
 static void on_new_task(struct kernel_events *events, const struct foreign_event *event)
@@ -268,7 +270,8 @@ static void on_exec(struct kernel_events *events, const struct foreign_event *ev
 {
     uint64_t process = sink_process(events->sink, event->tid);
     put(events, event, ARGUS_ID_EXEC, process ? process : event->tid, 0, 0, 0);
-    put_name(events, event, ARGUS_ID_NAME_EXEC, kernel_events_last_part(text(event, "filename")));
+    put_name(events, event, event->tid, ARGUS_ID_NAME_EXEC,
+             kernel_events_last_part(text(event, "filename")));
 }
 
 static void on_thread_exit(struct kernel_events *events, const struct foreign_event *event)
@@ -283,7 +286,7 @@ static void on_thread_exit(struct kernel_events *events, const struct foreign_ev
 static void on_rename(struct kernel_events *events, const struct foreign_event *event)
 {
     if (number(event, "pid") == event->tid)
-        put_name(events, event, ARGUS_ID_NAME_THREAD, text(event, "newcomm"));
+        put_name(events, event, event->tid, ARGUS_ID_NAME_THREAD, text(event, "newcomm"));
 }
 
 /* LTTng writes a table of the threads that were alive. */

@@ -52,7 +52,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t length, size_t at)
 /* A struct perf_event_attr may be shorter or longer than the one of this kernel. */
 static struct perf_attr attr_of(const uint8_t *bytes, size_t length)
 {
-    enum { FLAGS_AT = 40, SAMPLE_ID_ALL = 18 };
+    enum { FLAGS_AT = 40, INHERIT = 1, SAMPLE_ID_ALL = 18 };
     uint64_t kind = word_at(bytes, length, 0);
     return (struct perf_attr){
         .type = (uint32_t)kind,
@@ -60,6 +60,7 @@ static struct perf_attr attr_of(const uint8_t *bytes, size_t length)
         .sample_type = word_at(bytes, length, offsetof(struct perf_event_attr, sample_type)),
         .read_format = word_at(bytes, length, offsetof(struct perf_event_attr, read_format)),
         .has_trailer = word_at(bytes, length, FLAGS_AT) >> SAMPLE_ID_ALL & 1,
+        .is_of_threads = word_at(bytes, length, FLAGS_AT) >> INHERIT & 1,
         .branch_type = word_at(bytes, length, offsetof(struct perf_event_attr, branch_sample_type)),
         .user_registers =
             word_at(bytes, length, offsetof(struct perf_event_attr, sample_regs_user)),
@@ -226,6 +227,10 @@ static struct argus_error *read_body(struct perf_file *perf)
         error = NULL;
     }
     kernel_events_note_gaps(perf->events);
+    if (perf->has_switches && perf->attrs.data[0].is_of_threads)
+        sink_note(perf->sink,
+                  "perf recorded some processes alone: which thread was switched to one "
+                  "of theirs, and when, is not known; it is with \"perf record -a\"");
     return error;
 }
 

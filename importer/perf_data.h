@@ -19,7 +19,8 @@
 struct perf_attr {
     uint64_t config, sample_type, read_format, branch_type, user_registers;
     uint32_t type, user_stack_bytes;
-    bool has_trailer; /* sample_id_all */
+    bool has_trailer;   /* sample_id_all */
+    bool is_of_threads; /* of some threads, on whichever CPU; perf sets "inherit" only then */
 };
 
 struct perf_section {
@@ -97,8 +98,9 @@ struct perf_sample {
 /* Reads a sample's body (perf_sample.c). false: it ends too early. */
 bool perf_read_sample(const struct perf_attr *attr, const uint8_t *body, size_t bytes,
                       struct perf_sample *ret);
-/* Reads thread, time and CPU behind the body of another record. false: there are none. */
-bool perf_read_trailer(const struct perf_attr *attr, const uint8_t *body, size_t bytes,
+/* Reads thread, time and CPU behind the body of another record. false: there are none, and they
+ * are 0. */
+bool perf_read_trailer(const struct perf_file *perf, const uint8_t *body, size_t bytes,
                        struct perf_sample *ret);
 /* The ID of a sample, by which its attribute is found; false: it has none. */
 bool perf_read_id(const struct perf_attr *first, const uint8_t *body, size_t bytes, uint64_t *ret);

@@ -171,8 +171,16 @@ static uint64_t u64_at(const uint8_t *body, size_t at)
 static void take_comm(struct perf_file *perf, const uint8_t *body, size_t bytes)
 {
     const char *name = text_at(body, bytes, 8);
-    if (name)
-        sink_thread(perf->sink, u32_at(body, 4), u32_at(body, 0), 0, name, false);
+    struct perf_sample trailer;
+    if (!name)
+        return;
+    sink_thread(perf->sink, u32_at(body, 4), u32_at(body, 0), 0, name, false);
+    perf_read_trailer(perf, body, bytes, &trailer);
+    struct argus_record place = {.timestamp = trailer.time_ns,
+                                 .tid = u32_at(body, 4),
+                                 .debugid = ARGUS_ID_NAME_THREAD,
+                                 .cpu = trailer.cpu};
+    sink_name(perf->sink, &place, name);
 }
 
 /* pid, ppid, tid, ptid, time. A thread has the process of its parent thread. */
@@ -195,7 +203,7 @@ static void take_mapping(struct perf_file *perf, const uint8_t *body, size_t byt
     image->file_offset = u64_at(body, 24);
     if (!image->path || image->end < image->start || image->pid == UINT32_MAX)
         return;
-    if (perf->attrs.length && perf_read_trailer(perf->attrs.data, body, bytes, &trailer))
+    if (perf_read_trailer(perf, body, bytes, &trailer))
         image->mapped_ticks = trailer.time_ns;
     sink_image(perf->sink, image);
 }
@@ -225,9 +233,8 @@ static void take_mmap2(struct perf_file *perf, uint16_t misc, const uint8_t *bod
 
 static void take_lost(struct perf_file *perf, const uint8_t *body, size_t bytes, size_t count_at)
 {
-    struct perf_sample trailer = {0};
-    if (perf->attrs.length)
-        perf_read_trailer(perf->attrs.data, body, bytes, &trailer);
+    struct perf_sample trailer;
+    perf_read_trailer(perf, body, bytes, &trailer);
     sink_lost(perf->sink, trailer.cpu, trailer.time_ns, u64_at(body, count_at));
 }
 
@@ -236,8 +243,8 @@ static void take_lost(struct perf_file *perf, const uint8_t *body, size_t bytes,
 static void take_switch(struct perf_file *perf, uint16_t misc, const uint8_t *body, size_t bytes)
 {
     struct perf_sample of_previous;
-    if (perf->has_switches || !(misc & PERF_RECORD_MISC_SWITCH_OUT) || !perf->attrs.length ||
-        !perf_read_trailer(perf->attrs.data, body, bytes, &of_previous))
+    if (perf->has_switches || !(misc & PERF_RECORD_MISC_SWITCH_OUT) ||
+        !perf_read_trailer(perf, body, bytes, &of_previous))
         return;
     struct argus_record record = {.timestamp = of_previous.time_ns,
                                   .arg = {misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT

@@ -156,15 +156,32 @@ bool perf_read_sample(const struct perf_attr *attr, const uint8_t *body, size_t 
     return !cursor.short_of;
 }
 
-bool perf_read_trailer(const struct perf_attr *attr, const uint8_t *body, size_t bytes,
+/* The event to which the trailer of a record belongs: events may differ in what they record. An ID
+ * that is at the same place for all of them is the last word. */
+static const struct perf_attr *attr_of_trailer(const struct perf_file *perf, const uint8_t *body,
+                                               size_t bytes)
+{
+    const struct perf_attr *first = perf->attrs.data;
+    uint64_t id;
+    if (!perf->attrs.length || bytes < sizeof(id))
+        return NULL;
+    if (perf->attrs.length == 1 || !(first->sample_type & PERF_SAMPLE_IDENTIFIER))
+        return first;
+    memcpy(&id, body + bytes - sizeof(id), sizeof(id));
+    uint32_t number = idmap_get(&perf->attr_of_id, id);
+    return number == IDMAP_NONE ? first : &perf->attrs.data[number];
+}
+
+bool perf_read_trailer(const struct perf_file *perf, const uint8_t *body, size_t bytes,
                        struct perf_sample *ret)
 {
-    uint64_t type = attr->sample_type & ~(uint64_t)PERF_SAMPLE_ADDR;
+    const struct perf_attr *attr = attr_of_trailer(perf, body, bytes);
+    uint64_t type = attr ? attr->sample_type & ~(uint64_t)PERF_SAMPLE_ADDR : 0;
     uint64_t mask = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
                     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
     size_t length = (size_t)__builtin_popcountll(type & mask) * 8;
     *ret = (struct perf_sample){0};
-    if (!attr->has_trailer || length > bytes)
+    if (!attr || !attr->has_trailer || length > bytes)
         return false;
     struct cursor cursor = {body + bytes - length, body + bytes, false};
     take_place(&cursor, type, ret);

@@ -32,10 +32,9 @@ static int take(struct tracecmd_input *input, struct tep_record *record, int cpu
     struct reading *reading = context;
     struct foreign_event event;
     struct tep_source source;
-    (void)input;
-    record->cpu = cpu;
+    (void)input, (void)cpu;    /* which counts the CPUs of all buffers */
     if (record->missed_events) /* -1: it is not known how many */
-        sink_lost(reading->sink, (uint32_t)cpu, record->ts,
+        sink_lost(reading->sink, (uint32_t)record->cpu, record->ts,
                   record->missed_events > 0 ? (uint64_t)record->missed_events : 1);
     if (tep_event_of(reading->tep, record, &source, &event)) {
         sink_thread(reading->sink, event.tid, 0, 0,
@@ -45,13 +44,37 @@ static int take(struct tracecmd_input *input, struct tep_record *record, int cpu
     return sink_failed(reading->sink) ? -1 : 0;
 }
 
+/* The file's own buffer, and those of instances (trace-cmd record -B NAME), together in the order
+ * of time. */
+static int read_buffers(struct tracecmd_input *input, struct reading *reading)
+{
+    int instances = tracecmd_buffer_instances(input), count = 1, failed;
+    struct tracecmd_input **inputs = calloc((size_t)instances + 1, sizeof(struct tracecmd_input *));
+    if (!inputs) {
+        sink_fail(reading->sink, argus_error_memory());
+        return -1;
+    }
+    inputs[0] = input;
+    for (int i = 0; i < instances; i++)
+        if ((inputs[count] = tracecmd_buffer_instance_handle(input, i)))
+            count++;
+    failed = tracecmd_iterate_events_multi(inputs, count, take, reading);
+    if (count <= instances)
+        sink_note(reading->sink, "imported: %d of %d buffers of instances cannot be read",
+                  instances + 1 - count, instances);
+    while (--count)
+        tracecmd_close(inputs[count]);
+    free(inputs);
+    return failed;
+}
+
 static struct argus_error *read_events(struct tracecmd_input *input, struct sink *sink)
 {
     struct reading reading = {
         .sink = sink, .events = kernel_events_create(sink), .tep = tracecmd_get_tep(input)};
     if (!reading.events)
         return argus_error_memory();
-    int failed = tracecmd_iterate_events(input, NULL, 0, take, &reading);
+    int failed = read_buffers(input, &reading);
     kernel_events_note_gaps(reading.events);
     kernel_events_destroy(reading.events);
     if (failed && !sink_failed(sink))

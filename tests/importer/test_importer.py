@@ -263,6 +263,24 @@ def test_hostile_perf(folder):
     check(run.returncode in (0, 1), f"many events: {run.returncode} {run.stderr}")
 
 
+def test_perf_renamed(folder):
+    """Events of one file that record different things; names that change."""
+    path = folder / "renamed.data"
+    writers.perf_renamed(path, scene.scene())
+    info = json.loads(argus("info", "--json", path).stdout)
+    check((info["cpus"], info["lost"]) == (2, 7), f"renamed: {info['cpus']} CPUs, {info['lost']} lost")
+    names = [line for line in argus("dump", path).stdout.splitlines() if "name_thread" in line]
+    check(len(names) == 2, f"renamed: {names}")
+    answer = json.loads(argus("diagnose", "--auto", "--process=gui", "--json", path).stdout)
+    check(answer["hang"]["process"] == "gui", f"renamed: {answer['hang']}")
+
+
+def test_instance(folder):
+    path = folder / "instance.dat"
+    writers.trace_dat(path, scene.scene(), "mine")
+    test_records(path, "an instance of trace-cmd")
+
+
 def test_ctf_2(folder):
     """An old libbabeltrace2 does not read it; the error says so."""
     trace = folder / "ctf2"
@@ -341,7 +359,7 @@ def test_lost_packets(folder):
 
 
 def test_broken_ctf(folder):
-    """Changed events, also with times that are out of range. Heads of packets are left alone: for some the library ends the process."""
+    """Changed events, also with times that are out of range, and heads of packets, for some of which the library ends the process."""
     path = folder / "broken-ctf"
     own = [event for event in scene.scene() if event[1] == 0]
     writers.kernel_packets(path, [(0, 0, own[:40]), (0, 0, own[40:])])
@@ -351,12 +369,25 @@ def test_broken_ctf(folder):
     for number in range(20):
         data = bytearray(whole)
         for _ in range(chance.randrange(1, 6)):
-            data[chance.randrange(head, end)] = chance.randrange(256)
+            data[chance.randrange(0 if number % 5 == 4 else head, end)] = chance.randrange(256)
         if number % 2:
             data[head + 4:head + 12] = struct.pack("<Q", (1 << 64) - 1 - number)
         stream.write_bytes(data)
         run = import_bytes(path, folder)
         check(run.returncode in (0, 1) and len(run.stderr.splitlines()) <= 1, f"CTF, try {number}: {run.returncode} {run.stderr}")
+
+
+def test_library_ends(folder):
+    """The length of an array whose name begins with two underscores: libbabeltrace2 2.0 ends by an assertion. 2.1 reads it."""
+    path = folder / "asserting"
+    path.mkdir()
+    field = "{ %s __n; %s _values[__n]; }" % (("integer { size = 8; align = 8; signed = false; }",) * 2)
+    (path / "metadata").write_text("/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n"
+                                   f"stream {{ event.context := struct {field}; packet.context := struct {field}; }};\n")
+    run = argus("info", path)
+    lines = run.stderr.splitlines()
+    check(run.returncode == 1 and lines[-1].startswith(f"argus: cannot import {path}: ") and "signal" not in run.stderr and
+          ("ended itself" in run.stderr or "no event" in run.stderr), f"an assertion of the library: {run}")
 
 
 def test_perf_ctf(folder):
@@ -494,6 +525,9 @@ def main():
         test_names(folder)
         test_perf_streams(folder)
         test_hostile_perf(folder)
+        test_perf_renamed(folder)
+        if "trace.dat" in READS:
+            test_instance(folder)
         if "CTF (LTTng)" in READS:
             test_ctf_2(folder)
             test_user_space(folder)
@@ -502,6 +536,7 @@ def main():
             test_lost_packets(folder)
             test_perf_ctf(folder)
             test_broken_ctf(folder)
+            test_library_ends(folder)
             test_machines(folder)
         test_import(folder)
         test_place(folder)

@@ -140,23 +140,43 @@ def perf_pipe(path, events):
     path.write_bytes(out + perf_records(events))
 
 
-def perf_data(path, events, records=None):
-    names, ids, features = list(LAYOUTS), PERF_IDS, PERF_FEATURES
+CLOCK_ID = 2000
+
+
+def perf_renamed(path, events):
+    """perf record -e cpu-clock,sched:… COMMAND: samples of the clock have no CPU, and the command has perf's name before it starts. Its
+    window renames itself later. Of a loss of the clock's samples, the CPU is not known either."""
+    def comm(name, time):
+        body = struct.pack("<II", scene.CLIENT, scene.CLIENT) + name.ljust(16, b"\0")
+        return record(3, body + trailer(scene.CLIENT, time, 0, PERF_IDS["sched_switch"]))
+    sample_type = SAMPLE_TYPE & ~0x480
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, sample_type, 0, 1 << 18).ljust(112, b"\0")
+    lost = struct.pack("<QQIIQQ", 0, 7, scene.CLIENT, scene.CLIENT, scene.START + 1, CLOCK_ID)
+    records = comm(b"perf-exec", 0) + comm(b"starter", scene.START - 10) + comm(b"gui", scene.START - 5) + record(2, lost)
+    renamed = [(*event[:4], {name: "gui" if value == "window" else value for name, value in event[4].items()}) for event in events]
+    sample = record(9, struct.pack("<QIIQ", CLOCK_ID, scene.CLIENT, scene.CLIENT, scene.START + 2))
+    perf_data(path, events, records + sample + perf_records(renamed), [(attr, CLOCK_ID)])
+
+
+def perf_data(path, events, records=None, others=()):
+    """`others`: further events, each with its ID."""
+    features = PERF_FEATURES
+    attrs = [(perf_attr(LAYOUTS[name][1]), number) for name, number in PERF_IDS.items()] + list(others)
     records = records or perf_records(events)
     header_bytes, attr_bytes = 104, 128
     ids_at = header_bytes
-    attrs_at = ids_at + 8 * len(names)
-    data_at = attrs_at + attr_bytes * len(names)
+    attrs_at = ids_at + 8 * len(attrs)
+    data_at = attrs_at + attr_bytes * len(attrs)
     sections, contents = b"", b""
     contents_at = data_at + len(records) + 16 * len(features)
     for bit in sorted(features):
         sections += struct.pack("<QQ", contents_at + len(contents), len(features[bit]))
         contents += features[bit]
-    header = b"PERFILE2" + struct.pack("<QQQQQQQQ", header_bytes, attr_bytes, attrs_at, attr_bytes * len(names), data_at,
+    header = b"PERFILE2" + struct.pack("<QQQQQQQQ", header_bytes, attr_bytes, attrs_at, attr_bytes * len(attrs), data_at,
                                        len(records), 0, 0) + struct.pack("<4Q", sum(1 << bit for bit in features), 0, 0, 0)
-    body = b"".join(struct.pack("<Q", ids[name]) for name in names)
-    for place, name in enumerate(names):
-        body += perf_attr(LAYOUTS[name][1]) + struct.pack("<QQ", ids_at + 8 * place, 8)
+    body = b"".join(struct.pack("<Q", number) for _, number in attrs)
+    for place, (attr, _) in enumerate(attrs):
+        body += attr + struct.pack("<QQ", ids_at + 8 * place, 8)
     path.write_bytes(header + body + records + sections + contents)
 
 
@@ -469,7 +489,8 @@ HEADER_PAGE = b"""\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 HEADER_EVENT = b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n"
 
 
-def trace_dat(path, events):
+def trace_dat(path, events, instance=None):
+    """With the name of an instance, its buffer has the events, and the file's own one has none (trace-cmd record -B NAME)."""
     sized = lambda data: struct.pack("<Q", len(data)) + data
     out = b"\x17\x08\x44tracing6\0" + bytes([0, 8]) + struct.pack("<I", 4096)
     out += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + struct.pack("<I", 0)
@@ -480,7 +501,14 @@ def trace_dat(path, events):
         out += system.encode() + b"\0" + struct.pack("<I", len(names)) + b"".join(sized(format_text(name)) for name in names)
     saved = "".join("%d %s\n" % pair for pair in scene.NAMES.items() if pair[0]).encode()
     out += struct.pack("<I", 0) + struct.pack("<I", 0) + sized(saved)
-    out += struct.pack("<I", 2) + b"options  \0" + struct.pack("<H", 0) + b"flyrecord\0"
+    out += struct.pack("<I", 2) + b"options  \0"
+    if instance:  # option 3 tells where its part begins, which is behind the file's own
+        option = instance.encode() + b"\0"
+        empty = struct.pack("<H", 0) + b"flyrecord\0" + struct.pack("<QQQQ", 0, 0, 0, 0)
+        out += struct.pack("<HI", 3, 8 + len(option)) + struct.pack("<Q", len(out) + 14 + len(option) + len(empty)) + option + empty
+        out += b"flyrecord\0"
+    else:
+        out += struct.pack("<H", 0) + b"flyrecord\0"
     pages = [b"".join(ring_page(part) for part in in_parts([event for event in events if event[1] == cpu], 20)) for cpu in (0, 1)]
     place = (len(out) + 32 + 4095) // 4096 * 4096
     out += struct.pack("<QQ", place, len(pages[0])) + struct.pack("<QQ", place + len(pages[0]), len(pages[1]))
