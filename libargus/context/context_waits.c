@@ -8,8 +8,8 @@
  * A thread that a language runtime's scheduler has no task for waits for nobody: its tasks do, and
  * which of them is not in the trace (stack_beginnings.c). Nor is that time own work.
  *
- * Some locks are waited for in pieces: the waiter looks again after a time-out. If another thread
- * ends the last piece, all of them are one wait for that thread.
+ * Some locks, and answers, are waited for in pieces: the waiter looks again after a time-out. If
+ * another thread ends the last piece, all of them are one wait for that thread (wait_pieces.h).
  *
  * There is one exception: a wait for a child process that was not chosen for the analysis counts as
  * own time. The parent does nothing else meanwhile, and the child's contexts are not in the tree.
@@ -187,25 +187,27 @@ static void note_waker(struct waits *waits, uint32_t node, uint32_t waker, uint6
     waits->wakers.data[at].count++;
 }
 
-/* A wait of a vertex, and the process that ended it, ARGUS_NONE if none did. */
+/* A wait of a vertex, and the process that ended it, ARGUS_NONE if none did. Pieces of `pieces_ns`
+ * in sum timed out before it. */
 static void note_ender(struct waits *waits, uint32_t vertex, uint32_t node, uint32_t process,
-                       const struct waits_stretch *wait)
+                       const struct waits_stretch *wait, uint64_t pieces_ns)
 {
     const struct argus_vertex *vertices;
     argus_graph_vertices(waits->graph, &vertices);
     struct argus_context_wait *row = process == ARGUS_NONE ? NULL : row_of(waits, node, process);
     if (!row)
         return;
-    row->ended_ns += wait->to_ns - wait->from_ns;
+    row->ended_ns += wait->to_ns - wait->from_ns + pieces_ns;
+    row->ns += pieces_ns;
     row->count++;
     if (wait->waker != ARGUS_NONE)
-        note_waker(waits, node, wait->waker, wait->woken_ns - wait->from_ns);
+        note_waker(waits, node, wait->waker, wait->woken_ns - wait->from_ns + pieces_ns);
     share_out(waits, vertices[vertex].thread, node, process, wait);
 }
 
 /* A process has ended the wait at `place`: what timed out there just before was part of it. */
 static void join_pieces(struct waits *waits, struct tree *tree, const struct wait_pieces *pieces,
-                        const struct waits_place *place, uint32_t process)
+                        const struct waits_place *place)
 {
     for (int k = 0; k < ARGUS_ESTIMATES; k++) {
         uint64_t *waited_ns = tree->nodes.data[place->node[k]].waited_ns[k];
@@ -215,22 +217,35 @@ static void join_pieces(struct waits *waits, struct tree *tree, const struct wai
         waited_ns[ARGUS_WAITED_OTHERS] += pieces->ns;
         sleeps_join(&waits->sleeps[k], place->node[k], pieces);
     }
-    add(waits, place->node[ARGUS_CONSERVATIVE], process, pieces->ns);
 }
 
-/* Notes a wait for a lock. Where it was interrupted by a signal, the lock did not become free: what
- * timed out before was no piece of this wait. */
-static void note_piece(struct waits *waits, struct tree *tree, struct waits_thread *thread,
-                       const struct waits_place *place, int kind, uint32_t process,
-                       const struct waits_stretch *wait, bool is_interrupted)
+static bool has_pieces(const struct argus_vertex *vertex)
 {
-    if (kind == ARGUS_WAITED_IDLE) {
-        wait_pieces_add(&thread->pieces, place, wait->woken_ns - wait->from_ns, wait->to_ns);
-        return;
+    return vertex->wait.kind == ARGUS_WAIT_FUTEX || vertex->wait.kind == ARGUS_WAIT_POLL;
+}
+
+/* Notes the wait that ends `vertex`. Returns how long its pieces were that timed out before. Where
+ * it was interrupted by a signal, what it waited for did not happen: it has no pieces. */
+static uint64_t note_piece(struct waits *waits, struct tree *tree, struct waits_thread *thread,
+                           const struct waits_place *place, int kind, uint32_t vertex,
+                           const struct waits_stretch *wait)
+{
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(waits->graph, &vertices);
+    uint64_t pieces_ns = 0;
+    if (has_pieces(&vertices[vertex]) && kind == ARGUS_WAITED_IDLE) {
+        wait_pieces_add(&thread->pieces, waits->graph, place, vertex,
+                        wait->woken_ns - wait->from_ns);
+        return 0;
     }
-    if (kind == ARGUS_WAITED_OTHERS && !is_interrupted && wait_pieces_go_on(&thread->pieces, place))
-        join_pieces(waits, tree, &thread->pieces, place, process);
+    if (has_pieces(&vertices[vertex]) && kind == ARGUS_WAITED_OTHERS &&
+        vertices[vertex].wait.outcome != ARGUS_OUTCOME_INTERRUPTED &&
+        wait_pieces_go_on(&thread->pieces, waits->graph, place, vertex)) {
+        join_pieces(waits, tree, &thread->pieces, place);
+        pieces_ns = thread->pieces.ns;
+    }
     thread->pieces.count = 0;
+    return pieces_ns;
 }
 
 static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
@@ -249,22 +264,20 @@ static void note_one(struct waits *waits, struct tree *tree, uint32_t vertex,
         wait.woken_ns = wait.to_ns;
     note_ns(waits, tree, place, kind, wait.woken_ns - wait.from_ns);
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, wait.to_ns - wait.woken_ns);
-    place.from_ns = wait.from_ns;
-    if (vertices[vertex].wait.kind == ARGUS_WAIT_FUTEX)
-        note_piece(waits, tree, thread, &place, kind, process, &wait,
-                   vertices[vertex].wait.outcome == ARGUS_OUTCOME_INTERRUPTED);
-    else
-        thread->pieces.count = 0;
+    uint64_t pieces_ns = note_piece(waits, tree, thread, &place, kind, vertex, &wait);
     if (!in_scheduler)
-        note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait);
+        note_ender(waits, vertex, place.node[ARGUS_CONSERVATIVE], process, &wait, pieces_ns);
 }
 
 /* An iteration in a yield run. The waits in the run, except the last one, are not waits of the
  * graph: the thread's own timers ended them. */
-static bool note_turn(struct waits *waits, struct tree *tree, const struct argus_vertex *vertex,
+static bool note_turn(struct waits *waits, struct tree *tree, uint32_t number,
                       struct waits_place place, const struct waits_stretch *stretch,
                       struct waits_thread *thread)
 {
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(waits->graph, &vertices);
+    const struct argus_vertex *vertex = &vertices[number];
     if (vertex->repeat < 2 || stretch->from_ns < vertex->start_ns ||
         stretch->to_ns > vertex->end_ns)
         return false;
@@ -272,9 +285,9 @@ static bool note_turn(struct waits *waits, struct tree *tree, const struct argus
     note_ns(waits, tree, place, sleeps ? ARGUS_WAITED_SLEPT : ARGUS_WAITED_IDLE,
             stretch->woken_ns - stretch->from_ns);
     note_ns(waits, tree, place, ARGUS_WAITED_CPU, stretch->to_ns - stretch->woken_ns);
-    if (vertex->wait.kind == ARGUS_WAIT_FUTEX)
-        wait_pieces_add(&thread->pieces, &place, stretch->woken_ns - stretch->from_ns,
-                        stretch->to_ns);
+    if (has_pieces(vertex))
+        wait_pieces_add(&thread->pieces, waits->graph, &place, number,
+                        stretch->woken_ns - stretch->from_ns);
     return true;
 }
 
@@ -323,7 +336,7 @@ void waits_note(struct waits *waits, struct tree *tree, struct waits_place place
            vertices[first + thread->cursor].wait.end_ns <= stretch->from_ns)
         thread->cursor++;
     if (thread->cursor < count &&
-        note_turn(waits, tree, &vertices[first + thread->cursor], place, stretch, thread))
+        note_turn(waits, tree, first + thread->cursor, place, stretch, thread))
         return;
     uint64_t noted_ns = note_vertices(waits, tree, place, stretch, thread);
     note_ns(waits, tree, place, ARGUS_WAITED_DEVICE, whole_ns - noted_ns);

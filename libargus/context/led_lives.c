@@ -29,10 +29,12 @@ static bool is_minor(const struct argus_graph *graph, const struct argus_edge *e
            (edge && (edge->kind == ARGUS_EDGE_BLOCK || edge->kind == ARGUS_EDGE_WORK));
 }
 
-/* Whether the thread of `edge` told `thread` to end: by a signal, or as the worker of its process.
- * A main thread ends when its work is done, also if a worker handed that over last. */
+/* Whether the thread of `edge`, which ended the wait of `last`, told that thread to end: by a
+ * signal, or as the worker of its process. A main thread ends when its work is done, also if a
+ * worker handed that over last. The last segment of a thread that ends its process interrupts all
+ * other threads; one that ends alone only wakes those that wait for it. */
 static bool tells_to_end(const struct argus_graph *graph, const struct argus_edge *edge,
-                         uint32_t thread)
+                         const struct argus_vertex *last)
 {
     const struct argus_vertex *vertices;
     const struct argus_thread *threads;
@@ -40,11 +42,12 @@ static bool tells_to_end(const struct argus_graph *graph, const struct argus_edg
     argus_graph_vertices(graph, &vertices);
     argus_graph_threads(graph, &threads);
     argus_graph_processes(graph, &processes);
-    uint32_t from = vertices[edge->from].thread, process = threads[thread].process;
+    uint32_t from = vertices[edge->from].thread, process = threads[last->thread].process;
+    bool is_own = threads[from].process == process;
     if (vertices[edge->from].flags & ARGUS_VERTEX_EXITED)
-        return false;
+        return is_own && last->wait.outcome == ARGUS_OUTCOME_INTERRUPTED;
     return edge->kind == ARGUS_EDGE_SIGNAL ||
-           (threads[from].process == process && processes[process].main_thread != thread);
+           (is_own && processes[process].main_thread != last->thread);
 }
 
 bool led_life_is(const struct argus_graph *graph, uint32_t thread)
@@ -59,7 +62,7 @@ bool led_life_is(const struct argus_graph *graph, uint32_t thread)
     while (--at > first) {
         const struct argus_edge *edge = ender_of(graph, at);
         if (vertices[at - 1].wait.outcome == ARGUS_OUTCOME_KILLED ||
-            (edge && tells_to_end(graph, edge, thread)))
+            (edge && tells_to_end(graph, edge, &vertices[at - 1])))
             return true;
         if (!is_minor(graph, edge, &vertices[at - 1]))
             return false;

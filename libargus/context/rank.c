@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/homes.h"
 #include "context/moved.h"
 #include "context/rank.h"
 
@@ -26,7 +27,8 @@ struct side {
     const struct argus_context_node *nodes;
     const struct sleeps *sleeps;
     size_t count;
-    double *means; /* owned; own means, only for ARGUS_RANK_MEAN */
+    double *means;   /* owned; own means, only for ARGUS_RANK_MEAN */
+    uint32_t *homes; /* owned; of the base: homes_find(); NULL without a base */
 };
 
 static double mean_of(const struct argus_context_node *node, enum argus_estimate estimate)
@@ -135,10 +137,10 @@ const char *rank_chance_reason(const struct argus_ranked_path *path)
                                    : "too few CPU samples";
 }
 
-static double blame(struct sleeper now, struct sleeper base)
+static double blame(struct sleeper now, struct sleeper base, struct sleeper home)
 {
     double there = base.node ? node_work_ns(base.node, base.estimate) : 0;
-    return node_work_ns(now.node, now.estimate) - there + sleeps_excess(now, base);
+    return node_work_ns(now.node, now.estimate) - there + sleeps_excess(now, base, home);
 }
 
 /* --- costs --- */
@@ -151,8 +153,8 @@ double rank_alone(const struct argus_contexts *contexts, uint32_t node,
     argus_contexts_nodes(contexts, &nodes);
     if (options->rank == ARGUS_RANK_TOTAL)
         return (double)nodes[node].own_ns[options->estimate];
-    return blame((struct sleeper){&nodes[node], sleeps, node, options->estimate},
-                 (struct sleeper){NULL, sleeps, ARGUS_NONE, options->estimate});
+    struct sleeper none = {NULL, sleeps, ARGUS_NONE, options->estimate};
+    return blame((struct sleeper){&nodes[node], sleeps, node, options->estimate}, none, none);
 }
 
 static double cost_of(const struct side *now, const struct side *base, uint32_t node,
@@ -167,8 +169,11 @@ static double cost_of(const struct side *now, const struct side *base, uint32_t 
         return now->means[node] - (there ? base->means[other] : 0);
     if (options->rank == ARGUS_RANK_TOTAL)
         return (double)here->own_ns[estimate] - (there ? (double)there->own_ns[estimate] : 0);
+    uint32_t home = base->homes ? base->homes[node] : ARGUS_NONE;
     return blame((struct sleeper){here, now->sleeps, node, estimate},
-                 (struct sleeper){there, base->sleeps, other, estimate});
+                 (struct sleeper){there, base->sleeps, other, estimate},
+                 (struct sleeper){home == ARGUS_NONE ? NULL : &base->nodes[home], base->sleeps,
+                                  home, estimate});
 }
 
 /* The cost of the path that ends at `node`: the sum of its functions' costs, and the function with
@@ -262,6 +267,9 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     struct match match;
     bool good = match_init(&match, contexts, base) && match_nodes(&match, contexts, base, ret) &&
                 moved_find(&match, contexts, base, options, ret);
+    if (good && base)
+        then.homes = homes_find(&match, contexts, base, options, ret);
+    good = good && (!base || then.homes);
     match_deinit(&match);
     ret->costs = calloc(now.count + 1, sizeof(*ret->costs));
     if (options->rank == ARGUS_RANK_MEAN) {
@@ -282,6 +290,7 @@ struct argus_error *argus_contexts_rank(const struct argus_contexts *contexts,
     }
     free(now.means);
     free(then.means);
+    free(then.homes);
     if (error)
         argus_ranking_deinit(ret);
     return error;

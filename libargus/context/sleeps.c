@@ -163,11 +163,11 @@ static double excess_of_means(struct sleeper now, struct sleeper base)
     return (difference < 0 ? -beyond : beyond) * here.instances;
 }
 
-double sleeps_excess(struct sleeper now, struct sleeper base)
+double sleeps_excess(struct sleeper now, struct sleeper base, struct sleeper home)
 {
     if (!base.sleeps)
         return (double)now.node->waited_ns[now.estimate][ARGUS_WAITED_SLEPT];
-    return beyond_life(now, base, excess_of_means(now, base));
+    return beyond_life(now, base.node ? base : home, excess_of_means(now, base));
 }
 
 double sleeps_device_variance(struct sleeper now, struct sleeper base)

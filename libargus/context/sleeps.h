@@ -42,9 +42,10 @@ struct sleeper {
 };
 
 /* The time in ns by which `now` slept longer than expected from `base`; negative: shorter. If
- * `base` lacks the node, all of it. Without a base, only sleeps: nothing tells whether a wait that
- * timed out was too long. */
-double sleeps_excess(struct sleeper now, struct sleeper base);
+ * `base` lacks the node, all of it, unless the base's threads wait for work at `home` (homes.h; has
+ * no node: unknown). Without a base, only sleeps: nothing tells whether a wait that timed out was
+ * too long. */
+double sleeps_excess(struct sleeper now, struct sleeper base, struct sleeper home);
 
 /* How long the threads that waited at the node are expected to wait for something if they did so
  * for `waited_ns` in the base. If other threads ended all these lives, longer lives wait longer. */

@@ -1,5 +1,7 @@
-/* Waits of a thread that timed out, one after the other, for a lock and at the same place: pieces
- * of one wait, if another thread ends the last of them. */
+/* Waits of a thread that timed out, one after the other, for a lock or in a poll and at the same
+ * place: pieces of one wait, if another thread ends the last of them. Between them, the thread only
+ * looks whether it may go on: it hardly computes, and sends nothing. If it does send something, it
+ * has given up, and asks again or asks another. */
 #ifndef ARGUS_CONTEXT_WAIT_PIECES_H
 #define ARGUS_CONTEXT_WAIT_PIECES_H
 
@@ -16,15 +18,18 @@ struct waits_place {
 struct wait_pieces {
     uint32_t node[ARGUS_ESTIMATES]; /* where */
     uint32_t count;                 /* 0: none */
-    uint64_t ns, end_ns;            /* their sum; when the last one ended */
+    uint32_t vertex;                /* the last one ended it, or is in its run */
+    uint64_t ns;                    /* their sum */
     double squares;                 /* of the single ones, in ns * ns */
 };
 
-/* Whether a wait at `place` continues them. */
-bool wait_pieces_go_on(const struct wait_pieces *pieces, const struct waits_place *place);
+/* Whether a wait at `place`, which ends `vertex`, continues them. */
+bool wait_pieces_go_on(const struct wait_pieces *pieces, const struct argus_graph *graph,
+                       const struct waits_place *place, uint32_t vertex);
 
-/* Remembers a wait of `ns` at `place`, until `end_ns`. What it does not continue is forgotten. */
-void wait_pieces_add(struct wait_pieces *pieces, const struct waits_place *place, uint64_t ns,
-                     uint64_t end_ns);
+/* Remembers a wait of `ns` at `place`, which ends `vertex` or is in its run. What it does not
+ * continue is forgotten. */
+void wait_pieces_add(struct wait_pieces *pieces, const struct argus_graph *graph,
+                     const struct waits_place *place, uint32_t vertex, uint64_t ns);
 
 #endif

@@ -75,25 +75,26 @@ def test_a_server_of_one_side_is_one_of_both(setup):
     equal("its work is compared", [path["is_new"] if "is_new" in path else path["new"] for path in paths], [False] * len(paths))
 
 
-def timed_out(scene, start, length, end="timer"):
-    """A wait for a lock. `end`: a timer, or another thread."""
-    scene.at(start, "syscall_start nr=futex arg1=0x7000 arg2=128")
+def timed_out(scene, start, length, end="timer", call="nr=futex arg1=0x7000 arg2=128", path=(MAIN, LOAD)):
+    """A wait, usually for a lock. `end`: a timer, another thread, or another thread that ends the process."""
+    scene.at(start, f"syscall_start {call}")
     scene.at(start, f"timer_armed timer=0xa function=0xf expiry={round((start + length) * 1000000)}")
     scene.at(start, "switch state=S next=0")
-    scene.at(start, f"stack user={scene.stack(MAIN, LOAD)} why=block")
+    scene.at(start, f"stack user={scene.stack(*path)} why=block")
     if end == "timer":
         for text in ("interrupt_start irq=236", "timer_fired_start timer=0xa function=0xf now=1",
                      f"make_runnable thread={scene.tid} context=hardirq", "timer_fired_end timer=0xa", "interrupt_end irq=236"):
             scene.at(start + length, text, tid=0)
     else:
-        scene.at(start + length, "syscall_start nr=futex arg1=0x7000 arg2=129", cpu=1, tid=101)
+        how = {"thread": "futex arg1=0x7000 arg2=129", "exit": "exit_group", "write": "write arg1=4"}[end]
+        scene.at(start + length, f"syscall_start nr={how}", cpu=1, tid=101)
         scene.at(start + length, f"make_runnable thread={scene.tid} context=task", cpu=1, tid=101)
     late = 0 if end == "timer" else 0.1
     scene.at(start + length + late, f"switch state=R next={scene.tid}", tid=0)
 
 
-def worker(*waits_ms, is_killed=True):
-    """A thread that waits, until the main thread ends their process; or that goes on by itself."""
+def worker(*waits_ms, is_killed=True, end="thread", path=(MAIN, LOAD)):
+    """A thread that waits, until the main thread ends it or their process (`end`); or that goes on by itself."""
     scene, time = Scene(), 1
     scene.lines[1:2] = ["thread 101 pid 101 name alpha", "thread 100 pid 101 name alpha"]
     scene.lines = [line.replace("image pid 100", "image pid 101") for line in scene.lines]
@@ -101,7 +102,7 @@ def worker(*waits_ms, is_killed=True):
     scene.at(0, "switch state=R next=101", tid=0, cpu=1)
     for number, length in enumerate(waits_ms):
         is_last = number + 1 == len(waits_ms)
-        timed_out(scene, time, length, "thread" if is_last and is_killed else "timer")
+        timed_out(scene, time, length, end if is_last and is_killed else "timer", path=path)
         time += length
         if is_last and is_killed:
             break
@@ -111,6 +112,10 @@ def worker(*waits_ms, is_killed=True):
         time = scene.time + 1
     if not is_killed:
         scene.at(time, "syscall_start nr=exit")
+    elif end == "exit":
+        scene.at(time + 0.1, "syscall_end nr=futex result=-512")
+        scene.at(time + 0.1, "thread_exit thread=101 last=0", cpu=1, tid=101)
+        scene.at(time + 0.1, "switch state=X next=0", cpu=1, tid=101)
     scene.at(time + 0.2, "thread_exit thread=100 last=0")
     scene.at(time + 0.3, "switch state=X next=0")
     return scene
@@ -123,8 +128,46 @@ def cost(setup, base, now):
 
 def test_a_thread_that_others_end_waits_for_as_long_as_it_is_needed(setup):
     assert abs(cost(setup, worker(60, 12), worker(500, 80))) < 10_000_000
+    assert abs(cost(setup, worker(60, 12, end="exit"), worker(500, 80, end="exit"))) < 10_000_000
     longer = cost(setup, worker(60, 12, is_killed=False), worker(500, 80, is_killed=False))
     assert longer > 400_000_000, longer
+
+
+def test_where_a_thread_waits_for_work_is_known_on_another_path(setup):
+    assert abs(cost(setup, worker(60, 12), worker(500, 80, path=(MAIN, SAVE, LOAD)))) < 10_000_000
+    longer = cost(setup, worker(60, 12), worker(500, 80, path=(MAIN, SAVE)))
+    assert longer > 400_000_000, longer
+
+
+def poll_in_pieces(between=(), end="write"):
+    """A poll that looks three times whether there is an answer, until another thread sends it, or a timer ends it, too."""
+    scene = Scene()
+    scene.lines.append("thread 101 pid 101 name beta")
+    scene.at(0, f"switch state=R next={scene.tid}", tid=0)
+    scene.at(0, "switch state=R next=101", tid=0, cpu=1)
+    for number, (start, length) in enumerate(((1, 20), (21.2, 40), (61.4, 30))):
+        for line in between if number == 1 else ():
+            scene.at(21.1, line)
+        is_last = number == 2
+        timed_out(scene, start, length, end if is_last else "timer", "nr=poll arg1=0x7000 arg2=1 arg3=20")
+        if is_last and end != "timer":
+            scene.at(start + length, f"stack user={scene.stack(0x6601, 0x6603)} why=wake", cpu=1, tid=101)
+        scene.at(start + length + 0.1 * (is_last and end != "timer"), f"syscall_end nr=poll result={int(is_last and end != 'timer')}")
+    scene.at(92, f"sample user={scene.stack(MAIN, SAVE)} pc=0x5504")
+    return scene
+
+
+def test_pieces_of_a_poll_are_one_wait_unless_it_asks_again(setup):
+    def parts(*words):
+        answer = setup.json("--process=alpha", "--tree", setup.make(poll_in_pieces(*words)))
+        return [sum(node["waited_ns"][kind] for node in answer["tree"]) for kind in ("others", "idle")]
+    looks = ["syscall_start nr=recvfrom arg1=4", "syscall_end nr=recvfrom result=-11"]
+    asks = ["syscall_start nr=sendto arg1=4", "syscall_end nr=sendto result=100"]
+    equal("answered at last", parts(looks), [90_000_000, 0])
+    equal("asked again", parts(asks), [70_000_000, 20_000_000])
+    equal("never answered", parts(looks, "timer"), [0, 90_000_000])
+    alpha = next(program for program in setup.json(setup.make(poll_in_pieces(looks)))["programs"] if program["process"] == "alpha")
+    equal("by whom", [(waker["waker_process"], waker["wait_ns"], waker["count"]) for waker in alpha["wakers"]], [("beta", 90_000_000, 1)])
 
 
 def test_pieces_of_a_wait_are_one_wait_for_the_thread_that_ends_it(setup):
