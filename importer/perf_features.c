@@ -53,13 +53,18 @@ static bool skip_sized(struct part *part)
 }
 
 /* Control characters are damage, of which libtraceevent 1.7 ends the process: it takes the text up
- * to a NUL for a type, and asks for the name that is not there. Bytes above ASCII are left to it: a
- * module's format may have texts in UTF-8. */
+ * to a NUL for a type, and asks for the name that is not there. So are bytes above ASCII outside of
+ * quotes, which it takes for the end of the text. Inside, a module's format may have UTF-8. */
 static bool is_text(const uint8_t *text, uint64_t bytes)
 {
-    for (uint64_t i = 0; i < bytes; i++)
-        if ((text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
+    bool is_quoted = false;
+    for (uint64_t i = 0; i < bytes; i++) {
+        if ((text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f ||
+            (text[i] > 0x7f && !is_quoted))
             return false;
+        if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
+            is_quoted = !is_quoted;
+    }
     return true;
 }
 
