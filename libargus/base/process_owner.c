@@ -47,8 +47,8 @@ struct argus_error *process_owner_error(const char *action, uint32_t pid, uid_t 
             action, pid, name);
     if (process.st_uid == uid)
         return argus_error_create(ARGUS_ERROR_PERMISSION,
-                                  "cannot %s process %u%s: the system protects it (it has "
-                                  "capabilities, or ptrace is restricted); run argus with sudo",
+                                  "cannot %s process %u%s: the system protects it (it has or had "
+                                  "more rights, or ptrace is restricted); run argus with sudo",
                                   action, pid, name);
     return argus_error_create(ARGUS_ERROR_PERMISSION,
                               "cannot %s process %u%s: it belongs to %s, and this is %s; run argus "
@@ -60,7 +60,9 @@ struct argus_error *process_check_owner(const char *action, uint32_t pid, uid_t 
 {
     char path[32];
     struct stat process;
-    snprintf(path, sizeof(path), "/proc/%u", pid);
+    /* The folder /proc/PID itself belongs to the process's user in any case, its files to root if
+     * nobody may inspect the process (task_dump_owner() of the kernel). */
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     if (stat(path, &process) < 0)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "there is no process %u", pid);
     return uid == 0 || uid == process.st_uid ? NULL : process_owner_error(action, pid, uid);

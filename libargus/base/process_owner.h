@@ -11,8 +11,8 @@
  * sudo" (PERMISSION). `action` is what failed ("watch"), `uid` the user. */
 struct argus_error *process_owner_error(const char *action, uint32_t pid, uid_t uid);
 /* The same error, unless the process belongs to `uid` or that is root. A process that has gained
- * rights, or lets nobody inspect it, belongs to root (proc(5), /proc/PID). NOT_FOUND: no process.
- */
+ * rights, also if it gave them up again, or lets nobody inspect it (PR_SET_DUMPABLE), counts as one
+ * of root (proc(5), /proc/PID). NOT_FOUND: no process. */
 struct argus_error *process_check_owner(const char *action, uint32_t pid, uid_t uid);
 
 #endif
