@@ -78,6 +78,16 @@ static bool read_message(struct session *session, int fd, char *ret, size_t room
     return go_on;
 }
 
+/* Formats that a library reads (libtracecmd, libbabeltrace2) end the importer where the library does
+ * not check what it reads. */
+static const char *cause_of_end(int status)
+{
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool is_crash = number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGFPE;
+    return is_crash ? "; the file is probably damaged, and a library that reads it did not check it"
+                    : "";
+}
+
 static struct argus_error *judge(const char *path, pid_t pid, const char *message, bool *ret_known)
 {
     int status;
@@ -91,10 +101,11 @@ static struct argus_error *judge(const char *path, pid_t pid, const char *messag
         return NULL;
     if (*message && WIFEXITED(status))
         return argus_error_create(ARGUS_ERROR_FORMAT, "%s", message);
-    return argus_error_create(
-        ARGUS_ERROR_FORMAT, "cannot import %s: argus-import ended by %s %d%s%s", path,
-        WIFEXITED(status) ? "exit code" : "signal",
-        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), *message ? ": " : "", message);
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "cannot import %s: argus-import ended by %s %d%s%s%s", path,
+                              WIFEXITED(status) ? "exit code" : "signal",
+                              WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
+                              cause_of_end(status), *message ? ": " : "", message);
 }
 
 /* Ends the importer, which has nothing to clean up. */
