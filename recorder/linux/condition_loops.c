@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/vec.h"
+#include "linux/process_fds.h"
 #include "server/hang_watch.h"
+#include "server/proc_stat.h"
 #include "server/windows.h"
 
 #define LIST_EVERY_NS 5000000000ull /* a loop that is younger is hardly awaited */
@@ -23,11 +26,13 @@ struct loop {
     uint32_t samples;  /* in its wait */
     uint64_t home_sp;  /* of its wait; 0: not found yet */
     uint64_t since_ns; /* since when it is away; 0: it is not */
+    long home_call;    /* the system call of its wait: futex or read */
     long number;       /* the system call in which it is … */
+    uint64_t first;    /* … its first argument … */
     uint64_t sp;       /* … and its stack pointer there; 0: it runs */
     uint32_t asked;    /* how often it was found out whether it is awaited */
     bool listed;       /* in the current list of processes, or of threads that poll */
-    bool is_awaited;   /* works for a process with windows, or its process has some */
+    bool is_awaited;   /* works for a process with windows, or has some, or a terminal */
 };
 
 struct condition_loops {
@@ -73,6 +78,24 @@ static void drop_ended(struct condition_loops *loops)
     loops->loops.length = kept;
 }
 
+/* Whether the process is in the foreground of a terminal, so that it may read what is typed. */
+static bool has_terminal(uint32_t pid)
+{
+    struct proc_stat stat;
+    return proc_stat_read(pid, pid, &stat) && stat.terminal_group > 0 &&
+           stat.terminal_group == stat.group;
+}
+
+static void find_out(struct loop *loop)
+{
+    loop->home_call = SYS_futex;
+    loop->is_awaited = process_works_for_windows(loop->pid);
+    if (loop->is_awaited || !has_terminal(loop->pid))
+        return;
+    loop->home_call = SYS_read;
+    loop->is_awaited = true;
+}
+
 /* Keeps what is known of processes that still exist. Without memory, new ones are looked at later.
  */
 static void list(struct condition_loops *loops)
@@ -98,7 +121,7 @@ static void list(struct condition_loops *loops)
     for (size_t i = 0; i < loops->loops.length; i++) {
         struct loop *loop = &loops->loops.data[i];
         if (!loop->is_awaited && loop->asked++ < ASKED_TIMES)
-            loop->is_awaited = process_works_for_windows(loop->pid);
+            find_out(loop);
     }
     if (loops->loops.length)
         qsort(loops->loops.data, loops->loops.length, sizeof(struct loop), compare);
@@ -110,7 +133,7 @@ static void list(struct condition_loops *loops)
 static bool read_place(struct loop *loop)
 {
     char path[64], text[256] = "";
-    unsigned long long sp;
+    unsigned long long first, sp;
     snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", loop->pid, loop->tid);
     FILE *file = fopen(path, "re");
     if (!file)
@@ -118,18 +141,41 @@ static bool read_place(struct loop *loop)
     bool read = fgets(text, sizeof(text), file) != NULL;
     fclose(file);
     loop->sp = 0;
-    if (sscanf(text, "%ld %*s %*s %*s %*s %*s %*s %llx", &loop->number, &sp) == 2)
+    if (sscanf(text, "%ld %llx %*s %*s %*s %*s %*s %llx", &loop->number, &first, &sp) == 3) {
+        loop->first = first;
         loop->sp = sp;
-    else
+    } else
         loop->number = -1;
     return read;
+}
+
+static bool is_terminal(int fd)
+{
+    return isatty(fd);
+}
+
+static bool reads_terminal(const struct loop *loop)
+{
+    int process = (int)syscall(SYS_pidfd_open, loop->pid, 0);
+    bool reads = process >= 0 && process_fd_is(process, (int)loop->first, is_terminal);
+    if (process >= 0)
+        close(process);
+    return reads;
+}
+
+/* Whether it waits in its loop now; what a read there reads is looked at the first time. */
+static bool is_in_wait(const struct loop *loop)
+{
+    if (!loop->sp || loop->number != loop->home_call || loop->sp < loop->home_sp)
+        return false;
+    return loop->number == SYS_futex || loop->sp == loop->home_sp || reads_terminal(loop);
 }
 
 static void sample(struct loop *loop, uint64_t now_ns)
 {
     if (!read_place(loop))
         loop->is_awaited = false;
-    else if (loop->number == SYS_futex && loop->sp >= loop->home_sp) {
+    else if (is_in_wait(loop)) {
         loop->samples = loop->sp > loop->home_sp ? 1 : loop->samples + 1;
         loop->home_sp = loop->sp;
         loop->since_ns = 0;
@@ -201,7 +247,7 @@ static struct loop *thread_of(struct condition_loops *loops, const struct backen
     for (size_t i = 0; i < loops->threads.length; i++)
         if (loops->threads.data[i].tid == poller->tid)
             return &loops->threads.data[i];
-    const struct loop new = {.pid = poller->pid, .tid = poller->tid};
+    const struct loop new = {.pid = poller->pid, .tid = poller->tid, .home_call = SYS_futex};
     if (loops->threads.length == MOST_THREADS || !vec_push(&loops->threads, new))
         return NULL;
     return &loops->threads.data[loops->threads.length - 1];

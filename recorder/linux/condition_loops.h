@@ -1,11 +1,13 @@
-/* Threads whose event loop waits for a condition, while another thread of the process receives what
- * the loop works for. These are:
+/* Threads whose event loop does not poll. Most of these wait for a condition, while another thread
+ * of the process receives what the loop works for:
  *   - main threads of the processes in which a browser runs the scripts of its pages. Such a
  *     process has no window itself; it is a descendant of one that has, in the same session. (The
  *     commands in a terminal's window have a session of their own.)
  *   - in a process with windows whose main thread never rests in a poll: other threads that have
  *     polled, as a thread that sends to the display server does. In a Java toolkit, such a thread
  *     handles the events. A poll is a rest for these threads, too.
+ * Others read their terminal:
+ *   - main threads of programs in the foreground of a terminal, without polls.
  *
  * No record tells such waits from others cheaply, so /proc is sampled. The loop's own wait is the
  * one with the highest stack pointer, as in bpf/poller.h. A thread that no sample finds there is

@@ -50,6 +50,8 @@
  *   for a condition (linux/condition_loops.h);
  * - a thread that is not the main thread, and may handle the events of its process's windows, is
  *   away from such a wait;
+ * - a main thread without polls, in the foreground of a terminal, is away from its read of that
+ *   terminal;
  * - a main thread that polls and works for another process's windows, as for a page of a browser,
  * is away from its loop while input for that loop is pending;
  * - a program waited, and hardly ran, while it started (hang_starts.h).

@@ -1,24 +1,30 @@
-/* Threads that wait for a condition while another thread reads for them: in this process, which has
- * a connection to a display. */
+/* Event loops that do not poll: threads that wait for a condition while another thread reads for
+ * them, in this process, which has a connection to a display; and a program that reads its
+ * terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "recorder/linux/condition_loops.h"
 
 #define MS   1000000ull
 #define ROOM 8
+#define MOST 1024
 
 static int display_server, display_client, wakes[2];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -121,10 +127,62 @@ static void a_thread_away_from_its_condition(void **state)
     condition_loops_destroy(loops);
 }
 
+/* Reads its terminal until a line comes, then waits for ever. */
+static void read_terminal(const char *terminal)
+{
+    char byte;
+    setsid();
+    int fd = open(terminal, O_RDWR); /* becomes the terminal of the session */
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || read(STDIN_FILENO, &byte, 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* Whether two looks in a row, with a list of all processes at each, find the process away. */
+static bool is_away(struct condition_loops *loops, pid_t pid, uint64_t *now_ns)
+{
+    bool away = true;
+    for (int i = 0; i < 2; i++) {
+        static struct backend_poller pollers[MOST]; /* other programs may be away, too */
+        size_t count = 0;
+        bool found = false;
+        *now_ns += 6000 * MS;
+        condition_loops_add(loops, *now_ns, pollers, MOST, &count);
+        for (size_t at = 0; at < count; at++)
+            found |= pollers[at].tid == (uint32_t)pid && pollers[at].waits_for_condition;
+        away &= found;
+        poll(NULL, 0, 1);
+    }
+    return away;
+}
+
+static void a_program_away_from_its_terminal(void **state)
+{
+    (void)state;
+    uint64_t now_ns = 0;
+    struct condition_loops *loops = condition_loops_create();
+    int typed = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(typed >= 0 && grantpt(typed) == 0 && unlockpt(typed) == 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        read_terminal(ptsname(typed));
+    for (int i = 0; i < 20; i++)
+        assert_false(is_away(loops, pid, &now_ns));
+    assert_int_equal(write(typed, "x\n", 2), 2);
+    while (!is_away(loops, pid, &now_ns))
+        ;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(typed);
+    condition_loops_destroy(loops);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_away_from_its_condition),
+        cmocka_unit_test(a_program_away_from_its_terminal),
     };
     return cmocka_run_group_tests(tests, connect_to_display, NULL);
 }

@@ -29,7 +29,7 @@
 #define SHORTEST_STARVED_NS   250000000ull
 #define STARVED_PERCENT       80u
 #define STILL_STARVED_PERCENT 50u
-#define LONGEST_TURN_NS       20000000ull
+#define LONGEST_TURN_NS       100000000ull
 
 /* No message that is on its way takes as long. */
 #define LONG_REST_NS 100000000ull
