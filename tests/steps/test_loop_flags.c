@@ -91,6 +91,7 @@ static const struct shape {
     {"list", true, NULL},
     {"element", false, "elements[i]+0x8"},
     {"byte", false, "done_bytes[i]"},
+    {"summed", false, "elements[i]+0x8"},
     {"row", false, "table->0x10[i]"},
     {"one_pointer", false, "stack of wait_one_pointer*"},
     {"checks", false, NULL},
@@ -154,19 +155,20 @@ static const struct {
 
 /* Which bit is tested is read only on x86-64, as are jumps through tables, of optimized code; two
  * words that are stored at once only on x86-64; pointers to arrays not if they are added from
- * memory (add rax, [table]); whether a time-out leaves a loop only of optimized code of x86-64. */
+ * memory (add rax, [table]); sums only on x86-64; whether a time-out leaves a loop only of optimized code of x86-64. */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
 {
     bool has_table = strcmp(shape->name, "phase") == 0,
          has_pair = strcmp(shape->name, "hooks") == 0,
-         has_bits = strcmp(shape->name, "bit_field") == 0;
+         has_bits = strcmp(shape->name, "bit_field") == 0,
+         has_sum = strcmp(shape->name, "summed") == 0;
     bool is_plain = strstr(program_path, "_O0") != NULL;
     if (strcmp(shape->name, "row") == 0 && strstr(program_path, "_O1"))
         return false;
     if (strstr(shape->name, "_part") && (is_plain || loop_code_is_arm64(file)))
         return false;
     return !(has_table && is_plain) &&
-           !(loop_code_is_arm64(file) && (has_table || has_pair || has_bits));
+           !(loop_code_is_arm64(file) && (has_table || has_pair || has_bits || has_sum));
 }
 
 /* On arm64 only the program's own thread-local variables are read. */

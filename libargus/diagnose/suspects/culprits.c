@@ -179,11 +179,12 @@ struct argus_error *diagnoser_blame_running(struct diagnoser *d, uint32_t vertex
     error = read_spin_loop(d, vertex, part, &loop);
     if (!error && loop.variable_count)
         error = diagnoser_try_setter(d, vertex, part, &loop, &taken);
-    if (error || (!taken && runnable_ns > run_ns))
+    if (error)
         code_loop_free(&loop);
     if (error || taken)
         return error;
-    if (runnable_ns > run_ns)
+    /* A thread that only polls, whenever it has a CPU, waits for no CPU. */
+    if (runnable_ns > run_ns && !loop.variable_count)
         return diagnoser_blame_no_cpu(d, vertex, part, run_ns, runnable_ns, &normal);
     struct argus_reason why = {.kind = runnable_ns > run_ns / 10 ? ARGUS_REASON_RAN_AND_WANTED
                                                                  : ARGUS_REASON_RAN,

@@ -98,9 +98,10 @@ uint32_t find_loop_stack(struct diagnoser *d, uint32_t vertex, struct window par
 
 /* --- busy loops --- */
 
+/* Also two loops that begin at the same instruction: `while (!stop && (ponder || infinite));`. */
 static bool is_same_loop(const struct loop_flags *a, const struct loop_flags *b)
 {
-    return a->head == b->head && a->count == b->count && a->all[0].file == b->all[0].file &&
+    return a->head == b->head && a->all[0].file == b->all[0].file &&
            a->all[0].address == b->all[0].address;
 }
 
@@ -116,7 +117,7 @@ static uint32_t find_loop(struct diagnoser *d, uint32_t vertex, const struct sam
         left -= sampled->all[i].count;
         if (!tells || (found != ARGUS_NONE && !is_same_loop(ret, &flags)))
             continue;
-        if (found == ARGUS_NONE) {
+        if (found == ARGUS_NONE || flags.count > ret->count) { /* the loop around */
             found = sampled->all[i].stack;
             *ret = flags;
         }

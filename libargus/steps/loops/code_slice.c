@@ -6,6 +6,7 @@
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_given.h"
 #include "steps/loops/code_slice_memo.h"
+#include "steps/loops/code_sums.h"
 #include "steps/loops/code_targets.h"
 #include "steps/loops/code_times.h"
 
@@ -399,7 +400,8 @@ static void follow_register(struct code_slice *slice, const struct code_scope *s
         follow_register(slice, scope->caller, scope->call, reg);
 }
 
-/* Whether the instruction is being followed already: the value comes from itself. */
+/* Whether the instruction is being followed already: the value comes from itself, unless it only
+ * decides whether something is added to a sum. */
 static bool is_open(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
     bool is_changed = false;
@@ -408,17 +410,48 @@ static bool is_open(struct code_slice *slice, const struct code_scope *scope, ui
         is_changed |= !step->is_move;
         if (step->function != scope->function || step->node != node)
             continue;
-        slice->cycled |= is_changed;
+        slice->cycled |= is_changed && (!slice->is_adding || step->control == slice->control);
         slice_memo_comes_back(slice, i);
         return true;
     }
     return false;
 }
 
+/* What is added, and what decides whether it is. */
+static void follow_sum(struct code_slice *slice, const struct code_scope *scope, uint32_t node,
+                       uint8_t sum, const struct code_reach *before)
+{
+    const struct instruction *at = instruction_of(scope, node);
+    bool is_deep = slice->control >= MOST_CONTROL, is_adding = slice->is_adding;
+    slice->sums = slice->summed = true;
+    for (uint32_t i = 0; i < before->count; i++)
+        if (before->found[i] != node)
+            follow_instruction(slice, scope, before->found[i], sum);
+    slice->is_adding = true;
+    slice->control++;
+    for (unsigned i = 0; i < at->memory_count && sum != REGISTER_NONE; i++)
+        if (at->memory[i].reads)
+            follow_memory(slice, scope, node, i);
+    for (uint8_t reg = 0; reg < 64; reg++)
+        if (reg != sum && (at->reads & REGISTER_BIT(reg)))
+            follow_register(slice, scope, node, reg);
+    if (!is_deep)
+        code_slice_control(slice, scope, node);
+    slice->control--;
+    slice->is_adding = is_adding;
+    slice->is_unknown |= is_deep;
+}
+
 static void follow_operands(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
     const struct instruction *at = instruction_of(scope, node);
+    struct code_reach before;
     uint64_t values = at->reads;
+    uint8_t sum;
+    if (!slice->is_flat && code_adds_to_sum(slice->budget, scope, node, &sum, &before)) {
+        follow_sum(slice, scope, node, sum, &before);
+        return;
+    }
     bool reads_memory = false;
     for (unsigned i = 0; i < at->memory_count; i++) {
         if (!at->memory[i].reads)
@@ -437,35 +470,30 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     }
 }
 
-/* The sources from `first` on are limits of the time, but not those that decide whether a constant
- * is one. */
-static void keep_limits(struct code_slice *slice, uint32_t first)
-{
-    for (uint32_t i = first; i < slice->source_count; i++)
-        if (slice->levels[i] == slice->control)
-            code_slice_add_limit(slice, &slice->sources[i]);
-}
-
 /* Everything that was found for a comparison with a counter, or with the time, is its bound. */
 static void follow_comparison(struct code_slice *slice, const struct code_scope *scope,
                               uint32_t node)
 {
     uint32_t before = slice->source_count;
     bool cycled = slice->cycled, is_unknown = slice->is_unknown, timed = slice->timed;
+    bool sums = slice->sums;
     if (code_compares_function(slice->budget, scope, node))
         return;
-    slice->cycled = slice->timed = false;
+    slice->cycled = slice->timed = slice->sums = false;
     follow_operands(slice, scope, node);
     if (slice->timed)
-        keep_limits(slice, before);
+        code_slice_keep_limits(slice, before);
     if (slice->cycled || slice->timed) {
         slice->source_count = before;
         slice->is_unknown = is_unknown;
+    } else if (slice->sums) {
+        code_slice_keep_summed(slice, before);
     }
     slice->counts |= slice->cycled;
     slice->waits_for_time |= slice->timed;
     slice->cycled = cycled;
     slice->timed = timed;
+    slice->sums = sums;
 }
 
 /* Not `or eax, -1`, which small code has for a constant. */
@@ -487,7 +515,7 @@ static void follow_instruction(struct code_slice *slice, const struct code_scope
     }
     slice_visit_begin(slice, scope, node, reg, &visit);
     slice->open[slice->open_count++] =
-        (struct code_step){scope->function, node, at->is_move || gathers(at)};
+        (struct code_step){scope->function, node, slice->control, at->is_move || gathers(at)};
     if (code_is_call(at) && is_result(reg)) /* also of a pointer */
         follow_call(slice, scope, node, reg);
     else if (at->flow == FLOW_SYSCALL)

@@ -30,7 +30,8 @@ struct code_files {
 struct code_step {
     const struct code_function *function;
     uint32_t node;
-    bool is_move; /* or it only adds bits: `done |= thread->done` counts nothing */
+    unsigned control; /* of the slice, when it began */
+    bool is_move;     /* or it only adds bits: `done |= thread->done` counts nothing */
 };
 
 struct code_slice {
@@ -48,6 +49,7 @@ struct code_slice {
     uint32_t limit_count;
     bool found;          /* a source, perhaps one that was there already */
     bool counts;         /* a counter, or its bound, has a part in it */
+    bool summed;         /* … a sum that begins anew in each turn has: `left += !job->is_done` */
     bool waits_for_time; /* the time has, or what it is compared with */
     bool yields;         /* the result of the waiting itself has, or errno */
     bool is_unknown;     /* something has that the code does not tell: a call's result, an object, a
@@ -55,9 +57,11 @@ struct code_slice {
     struct code_step open[CODE_SLICE_DEPTH]; /* what is being followed */
     uint32_t open_count;
     unsigned control; /* how many constants are being followed to their branches */
+    bool is_adding;   /* what is added to a sum is being followed, or what decides whether it is */
     bool is_flat;     /* follow neither them nor calls, and only a few instructions back */
     bool cycled;      /* the comparison that is being followed has a counter */
     bool timed;       /* … has the time */
+    bool sums;        /* … has a sum that begins anew in each turn */
 };
 
 /* Adds what decides whether the branch at `node` is taken. */
@@ -71,6 +75,14 @@ bool code_path_is_constant(const struct code_path *path);
 /* What the slice has more; the same once. `level`: as in `levels`. */
 void code_slice_add_source(struct code_slice *slice, const struct code_path *path, uint8_t level);
 void code_slice_add_limit(struct code_slice *slice, const struct code_path *path);
+
+/* Of a comparison, for which the sources from `first` on were found: they are limits of the time.
+ * Or, of a sum, only what is summed up is kept: the others are what it is compared with. */
+void code_slice_keep_limits(struct code_slice *slice, uint32_t first);
+void code_slice_keep_summed(struct code_slice *slice, uint32_t first);
+
+/* If the loop looks at a sum, what is summed up comes before what the sum's loop is bounded by. */
+void code_slice_put_summed_first(struct code_slice *slice);
 
 /* Removes the sources that are also compared with the time: `if (limit > 0 && now >= limit)` looks
  * at a time-out, which no other thread is expected to change. */

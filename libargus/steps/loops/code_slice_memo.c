@@ -52,7 +52,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t key_of(const struct code_slice *slice, const struct code_scope *scope,
                        uint32_t node, uint8_t reg)
 {
-    uint64_t state = (uint64_t)slice->control << 1 | slice->is_flat;
+    uint64_t state = (uint64_t)slice->control << 2 | slice->is_adding << 1 | slice->is_flat;
     uint64_t key = mix(mix((uint64_t)node << 8 | reg, state), 1);
     for (; scope; scope = scope->caller) {
         key = mix(mix(key, (uintptr_t)scope->function), (uintptr_t)scope->region);
@@ -87,6 +87,8 @@ static bool take(struct code_slice *slice, struct slice_effect *ret)
                                  .limit_count = slice->limit_count,
                                  .found = slice->found,
                                  .counts = slice->counts,
+                                 .summed = slice->summed,
+                                 .sums = slice->sums,
                                  .waits_for_time = slice->waits_for_time,
                                  .yields = slice->yields,
                                  .is_unknown = slice->is_unknown,
@@ -115,6 +117,8 @@ static void add(struct code_slice *slice, const struct slice_effect *effect)
     add_sources(slice, effect);
     slice->found |= effect->found;
     slice->counts |= effect->counts;
+    slice->summed |= effect->summed;
+    slice->sums |= effect->sums;
     slice->waits_for_time |= effect->waits_for_time;
     slice->yields |= effect->yields;
     slice->is_unknown |= effect->is_unknown;
@@ -126,7 +130,7 @@ static void clear(struct code_slice *slice)
 {
     slice->source_count = slice->limit_count = 0;
     slice->found = slice->counts = slice->waits_for_time = slice->yields = false;
-    slice->is_unknown = slice->cycled = slice->timed = false;
+    slice->is_unknown = slice->cycled = slice->timed = slice->sums = slice->summed = false;
 }
 
 /* --- visits --- */
@@ -146,7 +150,8 @@ void slice_memo_comes_back(const struct code_slice *slice, uint32_t index)
 /* It leads back to what is open, as is_open() finds it without a memory. */
 static void come_back_to(struct code_slice *slice, uint32_t low)
 {
-    for (uint32_t i = low; i < slice->open_count; i++)
+    bool is_value = !slice->is_adding || slice->open[low].control == slice->control;
+    for (uint32_t i = low; is_value && i < slice->open_count; i++)
         slice->cycled |= !slice->open[i].is_move;
     reach_back(slice->memo, low);
 }

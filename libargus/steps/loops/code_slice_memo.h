@@ -16,7 +16,7 @@ struct slice_effect {
     uint16_t sources[CODE_SOURCES_MAX], limits[CODE_SOURCES_MAX];
     uint8_t levels[CODE_SOURCES_MAX];
     uint32_t source_count, limit_count;
-    bool found, counts, waits_for_time, yields, is_unknown, cycled, timed;
+    bool found, counts, summed, waits_for_time, yields, is_unknown, cycled, timed, sums;
 };
 
 struct slice_visit {

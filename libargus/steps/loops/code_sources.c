@@ -40,11 +40,43 @@ void code_slice_add_limit(struct code_slice *slice, const struct code_path *path
         slice->limits[slice->limit_count++] = *path;
 }
 
+void code_slice_put_summed_first(struct code_slice *slice)
+{
+    for (uint32_t i = 1; slice->summed && i < slice->source_count; i++)
+        for (uint32_t k = i; k > 0 && slice->levels[k] && !slice->levels[k - 1]; k--) {
+            struct code_path path = slice->sources[k];
+            uint8_t level = slice->levels[k];
+            slice->sources[k] = slice->sources[k - 1];
+            slice->levels[k] = slice->levels[k - 1];
+            slice->sources[k - 1] = path;
+            slice->levels[k - 1] = level;
+        }
+}
+
 void code_slice_drop_limits(struct code_slice *slice)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < slice->source_count; i++)
         if (!is_limit(slice, &slice->sources[i])) {
+            slice->levels[kept] = slice->levels[i];
+            slice->sources[kept++] = slice->sources[i];
+        }
+    slice->source_count = kept;
+}
+
+/* Those that decide whether a constant is a limit are none. */
+void code_slice_keep_limits(struct code_slice *slice, uint32_t first)
+{
+    for (uint32_t i = first; i < slice->source_count; i++)
+        if (slice->levels[i] == slice->control)
+            code_slice_add_limit(slice, &slice->sources[i]);
+}
+
+void code_slice_keep_summed(struct code_slice *slice, uint32_t first)
+{
+    uint32_t kept = first;
+    for (uint32_t i = first; i < slice->source_count; i++)
+        if (slice->levels[i] > slice->control) {
             slice->levels[kept] = slice->levels[i];
             slice->sources[kept++] = slice->sources[i];
         }

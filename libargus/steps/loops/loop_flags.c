@@ -49,31 +49,41 @@ static enum verdict judge(const struct code_slice *slice, uint32_t exits)
 {
     if (slice->source_count > 0)
         return slice->source_count <= LOOP_FLAGS_MAX ? TELLS : IS_OPAQUE;
-    return exits && slice->yields && !slice->counts && !slice->waits_for_time && !slice->is_unknown
+    return exits && slice->yields && !slice->counts && !slice->summed && !slice->waits_for_time &&
+                   !slice->is_unknown
                ? TELLS_NOTHING
                : IS_OPAQUE;
 }
 
 /* Whether the loop goes through an array or a list, whose elements a busy loop need not wait for:
- * it searches. */
+ * it searches. What it sums up anew in each turn is no search: the result is the same until another
+ * thread changes an element. */
 static bool searches(const struct code_slice *slice)
 {
     for (uint32_t i = 0; i < slice->source_count; i++) {
         const struct code_path *path = &slice->sources[i];
-        if (path->elements || (path->root == CODE_STACK && path->links))
+        if ((path->elements && !(slice->summed && slice->levels[i])) ||
+            (path->root == CODE_STACK && path->links))
             return true;
     }
     return false;
 }
 
-/* A loop that only counts, or waits for a time, is a pause in one that looks. */
+/* A loop that only counts, or waits for a time, is a pause in one that looks. What it computes may be
+ * the sum for which the loop around it looks; otherwise that one works, until it is told to stop. */
 static enum verdict judge_spin(const struct code_slice *slice, const struct code_scope *scope,
-                               enum verdict verdict)
+                               enum verdict verdict, bool *computes)
 {
     struct loop_effects effects;
-    bool only_counts = (slice->counts || slice->waits_for_time) && !slice->source_count &&
-                       !slice->is_unknown && !slice->yields;
+    bool only_counts = (slice->counts || slice->summed || slice->waits_for_time) &&
+                       !slice->source_count && !slice->is_unknown && !slice->yields;
     loop_effects_find(slice, scope, &effects);
+    if (only_counts && !effects.acts && effects.computes) {
+        *computes = true;
+        return TELLS_NOTHING;
+    }
+    if (*computes && !slice->summed)
+        return IS_OPAQUE;
     if (effects.acts || searches(slice) || (slice->counts && effects.computes))
         return IS_OPAQUE;
     return only_counts ? TELLS_NOTHING : verdict;
@@ -135,6 +145,7 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
     if (slice->source_count > LOOP_FLAGS_MAX && slice->yield != CODE_NONE)
         take_sure_exits(slice, scope, loop);
     code_slice_drop_limits(slice);
+    code_slice_put_summed_first(slice);
     if (slice->yield != CODE_NONE && (loop_ends_on_timeout(slice, scope) ||
                                       (!slice->source_count && loop_is_pause(slice, scope))))
         return TELLS_NOTHING;
@@ -309,6 +320,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
     struct code_scope scopes[CALLERS];
     struct code_loops loops;
     enum verdict verdict = TELLS_NOTHING;
+    bool computes = false; /* an inner loop does */
     if (!reading->frames[frame].file)
         return TELLS_NOTHING;
     if (!take_callers(reading, frame, scopes, CALLERS))
@@ -327,7 +339,7 @@ static enum verdict read_frame(struct reading *reading, uint32_t frame, struct l
         scopes[0].head = loops.all[i].head;
         verdict = read_loop(&slice, &scopes[0], &loops.all[i]);
         if (reading->spins)
-            verdict = judge_spin(&slice, &scopes[0], verdict);
+            verdict = judge_spin(&slice, &scopes[0], verdict, &computes);
         ret->head = scopes[0].function->nodes.data[loops.all[i].head].address;
         if (verdict == TELLS)
             take_flags(&slice, &scopes[0], &loops.all[i], ret);

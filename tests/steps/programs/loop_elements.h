@@ -17,6 +17,20 @@ APART void wait_element(int at)
         usleep(1000);
 }
 
+/* The sum begins anew in each turn, so it counts nothing. */
+APART void wait_summed(void)
+{
+    for (;;) {
+        int left = 0;
+        for (int i = 0; i < 4; i++)
+            if (!elements[i].done)
+                left++;
+        if (!left)
+            return;
+        usleep(1000);
+    }
+}
+
 APART void set_element(int at)
 {
     elements[at].done = 1;

@@ -25,7 +25,7 @@ static struct window *window;
 static atomic_int spin_lock, next_task;
 static unsigned table[64];
 static unsigned count = 64;
-static volatile unsigned total;
+static volatile unsigned total, pending[8];
 
 /* --- loops that wait --- */
 
@@ -50,6 +50,17 @@ APART void spin_pointer(void)
 APART bool is_ready(void)
 {
     return atomic_load(&is_atomic);
+}
+
+/* The sum begins anew in each turn: it stays the same until another thread ends it. */
+APART void spin_all(void)
+{
+    unsigned left;
+    do {
+        left = 0;
+        for (unsigned i = 0; i < sizeof(pending) / sizeof(pending[0]); i++)
+            left += pending[i];
+    } while (left);
 }
 
 APART void spin_function(void)
