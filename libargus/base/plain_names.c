@@ -39,10 +39,19 @@ size_t plain_function_bytes(const char *name)
     return length;
 }
 
+static bool has_suffix(const char *name, const char *suffix)
+{
+    return strstr(name + plain_function_bytes(name), suffix) != NULL;
+}
+
 bool plain_is_called_part(const char *name)
 {
-    const char *suffixes = name + plain_function_bytes(name);
-    return strstr(suffixes, ".part") != NULL;
+    return has_suffix(name, ".part");
+}
+
+bool plain_is_cold_part(const char *name)
+{
+    return has_suffix(name, ".cold");
 }
 
 /* Rust's legacy mangling ends in "::h" and 16 hexadecimal digits. */

@@ -13,6 +13,10 @@ size_t plain_function_bytes(const char *name);
  * "load.part.0". */
 bool plain_is_called_part(const char *name);
 
+/* Whether the name is that of a part that the compiler moved away, "load.cold": it is jumped to,
+ * and does not begin as functions do. */
+bool plain_is_cold_part(const char *name);
+
 /* Writes the name without these suffixes, and without the hash in names of Rust, to `buffer` of
  * `bytes` bytes, and returns it. */
 const char *plain_function_name(const char *name, char *buffer, size_t bytes);

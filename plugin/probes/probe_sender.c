@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain_names.h"
 #include "event/binary/elf_symbols.h"
 #include "plugin/probes/probe_files.h"
 #include "plugin/probes/probe_place.h"
@@ -185,7 +186,7 @@ static bool take_function(void *context, const char *name, uint64_t file_offset)
     for (size_t i = 0; i < sender->patterns.length; i++) {
         struct pattern *pattern = &sender->patterns.data[i];
         const struct probe_symbol *symbol = &sender->table->rows.data[pattern->row].symbol;
-        if (is_place(sender, pattern->row, file_offset) ||
+        if (is_place(sender, pattern->row, file_offset) || plain_is_cold_part(name) ||
             !argus_function_matches(symbol->name, name))
             continue;
         pattern->found = sender->table->rows.data[pattern->row].found = true;

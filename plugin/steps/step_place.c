@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "argus/schema.h"
+#include "base/plain_names.h"
 #include "base/process_owner.h"
 #include "base/vec.h"
 #include "event/binary/elf_file.h"
@@ -137,7 +138,7 @@ static bool look_at_function(void *context, const char *name, uint64_t file_offs
 {
     struct function_search *search = context;
     const char *before = search->nearest.best;
-    if (argus_function_matches(search->wanted, name)) {
+    if (!plain_is_cold_part(name) && argus_function_matches(search->wanted, name)) {
         search->offset = file_offset;
         search->found = true;
         return false;

@@ -180,22 +180,22 @@ static void plain_names_lack_versions_and_clones(void **state)
     };
     static const struct {
         const char *name, *plain;
-        bool is_part;
+        bool is_part, is_cold;
     } functions[] = {
-        {"load.part.0", "load", true},
-        {"load.constprop.0.cold", "load", false},
-        {"load(int) [clone .part.0] [clone .cold]", "load(int)", true},
-        {"core::drop::h0123456789abcdef", "core::drop", false},
-        {"core::drop::h0123456789abcdef.llvm.7", "core::drop", false},
-        {".part.x", ".part.x", false},
-        {"app.load", "app.load", false},
-        {"load.cold", "load", false},
-        {"load.part.0.isra.0.localalias", "load", true},
-        {"server.coldStart", "server.coldStart", false},
-        {"app.part.func1", "app.part.func1", false},
-        {"app.(*T).clone", "app.(*T).clone", false},
-        {"app.clone.func2.cold", "app.clone.func2", false},
-        {"", "", false},
+        {"load.part.0", "load", true, false},
+        {"load.constprop.0.cold", "load", false, true},
+        {"load(int) [clone .part.0] [clone .cold]", "load(int)", true, true},
+        {"core::drop::h0123456789abcdef", "core::drop", false, false},
+        {"core::drop::h0123456789abcdef.llvm.7", "core::drop", false, false},
+        {".part.x", ".part.x", false, false},
+        {"app.load", "app.load", false, false},
+        {"load.cold", "load", false, true},
+        {"load.part.0.isra.0.localalias", "load", true, false},
+        {"server.coldStart", "server.coldStart", false, false},
+        {"app.part.func1", "app.part.func1", false, false},
+        {"app.(*T).clone", "app.(*T).clone", false, false},
+        {"app.clone.func2.cold", "app.clone.func2", false, true},
+        {"", "", false, false},
     };
     char text[64], small[5];
     (void)state;
@@ -205,6 +205,7 @@ static void plain_names_lack_versions_and_clones(void **state)
         assert_string_equal(plain_function_name(functions[i].name, text, sizeof(text)),
                             functions[i].plain);
         assert_int_equal(plain_is_called_part(functions[i].name), functions[i].is_part);
+        assert_int_equal(plain_is_cold_part(functions[i].name), functions[i].is_cold);
     }
     assert_string_equal(plain_file_name("/lib/library.so", small, sizeof(small)), "libr");
 }

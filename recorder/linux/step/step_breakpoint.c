@@ -30,15 +30,16 @@
 #define TRAP_PERF 6
 #endif
 
-static int open_event(pid_t tid, uint64_t address)
+/* `type`: HW_BREAKPOINT_X, or _W for 8 bytes of data. */
+static int open_event(pid_t tid, uint64_t address, uint32_t type)
 {
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_BREAKPOINT,
         .size = sizeof(attributes),
-        .bp_type = HW_BREAKPOINT_X,
+        .bp_type = type,
         .bp_addr = address,
 #if defined(__aarch64__)
-        .bp_len = 4,
+        .bp_len = type == HW_BREAKPOINT_X ? 4 : 8,
 #else
         .bp_len = sizeof(long),
 #endif
@@ -97,7 +98,7 @@ static void poke_clear(pid_t tid, int slot)
 
 bool step_breakpoint_is_safe(pid_t tid, uint64_t address)
 {
-    int fd = open_event(tid, address);
+    int fd = open_event(tid, address, HW_BREAKPOINT_X);
     if (fd >= 0)
         close(fd);
     return fd >= 0 || errno == ENOSPC;
@@ -107,7 +108,7 @@ int step_breakpoint_set(pid_t tid, uint64_t address, int slot, bool stopped,
                         struct step_breakpoint *ret)
 {
     *ret = (struct step_breakpoint){.tid = tid, .address = address, .slot = slot};
-    ret->fd = open_event(tid, address);
+    ret->fd = open_event(tid, address, HW_BREAKPOINT_X);
     if (ret->fd >= 0)
         return 0;
     int failed = errno;
@@ -116,6 +117,16 @@ int step_breakpoint_set(pid_t tid, uint64_t address, int slot, bool stopped,
     if (failed)
         ret->tid = 0;
     return failed;
+}
+
+int step_breakpoint_watch(pid_t tid, uint64_t address, struct step_breakpoint *ret)
+{
+    *ret = (struct step_breakpoint){.tid = tid, .address = address, .slot = -1};
+    ret->fd = open_event(tid, address, HW_BREAKPOINT_W);
+    if (ret->fd >= 0)
+        return 0;
+    ret->tid = 0;
+    return errno;
 }
 
 void step_breakpoint_clear(struct step_breakpoint *breakpoint)

@@ -23,6 +23,9 @@ bool step_breakpoint_is_safe(pid_t tid, uint64_t address);
  * safe way is tried. */
 int step_breakpoint_set(pid_t tid, uint64_t address, int slot, bool stopped,
                         struct step_breakpoint *ret);
+/* Stops the thread when it writes to the 8 bytes at `address`; only the safe way is tried. 0, or an
+ * errno. */
+int step_breakpoint_watch(pid_t tid, uint64_t address, struct step_breakpoint *ret);
 /* The thread is stopped, or has ended. */
 void step_breakpoint_clear(struct step_breakpoint *breakpoint);
 

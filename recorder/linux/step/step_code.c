@@ -123,7 +123,7 @@ static bool is_behind_call(struct stepper *stepper, uint64_t address)
 }
 #endif
 
-static bool may_return_to(struct stepper *stepper, uint64_t address, uint64_t start, uint64_t end)
+bool step_may_return_to(struct stepper *stepper, uint64_t address, uint64_t start, uint64_t end)
 {
     const struct step_map *map = step_maps_find(&stepper->maps, address);
     return address >= start && address < end && map && map->flags & STEP_MAP_STEPPED &&
@@ -142,13 +142,13 @@ uint64_t step_find_caller(struct stepper *stepper, const uint64_t *registers, ui
                    sizeof(*words);
     uint64_t found = 0;
 #if defined(__aarch64__)
-    if (may_return_to(stepper, code_address_arm64(registers[30]), start, end))
+    if (step_may_return_to(stepper, code_address_arm64(registers[30]), start, end))
         found = code_address_arm64(registers[30]);
     for (size_t i = 0; i < count; i++)
         words[i] = code_address_arm64(words[i]);
 #endif
     for (size_t i = 0; i < count && !found; i++)
-        if (may_return_to(stepper, words[i], start, end))
+        if (step_may_return_to(stepper, words[i], start, end))
             found = words[i];
     free(words);
     return found;

@@ -87,14 +87,45 @@ static struct step_call find_slot(struct stepper *stepper, const struct step_ite
     return is_there ? found : (struct step_call){0};
 }
 
+/* A loop calls from the same depth again, so the watchpoint is kept, disabled. */
+static void watch_slot(struct stepper *stepper)
+{
+    struct step_breakpoint *watch = &stepper->over_watch;
+    if (!stepper->over.stack_pointer)
+        return;
+    if (watch->tid && watch->address == stepper->over.stack_pointer) {
+        step_breakpoint_enable(watch, true);
+        return;
+    }
+    step_breakpoint_clear(watch);
+    step_breakpoint_watch(stepper->tid, stepper->over.stack_pointer, watch);
+}
+
 /* Steps over the call. False: it did not return to where it was made. */
 static bool step_over(struct stepper *stepper, const struct step_item_event *item, uint64_t least)
 {
     stepper->over = find_slot(stepper, item);
     stepper->is_over_left = false;
+    watch_slot(stepper);
     bool has_come = step_run_to(stepper, item->return_address, least, 0);
+    if (stepper->over_watch.tid)
+        step_breakpoint_enable(&stepper->over_watch, false);
     stepper->over = (struct step_call){0};
     return has_come && !stepper->is_over_left;
+}
+
+/* The write that told that a call was left may have been that of the next call: the thread is at
+ * its function, or in a stub of the linkage table, which pushes up to two words. */
+static void take_call_just_made(struct stepper *stepper)
+{
+    uint64_t words[3], stack_pointer = step_stack_pointer(stepper->registers);
+    size_t count = step_memory_read(stepper->memory_fd, stack_pointer, words, sizeof(words)) /
+                   sizeof(words[0]);
+    for (size_t i = 0; i < count; i++)
+        if (step_may_return_to(stepper, words[i], 0, UINT64_MAX)) {
+            push_call(stepper, stack_pointer + i * sizeof(words[0]), words[i]);
+            return;
+        }
 }
 
 /* The call was left by an exception or longjmp(), and the thread is anywhere: stepping continues in
@@ -112,8 +143,10 @@ static void go_on_after_leaving(struct stepper *stepper)
             "the function was left by an exception or longjmp(), out of a call into a library");
         return;
     }
-    if (step_is_stepped(stepper, step_pc(stepper->registers)))
+    if (step_is_stepped(stepper, step_pc(stepper->registers))) {
+        take_call_just_made(stepper);
         return;
+    }
     uint64_t caller = step_find_caller(stepper, stepper->registers, 0, UINT64_MAX);
     if (!caller)
         step_end(stepper, STEP_END_ERROR, "where an exception or longjmp() led is not known");

@@ -40,6 +40,7 @@ static void end_of_thread(struct stepper *stepper, int status)
     for (int i = 0; i < STEP_RETURN_PLACES; i++)
         step_breakpoint_clear(&stepper->returns[i]);
     step_breakpoint_clear(&stepper->way_out);
+    step_breakpoint_clear(&stepper->over_watch);
     stepper->pinned = false;
     if (WIFSIGNALED(status))
         step_end(stepper, STEP_END_EXIT, "the process was ended by signal %d (%s)",
@@ -237,6 +238,8 @@ static bool run_to(struct stepper *stepper, uint64_t address, uint64_t stack_poi
                 return true;
             if (has_left(stepper))
                 return false;
+            if (stepper->over_watch.tid && take_left(stepper))
+                return true;
             signal = is_foreign_trap(stepper, step_pc(stepper->registers)) ? SIGTRAP : 0;
             request = step_request_after(stepper->tid);
             break;

@@ -127,6 +127,7 @@ void step_leave(struct stepper *stepper)
     for (int i = 0; i < STEP_RETURN_PLACES; i++)
         step_breakpoint_clear(&stepper->returns[i]);
     step_breakpoint_clear(&stepper->way_out);
+    step_breakpoint_clear(&stepper->over_watch);
     if (stepper->pinned)
         sched_setaffinity(stepper->tid, sizeof(stepper->old_cpus), &stepper->old_cpus);
     step_release_others(stepper, 0);

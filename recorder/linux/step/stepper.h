@@ -71,6 +71,8 @@ struct stepper {
      * known. Another word there means that the call was left by an exception or longjmp(), if it is
      * not the kernel's for a return probe. */
     struct step_call over;
+    /* Stops the thread at once when that word is written, if a debug register is free. */
+    struct step_breakpoint over_watch;
     bool is_over_left;
     VEC(struct step_page) pages;
     struct idmap page_by_address; /* address / 4096 → pages */
@@ -111,6 +113,9 @@ bool step_halt(struct step_tracee *tracee);
 void step_release(struct step_tracee *tracee);
 struct step_tracee *step_tracee_of(struct stepper *stepper, pid_t tid);
 
+/* Whether `address` is in application code within [start, end), behind an instruction that
+ * calls. */
+bool step_may_return_to(struct stepper *stepper, uint64_t address, uint64_t start, uint64_t end);
 /* The return address, from the stack, of the innermost call that returns to application code within
  * [start, end). 0: none. */
 uint64_t step_find_caller(struct stepper *stepper, const uint64_t *registers, uint64_t start,
