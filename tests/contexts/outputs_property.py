@@ -122,11 +122,21 @@ def folded(outputs):
             yield f"folded: {path} with {cost} is missing"
 
 
+def only_in_base(outputs):
+    """Path → us of the folded lines that only the base has."""
+    known, found = outputs.costs(), {}
+    for line in outputs.run("--format=folded").splitlines() if outputs.with_base else ():
+        path, base, now = line.rsplit(" ", 2)
+        if now == "0" and path not in known:
+            found[path] = found.get(path, 0) + int(base)
+    return found
+
+
 def speedscope(outputs):
     scope, costs = json.loads(outputs.run("--format=speedscope")), {}
     for profile in scope["profiles"]:
-        sign = -1 if profile["name"].endswith(", faster than in the base") else 1
-        name = profile["name"].split(", slower than")[0].split(", faster than")[0]
+        sign = -1 if profile["name"].endswith((", faster than in the base", ", only in the base")) else 1
+        name = profile["name"].split(", slower than")[0].split(", faster than")[0].split(", only in")[0]
         if sum(profile["weights"]) != profile["endValue"]:
             yield f"speedscope: {profile['name']} does not add up"
         for stack, weight in zip(profile["samples"], profile["weights"]):
@@ -136,6 +146,9 @@ def speedscope(outputs):
     for path, cost in outputs.costs().items():
         if abs(costs.get(path, 0) - cost) > 1:
             yield f"speedscope: {path} {costs.get(path, 0)} ns, cost {cost}"
+    for path, us in only_in_base(outputs).items():
+        if ";" in path and abs(costs.get(path, 0) + us * 1000) >= 3000:
+            yield f"speedscope: {path} of the base {costs.get(path, 0)} ns, folded {us} us"
 
 
 def samples(data):
