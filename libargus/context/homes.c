@@ -66,6 +66,34 @@ static bool note_base(const struct side *base, size_t count, enum argus_estimate
     return true;
 }
 
+static bool is_on_path(const struct side *side, uint32_t node, uint32_t function)
+{
+    for (; side->nodes[node].depth >= INFERENCE_FIRST_DEPTH; node = side->nodes[node].parent)
+        if (side->same[side->nodes[node].function] == function)
+            return true;
+    return false;
+}
+
+/* Whether each function of the path to `node` is on the other one, too. */
+static bool is_part_of(const struct side *side, uint32_t node, const struct side *other,
+                       uint32_t other_node)
+{
+    for (; side->nodes[node].depth >= INFERENCE_FIRST_DEPTH; node = side->nodes[node].parent)
+        if (!is_on_path(other, other_node, side->same[side->nodes[node].function]))
+            return false;
+    return true;
+}
+
+static uint32_t home_of(const struct side *now, uint32_t node, const struct side *then,
+                        const struct idmap *by_key)
+{
+    uint64_t key = key_of(now, node);
+    uint32_t home = key ? idmap_get(by_key, key) : IDMAP_NONE;
+    bool is_same = home != IDMAP_NONE &&
+                   (is_part_of(now, node, then, home) || is_part_of(then, home, now, node));
+    return is_same ? home : ARGUS_NONE;
+}
+
 uint32_t *homes_find(const struct match *match, const struct argus_contexts *contexts,
                      const struct argus_contexts *base, const struct argus_ranking_options *options,
                      const struct argus_ranking *ranking)
@@ -80,9 +108,8 @@ uint32_t *homes_find(const struct match *match, const struct argus_contexts *con
         homes && note_base(&then, argus_contexts_nodes(base, &nodes), options->estimate, &by_key);
     for (uint32_t i = 0; good && i < count; i++) {
         bool is_new = i && ranking->base_node[i] == ARGUS_NONE;
-        uint64_t key = is_new && waited_ns(&now.nodes[i], options->estimate) ? key_of(&now, i) : 0;
-        uint32_t home = key ? idmap_get(&by_key, key) : IDMAP_NONE;
-        homes[i] = home == IDMAP_NONE ? ARGUS_NONE : home;
+        bool waits = is_new && waited_ns(&now.nodes[i], options->estimate);
+        homes[i] = waits ? home_of(&now, i, &then, &by_key) : ARGUS_NONE;
     }
     idmap_deinit(&by_key);
     if (good)

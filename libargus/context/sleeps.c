@@ -163,11 +163,21 @@ static double excess_of_means(struct sleeper now, struct sleeper base)
     return (difference < 0 ? -beyond : beyond) * here.instances;
 }
 
+/* Whether its threads do hardly anything else after their first wait here. */
+static bool is_home(struct sleeper sleeper)
+{
+    const struct sleep_sum *sum = sum_of(sleeper);
+    return sum && waited_in_vain(sleeper) + (double)sum->ended_ns >= HOME * (double)sum->lived_ns;
+}
+
 double sleeps_excess(struct sleeper now, struct sleeper base, struct sleeper home)
 {
     if (!base.sleeps)
         return (double)now.node->waited_ns[now.estimate][ARGUS_WAITED_SLEPT];
-    return beyond_life(now, base.node ? base : home, excess_of_means(now, base));
+    double excess = excess_of_means(now, base);
+    if (!base.node && !is_home(now))
+        return excess;
+    return beyond_life(now, base.node ? base : home, excess);
 }
 
 double sleeps_device_variance(struct sleeper now, struct sleeper base)

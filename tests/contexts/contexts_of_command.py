@@ -135,8 +135,9 @@ def test_a_thread_that_others_end_waits_for_as_long_as_it_is_needed(setup):
 
 def test_where_a_thread_waits_for_work_is_known_on_another_path(setup):
     assert abs(cost(setup, worker(60, 12), worker(500, 80, path=(MAIN, SAVE, LOAD)))) < 10_000_000
-    longer = cost(setup, worker(60, 12), worker(500, 80, path=(MAIN, SAVE)))
-    assert longer > 400_000_000, longer
+    for here, there in (((MAIN, LOAD), (MAIN, SAVE)), ((MAIN, PARSE, LOAD), (MAIN, SAVE, LOAD))):
+        longer = cost(setup, worker(60, 12, path=here), worker(500, 80, path=there))
+        assert longer > 400_000_000, longer
 
 
 def poll_in_pieces(between=(), end="write"):
