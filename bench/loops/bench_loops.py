@@ -132,11 +132,11 @@ MORE_C_SHAPES = [
     Shape("TIMERFD", "is_done", ["finish_work"]),
     Shape("TWO_SIDES", "ring.completed", ["finish_work"]),
     Shape("ONE_UNWRITTEN", "is_done", ["finish_work"]),
-    Shape("THREADS_ARRAY", "threads->runstate", ["set_state", "finish_work"]),
+    Shape("THREADS_ARRAY", "threads[i].runstate", ["set_state", "finish_work"]),
 ]
 MORE_CPP_SHAPES = [
     Shape("FUNCTION_WRITER", "done", ["main::{lambda", "operator()", "std::_Function_handler<void(), main::{lambda"]),
-    Shape("SHARED_WRITER", "job._M_ptr->done_", ["Job::finish", "be_worker"]),
+    Shape("SHARED_WRITER", "job->_M_ptr->done_", ["Job::finish", "be_worker"]),
     Shape("WAIT_PREDICATE", "is_ready", ["finish_work"]),
     Shape("WAIT_FOR_PREDICATE", "is_ready", ["finish_work"]),
 ]

@@ -1,6 +1,5 @@
 #include "steps/loops/code_writers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "event/binary/elf_words.h"
@@ -31,6 +30,8 @@ struct search {
     const struct code_function *outer; /* the one with the reference, and … */
     uint32_t outer_node;               /* … its call that is followed; CODE_NONE: none */
     bool is_guess;                     /* which argument the outer function gets is a guess */
+    uint64_t *handed;                  /* NULL; else only what is stored beside pointers to … */
+    uint32_t handed_count;             /* … the flag is looked for */
 };
 
 /* --- paths --- */
@@ -67,20 +68,6 @@ static void add_writer(struct search *search, const struct code_writer *writer)
         found->is_cut = true;
     else
         found->all[found->count++] = *writer;
-}
-
-struct code_writer code_writer_at(const struct code_scope *scope, uint32_t node,
-                                  const struct code_function *outer)
-{
-    struct code_writer writer = {.start = outer->start, .bytes = outer->bytes};
-    for (; scope; node = scope->call, scope = scope->caller) {
-        writer.address = scope->function->nodes.data[node].address;
-        writer.way_count += writer.way_count < CODE_WAY_MAX;
-        writer.way[writer.way_count - 1] = writer.address;
-        if (scope->function == outer)
-            break;
-    }
-    return writer;
 }
 
 /* Of the function with the reference: `node` is in it, or in a function that it calls. */
@@ -322,9 +309,55 @@ static bool is_call(const struct code_function *function, uint32_t node)
            (at->flow == FLOW_JUMP && function->next[node][0] == CODE_NONE);
 }
 
+static void add_handed(struct search *search, uint64_t address)
+{
+    for (uint32_t i = 0; i < search->handed_count; i++)
+        if (search->handed[i] == address)
+            return;
+    if (search->handed_count < CODE_HANDED_MAX)
+        search->handed[search->handed_count++] = address;
+}
+
+/* Of 16 bytes, half 0 or 1; else half 0 is all that is stored. */
+static bool find_stored(struct search *search, const struct code_scope *scope, uint32_t node,
+                        unsigned half, struct code_path *ret)
+{
+    if (half == 0 && code_path_find_stored(&search->budget, scope, node, ret))
+        return true;
+    return find_half(search, scope, node, half ? -8 : 0, ret);
+}
+
+/* The functions count only if a pointer to the flag is stored, too. */
+static void look_at_handed(struct search *search, const struct code_scope *scope)
+{
+    uint32_t before = search->handed_count;
+    bool leads = false;
+    for (uint32_t node = 0; node < scope->function->nodes.length; node++) {
+        const struct instruction *at = &scope->function->nodes.data[node];
+        bool stores = at->memory_count == 1 && at->memory[0].writes && !at->memory[0].reads &&
+                      !at->memory[0].is_implicit && at->memory[0].size_bytes >= 8;
+        for (unsigned half = 0; stores && half < at->memory[0].size_bytes / 8u && half < 2;
+             half++) {
+            struct code_path path;
+            if (!find_stored(search, scope, node, half, &path))
+                continue;
+            leads |= leads_on(search, &path);
+            if (path.root == CODE_ADDRESS && !path.links && !path.elements &&
+                handed_function(search, path.address))
+                add_handed(search, path.address);
+        }
+    }
+    if (!leads)
+        search->handed_count = before;
+}
+
 static void look_into(struct search *search, const struct code_scope *scope)
 {
     const struct code_function *function = scope->function;
+    if (search->handed) {
+        look_at_handed(search, scope);
+        return;
+    }
     for (uint32_t node = 0; node < function->nodes.length; node++) {
         const struct instruction *at = &function->nodes.data[node];
         for (unsigned i = 0; i < at->memory_count; i++)
@@ -481,17 +514,6 @@ void code_writers_find_pointers(struct code_budget *budget, const struct code_pa
     budget->left = search.budget.left;
 }
 
-static int by_address(const void *left, const void *right)
-{
-    const struct code_writer *a = left, *b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
-}
-
-void code_writers_sort(struct code_writers *writers)
-{
-    qsort(writers->all, writers->count, sizeof(writers->all[0]), by_address);
-}
-
 static void find_signals(struct search *search, struct code_writers *writers)
 {
     uint64_t starts[CODE_WRITERS_MAX], signals[CODE_WRITERS_MAX];
@@ -512,30 +534,47 @@ static void drop_constructors(const struct elf_file *file, struct code_writers *
     writers->count = kept;
 }
 
-bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret)
+/* `search` has what is looked for. */
+static void find_in_file(struct search *search, const struct loop_flag *flag, bool is_arm64)
 {
     struct instruction_decoder *decoder;
-    *ret = (struct code_writers){0};
-    if (flag->is_thread_local)
-        return false;
     struct argus_error *error =
         instruction_decoder_create(is_arm64 ? INSTRUCTION_ARM64 : INSTRUCTION_X86_64, &decoder);
     if (error) {
         argus_error_destroy(error);
-        return false;
+        return;
     }
-    struct search search = {
-        .library = code_library_create(decoder), .budget = {.left = MOST_WORK}, .found = ret};
-    search.image = search.library ? code_library_image(search.library, flag->file) : NULL;
-    search.budget.library = search.library;
-    if (search.image) {
-        search.flag = path_of(flag, search.library, search.image);
-        find(&search);
-        drop_constructors(flag->file, ret);
-        find_signals(&search, ret);
+    search->library = code_library_create(decoder);
+    search->budget = (struct code_budget){.left = MOST_WORK, .library = search->library};
+    search->image = search->library ? code_library_image(search->library, flag->file) : NULL;
+    if (search->image) {
+        search->flag = path_of(flag, search->library, search->image);
+        find(search);
+        drop_constructors(flag->file, search->found);
+        if (!search->handed)
+            find_signals(search, search->found);
     }
-    code_library_destroy(search.library);
+    code_library_destroy(search->library);
     instruction_decoder_destroy(decoder);
+}
+
+bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_writers *ret)
+{
+    struct search search = {.found = ret};
+    *ret = (struct code_writers){0};
+    if (flag->is_thread_local)
+        return false;
+    find_in_file(&search, flag, is_arm64);
     code_writers_sort(ret);
     return ret->count > 0;
+}
+
+uint32_t code_handed_find(const struct loop_flag *flag, bool is_arm64,
+                          uint64_t ret[CODE_HANDED_MAX])
+{
+    struct code_writers writers = {0};
+    struct search search = {.found = &writers, .handed = ret};
+    if (!flag->is_thread_local)
+        find_in_file(&search, flag, is_arm64);
+    return search.handed_count;
 }
