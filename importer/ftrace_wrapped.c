@@ -241,7 +241,8 @@ static bool find_string(FILE *file)
         if (name[at])
             continue;
         at = 0;
-        if (next_sign(file) == ':' && next_sign(file) == '"')
+        int colon = next_sign(file);
+        if (colon == ':' && next_sign(file) == '"')
             return true;
     }
     return false;

@@ -292,6 +292,7 @@ static struct argus_error *unpack(struct reading *reading, const PerfettoPart__T
         reading->unpacked_bytes += *ret_length;
     if (!failed && reading->unpacked_bytes > MOST_RATIO * reading->file_bytes + LEAST_LIMIT) {
         free(*ret);
+        *ret = NULL;
         return damaged(offset, "its compressed packets are larger than any Perfetto writes");
     }
     if (!failed || failed->code != ARGUS_ERROR_FORMAT)
