@@ -12,7 +12,8 @@
  * chance. So up to four samples are never beyond it. Waits for disks are measured, not sampled, but
  * differ from run to run: their variance is that of the base (sleeps.c). All other times are
  * measured, too. But with a base, less than a thousandth of the run's time may be chance, because
- * no two runs are more alike. What is beyond chance only together with other functions is added
+ * no two runs are more alike; and so may CPU time and waits for disks below what one sample stands
+ * for. What is beyond chance only together with other functions is added
  * after that (spread.c). */
 #include <math.h>
 #include <stdlib.h>
@@ -77,11 +78,17 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
     return state_after(folds, state, folds->nodes[program].function);
 }
 
-/* Of an entry's cost, in ns * ns; and the part of that cost that is CPU time, in ns. */
+/* Of an entry's cost, in ns * ns; and the parts of that cost that are CPU time, and waits for disks,
+ * pages and stops, in ns. */
 struct variance {
     double samples, waits;
-    double cpu_ns;
+    double cpu_ns, device_ns;
 };
+
+static double device_ns(const struct argus_context_node *node, enum argus_estimate estimate)
+{
+    return (double)node->waited_ns[estimate][ARGUS_WAITED_DEVICE];
+}
 
 static const struct sleeps *sleeps_of(const struct folds *folds, const struct argus_contexts *side)
 {
@@ -94,6 +101,7 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
     uint32_t other = folds->ranking->base_node[at];
     variance->samples += node->variance;
     variance->cpu_ns += (double)node_cpu_ns(node, folds->estimate);
+    variance->device_ns += device_ns(node, folds->estimate);
     if (folds->ranking->moved) {
         variance->samples += folds->ranking->moved[at].variance;
         variance->cpu_ns -= folds->ranking->moved[at].cpu_ns;
@@ -102,6 +110,7 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
         return;
     argus_contexts_nodes(folds->base, &base_nodes);
     variance->cpu_ns -= (double)node_cpu_ns(&base_nodes[other], folds->estimate);
+    variance->device_ns -= device_ns(&base_nodes[other], folds->estimate);
     variance->samples += base_nodes[other].variance;
     struct sleeper now = {node, sleeps_of(folds, folds->contexts), at, folds->estimate};
     struct sleeper base = {&base_nodes[other], sleeps_of(folds, folds->base), other,
@@ -126,12 +135,22 @@ static void add_path(struct folds *folds, const struct argus_ranked_path *path,
     }
 }
 
-/* Whether the cost is less than one CPU sample stands for, apart from waits that are no more than a
- * thousandth of the run. */
-static bool is_below_a_sample(const struct folds *folds, double cost_ns, double cpu_ns)
+/* Whether the cost is less than one CPU sample stands for, apart from sleeps and the like that are no
+ * more than a thousandth of the run. */
+static bool is_below_a_sample(const struct folds *folds, double cost_ns, double varying_ns)
 {
-    double rest_ns = cost_ns - fmin(fmax(cpu_ns, 0), folds->sample_ns);
-    return cpu_ns > 0 && rest_ns < folds->minor_ns;
+    double rest_ns = cost_ns - fmin(fmax(varying_ns, 0), folds->sample_ns);
+    return varying_ns > 0 && rest_ns < folds->minor_ns;
+}
+
+/* Whether measured waits of the bottlenecks are most of the cost, and beyond their own chance:
+ * samples of their callers do not make them uncertain. */
+static bool is_measured(const struct folds *folds, double cost_ns, double own_ns,
+                        const struct variance *own)
+{
+    double measured_ns = own_ns - fmax(own->cpu_ns, 0);
+    return measured_ns > folds->sample_ns && measured_ns > cost_ns / 2 &&
+           measured_ns > CHANCE * sqrt(own->waits);
 }
 
 /* The function that a path is charged to if nothing else calls its bottleneck. */
@@ -145,7 +164,8 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
 {
     const struct argus_ranked_path *paths = folds->ranking->paths;
     struct argus_ranked_path entry = paths[first];
-    struct variance variance = {0};
+    struct variance variance = {0}, own = {0};
+    double own_ns = 0;
     folds->sum_count++;
     entry.cost_ns = 0;
     entry.ways = entry.others = 0;
@@ -155,15 +175,20 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
         entry.others += path->others;
         entry.ways += folds->ranking->costs[path->bottleneck] > 0;
         entry.has_one_caller &= charged_function(folds, path) == charged_function(folds, &entry);
+        own_ns += folds->ranking->costs[path->bottleneck];
+        add_variance(folds, path->bottleneck, &own);
         add_path(folds, path, &entry, &variance);
     }
     entry.ways += !entry.ways;
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
     entry.chance_of_waits = variance.waits > variance.samples;
     entry.is_minor = entry.cost_ns > 0 && entry.cost_ns < folds->minor_ns;
-    entry.by_chance =
-        entry.cost_ns > 0 && (entry.is_minor || entry.cost_ns <= entry.chance_ns ||
-                              is_below_a_sample(folds, entry.cost_ns, variance.cpu_ns));
+    bool is_small =
+        is_below_a_sample(folds, entry.cost_ns, fmax(variance.cpu_ns, 0) + variance.device_ns);
+    bool within =
+        entry.cost_ns <= entry.chance_ns && !is_measured(folds, entry.cost_ns, own_ns, &own);
+    entry.chance_of_waits |= is_small && variance.device_ns > variance.cpu_ns;
+    entry.by_chance = entry.cost_ns > 0 && (entry.is_minor || within || is_small);
     return entry;
 }
 

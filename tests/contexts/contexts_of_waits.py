@@ -247,6 +247,22 @@ def test_waits_for_a_disk_that_differ_as_in_the_base_are_marked(setup):
     equal("one that is much longer", first(10, 30, 350), (False, 0))
 
 
+def test_a_long_wait_is_certain_although_its_callers_time_is_not(setup):
+    """Its caller computes for 0.3 s, of which samples know little; waits below what one sample stands for are no more certain."""
+    def scene(samples, *waits_ms):
+        scene = sleeper(*waits_ms, call="fsync")
+        for turn in range(samples):
+            scene.at(scene.time + 1 + 10 * turn, f"sample user={scene.stack(MAIN, SAVE)} pc=0x5504")
+        scene.at(scene.time + 1 + 10 * samples, "thread_exit")
+        return setup.make(scene)
+
+    def is_chance(*waits_ms):
+        found = setup.json("--every", f"--base={scene(30)}", scene(28, *waits_ms))["contexts"]
+        return [path["by_chance"] for path in found if names(path)[-1] == "fsync" and path["cost_ns"] > 0]
+    equal("80 ms", is_chance(40, 40), [False])
+    equal("one of 6 ms", is_chance(26), [True])
+
+
 def test_lost_records_end_what_goes_on(setup):
     def scene(*between):
         lines = Scene().lines + ["stack 1 0x5502 0x5501", "1ms cpu0 t100 sample user=1 pc=0x5502", "3ms cpu0 t100 sample user=1 pc=0x5502"]
