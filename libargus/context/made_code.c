@@ -17,7 +17,8 @@ static const struct {
     {"libnode.so", "Node: node --perf-basic-prof"},
     {"node", "Node: node --perf-basic-prof"},
     {"libv8.so", "V8: --perf-basic-prof"},
-    {"libcoreclr.so", ".NET: the environment variable DOTNET_PerfMapEnabled=1"},
+    {"libcoreclr.so", ".NET: the environment variable DOTNET_PerfMapEnabled=1 (before .NET 6: "
+                      "COMPlus_PerfMapEnabled=1)"},
     {"libruby", "Ruby 3.3 and later: ruby --yjit --yjit-perf"},
     {"mono", "Mono: mono --jitmap"},
     {"opcache.so", "PHP: php -d opcache.jit_debug=0x10"},
