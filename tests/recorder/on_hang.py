@@ -297,6 +297,9 @@ class OnHang(HangLoops):
         self.assertEqual(program.stdout.readline(), "done\n")
         self.assertTrue(eventually(lambda: status()["hangs"]["seen"] == 4, FINISHED_S), status())
         self.assertTrue(eventually(lambda: status()["hangs"]["files"] == 4, FINISHED_S), status())
+        rows = json.loads(argus("hangs", "--json", str(self.folder)).stdout)["hangs"]
+        self.assertGreaterEqual(len(rows), 3)  # of each kind, three files stay (--max-files)
+        self.assertEqual([row for row in rows if not row["cause"]], [])  # each file has the records of its own hang
 
     def test_two_programs_freeze_one_after_the_other(self):
         """The second one freezes while the snapshot of the first is written."""
