@@ -15,6 +15,7 @@
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
 #include "graph/rules/yield.h"
+#include "graph/text/object_text.h"
 
 /* Timeouts are shorter than this; a longer one is of another clock, or means "never". */
 #define LONGEST_TIMEOUT_NS (10ull * 365 * 86400 * 1000000000)
@@ -156,6 +157,12 @@ static bool is_by_device(struct builder *builder, const struct cause *cause)
            thread_at(builder, waker)->by_device;
 }
 
+/* The read of a timer's file, which the timer ended: a pause, as a sleep is. */
+static bool is_for_timer(const struct argus_wait *wait)
+{
+    return wait->by_timer && object_is_timer(wait->object_type);
+}
+
 void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const struct cause *cause)
 {
     struct thread_state *state = thread_at(builder, thread);
@@ -169,7 +176,7 @@ void wait_end(struct builder *builder, uint32_t thread, uint64_t now_ns, const s
     vertex->wait.no_wakeup = !cause;
     vertex->wait.outcome = outcome_of(builder, vertex, cause);
     vertex->flags &= ~VERTEX_SELF_TIMED;
-    if (cause && cause->self_timed)
+    if (cause && (cause->self_timed || is_for_timer(&vertex->wait)))
         vertex->flags |= VERTEX_SELF_TIMED;
     if (vertex->wait.outcome == ARGUS_OUTCOME_UNKNOWN)
         vertex->flags |= ARGUS_VERTEX_GAP;
@@ -212,7 +219,8 @@ void wait_result(struct builder *builder, uint32_t thread, uint32_t number, int6
     wait->outcome = builder->os == ARGUS_OS_LINUX ? outcome_by_result(wait, result)
                                                   : wait_darwin_outcome(wait, result);
     bool timed = wait->outcome == ARGUS_OUTCOME_TIMED_OUT ||
-                 (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED);
+                 (wait->kind == ARGUS_WAIT_SLEEP && wait->outcome == ARGUS_OUTCOME_SATISFIED) ||
+                 is_for_timer(wait);
     if (!timed) {
         vertex->flags &= ~VERTEX_SELF_TIMED;
         /* the wake-up is missing, but the result tells how the wait ended */

@@ -28,14 +28,14 @@ static const struct name_row files[] = {
     {0060000, "block device"}, {TYPE_FILE, "file, inode"}, {0, NULL},
 };
 
-static const char epoll_set[] = "epoll set";
+static const char epoll_set[] = "epoll set", timer[] = "timerfd";
 
 /* Files without an inode of their own, by the first six letters of the kernel's name. To add one: a
  * row. */
 static const struct {
     const char *letters, *name;
 } anonymous[] = {
-    {"eventf", "eventfd"},  {"eventp", epoll_set},    {"timerf", "timerfd"},
+    {"eventf", "eventfd"},  {"eventp", epoll_set},    {"timerf", timer},
     {"signal", "signalfd"}, {"inotif", "inotify"},    {"io_uri", "io_uring"},
     {"pidfd]", "pidfd"},    {"perf_e", "perf event"}, {"userfa", "userfaultfd"},
     {"fanoti", "fanotify"},
@@ -55,6 +55,11 @@ static const char *anonymous_name(uint64_t letters)
 bool object_is_epoll_set(uint64_t type)
 {
     return !(type & TYPE_MASK) && anonymous_name(type >> 16) == epoll_set;
+}
+
+bool object_is_timer(uint64_t type)
+{
+    return !(type & TYPE_MASK) && anonymous_name(type >> 16) == timer;
 }
 
 bool object_is_pipe(uint64_t type)

@@ -12,6 +12,8 @@ const char *object_text(uint64_t inode, uint64_t peer, uint64_t type, char *buff
 
 /* Whether the object is an epoll set, by `type` as above. */
 bool object_is_epoll_set(uint64_t type);
+/* Whether it is a timer's, of timerfd_create(). */
+bool object_is_timer(uint64_t type);
 bool object_is_pipe(uint64_t type);
 bool object_is_file(uint64_t type); /* a regular file */
 bool object_is_inet(uint64_t type); /* a socket of IPv4 or IPv6 */

@@ -442,6 +442,30 @@ static void follow_sum(struct code_slice *slice, const struct code_scope *scope,
     slice->is_unknown |= is_deep;
 }
 
+/* Not `or eax, -1`, which small code has for a constant. */
+static bool gathers(const struct instruction *at)
+{
+    return at->gathers && !at->has_immediate;
+}
+
+/* Each of the values that are joined decides by itself: `if (count | shutdown)`. */
+static void follow_joined(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
+{
+    const struct instruction *at = instruction_of(scope, node);
+    for (unsigned i = 0; i < at->memory_count; i++)
+        if (at->memory[i].reads) {
+            struct slice_side side = slice_side_begin(slice);
+            follow_memory(slice, scope, node, i);
+            slice_side_end(slice, &side);
+        }
+    for (uint8_t reg = 0; reg < 64; reg++)
+        if (at->reads & REGISTER_BIT(reg)) {
+            struct slice_side side = slice_side_begin(slice);
+            follow_register(slice, scope, node, reg);
+            slice_side_end(slice, &side);
+        }
+}
+
 static void follow_operands(struct code_slice *slice, const struct code_scope *scope, uint32_t node)
 {
     const struct instruction *at = instruction_of(scope, node);
@@ -450,6 +474,10 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     uint8_t sum;
     if (!slice->is_flat && code_adds_to_sum(slice->budget, scope, node, &sum, &before)) {
         follow_sum(slice, scope, node, sum, &before);
+        return;
+    }
+    if (gathers(at)) {
+        follow_joined(slice, scope, node);
         return;
     }
     bool reads_memory = false;
@@ -470,36 +498,14 @@ static void follow_operands(struct code_slice *slice, const struct code_scope *s
     }
 }
 
-/* Everything that was found for a comparison with a counter, or with the time, is its bound. */
 static void follow_comparison(struct code_slice *slice, const struct code_scope *scope,
                               uint32_t node)
 {
-    uint32_t before = slice->source_count;
-    bool cycled = slice->cycled, is_unknown = slice->is_unknown, timed = slice->timed;
-    bool sums = slice->sums;
     if (code_compares_function(slice->budget, scope, node))
         return;
-    slice->cycled = slice->timed = slice->sums = false;
+    struct slice_side side = slice_side_begin(slice);
     follow_operands(slice, scope, node);
-    if (slice->timed)
-        code_slice_keep_limits(slice, before);
-    if (slice->cycled || slice->timed) {
-        slice->source_count = before;
-        slice->is_unknown = is_unknown;
-    } else if (slice->sums) {
-        code_slice_keep_summed(slice, before);
-    }
-    slice->counts |= slice->cycled;
-    slice->waits_for_time |= slice->timed;
-    slice->cycled = cycled;
-    slice->timed = timed;
-    slice->sums = sums;
-}
-
-/* Not `or eax, -1`, which small code has for a constant. */
-static bool gathers(const struct instruction *at)
-{
-    return at->gathers && !at->has_immediate;
+    slice_side_end(slice, &side);
 }
 
 static void follow_instruction(struct code_slice *slice, const struct code_scope *scope,

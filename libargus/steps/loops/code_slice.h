@@ -76,10 +76,15 @@ bool code_path_is_constant(const struct code_path *path);
 void code_slice_add_source(struct code_slice *slice, const struct code_path *path, uint8_t level);
 void code_slice_add_limit(struct code_slice *slice, const struct code_path *path);
 
-/* Of a comparison, for which the sources from `first` on were found: they are limits of the time.
- * Or, of a sum, only what is summed up is kept: the others are what it is compared with. */
-void code_slice_keep_limits(struct code_slice *slice, uint32_t first);
-void code_slice_keep_summed(struct code_slice *slice, uint32_t first);
+/* What the slice had before one side of a comparison, or all of them, is followed. At its end,
+ * everything that was found beside a counter or the time is its bound; beside a sum, what is not
+ * summed up is. */
+struct slice_side {
+    uint32_t source_count;
+    bool cycled, is_unknown, timed, sums;
+};
+struct slice_side slice_side_begin(struct code_slice *slice);
+void slice_side_end(struct code_slice *slice, const struct slice_side *side);
 
 /* If the loop looks at a sum, what is summed up comes before what the sum's loop is bounded by. */
 void code_slice_put_summed_first(struct code_slice *slice);

@@ -65,14 +65,14 @@ void code_slice_drop_limits(struct code_slice *slice)
 }
 
 /* Those that decide whether a constant is a limit are none. */
-void code_slice_keep_limits(struct code_slice *slice, uint32_t first)
+static void keep_limits(struct code_slice *slice, uint32_t first)
 {
     for (uint32_t i = first; i < slice->source_count; i++)
         if (slice->levels[i] == slice->control)
             code_slice_add_limit(slice, &slice->sources[i]);
 }
 
-void code_slice_keep_summed(struct code_slice *slice, uint32_t first)
+static void keep_summed(struct code_slice *slice, uint32_t first)
 {
     uint32_t kept = first;
     for (uint32_t i = first; i < slice->source_count; i++)
@@ -81,4 +81,29 @@ void code_slice_keep_summed(struct code_slice *slice, uint32_t first)
             slice->sources[kept++] = slice->sources[i];
         }
     slice->source_count = kept;
+}
+
+struct slice_side slice_side_begin(struct code_slice *slice)
+{
+    struct slice_side side = {slice->source_count, slice->cycled, slice->is_unknown, slice->timed,
+                              slice->sums};
+    slice->cycled = slice->timed = slice->sums = false;
+    return side;
+}
+
+void slice_side_end(struct code_slice *slice, const struct slice_side *side)
+{
+    if (slice->timed)
+        keep_limits(slice, side->source_count);
+    if (slice->cycled || slice->timed) {
+        slice->source_count = side->source_count;
+        slice->is_unknown = side->is_unknown;
+    } else if (slice->sums) {
+        keep_summed(slice, side->source_count);
+    }
+    slice->counts |= slice->cycled;
+    slice->waits_for_time |= slice->timed;
+    slice->cycled = side->cycled;
+    slice->timed = side->timed;
+    slice->sums = side->sums;
 }
