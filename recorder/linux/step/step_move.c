@@ -165,6 +165,18 @@ bool step_one(struct stepper *stepper)
 
 /* --- to an address --- */
 
+/* Other tools may have debug registers of the thread, too. The watchpoint only makes stepping go on
+ * earlier, so the breakpoint takes its register if no other one is free. */
+static int set_return(struct stepper *stepper, uint64_t address, unsigned slot)
+{
+    struct step_breakpoint *breakpoint = &stepper->returns[slot];
+    int failed = step_breakpoint_set(stepper->tid, address, (int)slot, true, breakpoint);
+    if (failed != ENOSPC || !stepper->over_watch.tid)
+        return failed;
+    step_breakpoint_clear(&stepper->over_watch);
+    return step_breakpoint_set(stepper->tid, address, (int)slot, true, breakpoint);
+}
+
 /* A loop returns to the same few addresses, so their breakpoints are kept, disabled. */
 static struct step_breakpoint *breakpoint_at(struct stepper *stepper, uint64_t address)
 {
@@ -177,8 +189,7 @@ static struct step_breakpoint *breakpoint_at(struct stepper *stepper, uint64_t a
     }
     unsigned slot = stepper->next_return++ % STEP_RETURN_PLACES;
     step_breakpoint_clear(&stepper->returns[slot]);
-    int failed =
-        step_breakpoint_set(stepper->tid, address, (int)slot, true, &stepper->returns[slot]);
+    int failed = set_return(stepper, address, slot);
     if (!failed)
         return &stepper->returns[slot];
     step_end(stepper, STEP_END_ERROR,
