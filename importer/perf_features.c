@@ -57,13 +57,17 @@ static bool skip_sized(struct part *part)
  * quotes, which it takes for the end of the text. Inside, a module's format may have UTF-8. */
 static bool is_text(const uint8_t *text, uint64_t bytes)
 {
-    bool is_quoted = false;
+    uint8_t quote = 0;       /* the one that is open */
+    bool is_escaped = false; /* by the byte before, inside quotes */
     for (uint64_t i = 0; i < bytes; i++) {
         if ((text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f ||
-            (text[i] > 0x7f && !is_quoted))
+            (text[i] > 0x7f && !quote))
             return false;
-        if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
-            is_quoted = !is_quoted;
+        if (quote && text[i] == quote && !is_escaped)
+            quote = 0;
+        else if (!quote && (text[i] == '"' || text[i] == '\''))
+            quote = text[i];
+        is_escaped = quote && text[i] == '\\' && !is_escaped;
     }
     return true;
 }
