@@ -6,6 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
+#if IS_SANITIZED
+#include <sanitizer/common_interface_defs.h>
+#include <stdint.h>
+#endif
+
 enum { TEXT_BYTES = 400 };
 
 static int own_stderr = -1; /* of before; -1: nothing is set up */
@@ -57,6 +63,16 @@ static void on_abort(int number)
     _exit(1);
 }
 
+/* A sanitizer's report is none of the library's messages. */
+static void send_reports_to(int fd)
+{
+#if IS_SANITIZED
+    __sanitizer_set_report_fd((void *)(intptr_t)fd);
+#else
+    (void)fd;
+#endif
+}
+
 void library_abort_begin(const char *library, const char *path)
 {
     struct sigaction action = {.sa_handler = on_abort};
@@ -67,6 +83,7 @@ void library_abort_begin(const char *library, const char *path)
     if (said_by_library >= 0 && own_stderr >= 0 &&
         dup2(said_by_library, STDERR_FILENO) == STDERR_FILENO) {
         sigaction(SIGABRT, &action, &before);
+        send_reports_to(own_stderr);
         return;
     }
     if (said_by_library >= 0)
@@ -82,6 +99,7 @@ void library_abort_end(void)
         return;
     sigaction(SIGABRT, &before, NULL);
     dup2(own_stderr, STDERR_FILENO);
+    send_reports_to(STDERR_FILENO);
     close(own_stderr);
     close(said_by_library);
     own_stderr = -1;
