@@ -68,12 +68,12 @@ void similar_writers_find(struct diagnoser *d, const struct argus_vertex *waiter
                           struct similar_starts *starts, struct code_writers *ret)
 {
     const struct argus_trace_header *header = argus_trace_header(argus_graph_trace(d->view.graph));
-    bool is_arm64 = header->arch == ARGUS_ARCH_AARCH64;
+    bool is_arm64 = header->arch == ARGUS_ARCH_AARCH64, is_cut;
     uint64_t all[SIMILAR_STARTS_MAX + CODE_HANDED_MAX];
     if (starts->file != flag->file)
         collect(d, waiter, flag->file, bias, starts);
     memcpy(all, starts->all, starts->count * sizeof(all[0]));
-    uint32_t count = starts->count + code_handed_find(flag, is_arm64, all + starts->count);
+    uint32_t count = starts->count + code_handed_find(flag, is_arm64, all + starts->count, &is_cut);
     (void)code_similar_find(flag, code, all, count, is_arm64, ret);
-    ret->is_cut |= starts->is_cut;
+    ret->is_cut |= starts->is_cut || is_cut;
 }

@@ -18,7 +18,8 @@ struct similar_starts {
 };
 
 /* In the file of the flag, which is mapped at `bias`: among the functions of `starts`, which is
- * used for one waiter only, and those that are stored beside a pointer to the variable. `code`: of the loop, an address of the file. */
+ * used for one waiter only, and those that are stored beside a pointer to the variable. `code`: of
+ * the loop, an address of the file. */
 void similar_writers_find(struct diagnoser *d, const struct argus_vertex *waiter,
                           const struct loop_flag *flag, uint64_t bias, uint64_t code,
                           struct similar_starts *starts, struct code_writers *ret);

@@ -309,13 +309,16 @@ static bool is_call(const struct code_function *function, uint32_t node)
            (at->flow == FLOW_JUMP && function->next[node][0] == CODE_NONE);
 }
 
-static void add_handed(struct search *search, uint64_t address)
+/* False: there are too many. */
+static bool add_handed(struct search *search, uint64_t address)
 {
     for (uint32_t i = 0; i < search->handed_count; i++)
         if (search->handed[i] == address)
-            return;
-    if (search->handed_count < CODE_HANDED_MAX)
-        search->handed[search->handed_count++] = address;
+            return true;
+    if (search->handed_count == CODE_HANDED_MAX)
+        return false;
+    search->handed[search->handed_count++] = address;
+    return true;
 }
 
 /* Of 16 bytes, half 0 or 1; else half 0 is all that is stored. */
@@ -331,7 +334,7 @@ static bool find_stored(struct search *search, const struct code_scope *scope, u
 static void look_at_handed(struct search *search, const struct code_scope *scope)
 {
     uint32_t before = search->handed_count;
-    bool leads = false;
+    bool leads = false, is_cut = false;
     for (uint32_t node = 0; node < scope->function->nodes.length; node++) {
         const struct instruction *at = &scope->function->nodes.data[node];
         bool stores = at->memory_count == 1 && at->memory[0].writes && !at->memory[0].reads &&
@@ -344,10 +347,12 @@ static void look_at_handed(struct search *search, const struct code_scope *scope
             leads |= leads_on(search, &path);
             if (path.root == CODE_ADDRESS && !path.links && !path.elements &&
                 handed_function(search, path.address))
-                add_handed(search, path.address);
+                is_cut |= !add_handed(search, path.address);
         }
     }
-    if (!leads)
+    if (leads)
+        search->found->is_cut |= is_cut;
+    else
         search->handed_count = before;
 }
 
@@ -570,11 +575,12 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
 }
 
 uint32_t code_handed_find(const struct loop_flag *flag, bool is_arm64,
-                          uint64_t ret[CODE_HANDED_MAX])
+                          uint64_t ret[CODE_HANDED_MAX], bool *ret_is_cut)
 {
     struct code_writers writers = {0};
     struct search search = {.found = &writers, .handed = ret};
     if (!flag->is_thread_local)
         find_in_file(&search, flag, is_arm64);
+    *ret_is_cut = writers.is_cut;
     return search.handed_count;
 }

@@ -44,9 +44,10 @@ bool code_writers_find(const struct loop_flag *flag, bool is_arm64, struct code_
 
 /* Functions whose address is stored by a function that also stores a pointer to the variable: a
  * callback and its data in a struct, a `std::function` and what it captured. They may get the
- * pointer when they are called. Puts where they begin into `ret`, and returns how many there are. */
+ * pointer when they are called. Puts where they begin into `ret`, and returns how many there are.
+ * `*ret_is_cut`: there may be more, as in code_writers. */
 uint32_t code_handed_find(const struct loop_flag *flag, bool is_arm64,
-                          uint64_t ret[CODE_HANDED_MAX]);
+                          uint64_t ret[CODE_HANDED_MAX], bool *ret_is_cut);
 
 /* A write, or a call that is one, at `node` of the scope, which `outer` leads to by calls. */
 struct code_writer code_writer_at(const struct code_scope *scope, uint32_t node,
