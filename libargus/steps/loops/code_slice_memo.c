@@ -189,11 +189,9 @@ static void remember(struct slice_memo *memo, uint64_t key, const struct slice_e
                      uint32_t low)
 {
     uint32_t number = (uint32_t)memo->entries.length;
-    if (!vec_push(&memo->entries, ((struct entry){*effect, low})) ||
-        !idmap_put(&memo->keys, key, number))
-        return;
-    if (low != NOWHERE && !vec_push(&memo->pending, number))
-        memo->entries.data[number].low = NOWHERE;
+    if (vec_push(&memo->entries, ((struct entry){*effect, low})) &&
+        (low == NOWHERE || vec_push(&memo->pending, number)))
+        (void)idmap_put(&memo->keys, key, number); /* without memory, it is followed again */
 }
 
 /* What leads back to this visit has all that it has. */

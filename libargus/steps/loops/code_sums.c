@@ -26,14 +26,20 @@ static bool find_slot(const struct search *search, uint32_t node, struct code_sl
 
 static bool look_at(struct search *search, const struct code_reach *reach, unsigned moves);
 
+static bool is_one(uint64_t registers)
+{
+    return registers && !(registers & (registers - 1));
+}
+
 /* What the move at `node` moves: a register, or a word of the stack. */
 static bool look_behind_move(struct search *search, uint32_t node, unsigned moves)
 {
     struct code_reach reach;
     struct code_slot slot;
     const struct instruction *at = instruction_of(search, node);
-    bool loads = at->memory_count == 1 && at->memory[0].reads && !at->memory[0].writes;
-    if (loads && !find_slot(search, node, &slot))
+    bool loads = at->memory_count && at->memory[0].reads;
+    bool is_plain = at->memory_count <= 1 && !(loads && at->memory[0].writes);
+    if (!is_plain || (loads ? !find_slot(search, node, &slot) : !is_one(at->reads)))
         return false;
     if (loads)
         code_reach_slot(search->budget, search->scope, false, node, slot, &reach);
@@ -43,11 +49,6 @@ static bool look_behind_move(struct search *search, uint32_t node, unsigned move
     return look_at(search, &reach, moves);
 }
 
-static bool is_one(uint64_t registers)
-{
-    return registers && !(registers & (registers - 1));
-}
-
 /* False: what the turn before had comes in, or the code does not tell. */
 static bool look_at(struct search *search, const struct code_reach *reach, unsigned moves)
 {
@@ -55,13 +56,10 @@ static bool look_at(struct search *search, const struct code_reach *reach, unsig
         return false;
     for (uint32_t i = 0; i < reach->count; i++) {
         const struct instruction *at = instruction_of(search, reach->found[i]);
-        bool loads = at->memory_count && at->memory[0].reads;
         if (reach->found[i] == search->node)
             search->returns = true;
-        else if (at->is_move && moves < MOST_MOVES && (loads || is_one(at->reads)) &&
-                 look_behind_move(search, reach->found[i], moves + 1))
-            continue;
-        else
+        else if (!at->is_move || moves == MOST_MOVES ||
+                 !look_behind_move(search, reach->found[i], moves + 1))
             search->begins = true;
     }
     return true;
