@@ -78,14 +78,13 @@ static bool read_message(struct session *session, int fd, char *ret, size_t room
     return go_on;
 }
 
-/* Formats that a library reads (libtracecmd, libbabeltrace2) end the importer where the library does
- * not check what it reads. */
+/* The libraries that read trace.dat, CTF and the formats of tracepoints do not check all that they
+ * read. */
 static const char *cause_of_end(int status)
 {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool is_crash = number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGFPE;
-    return is_crash ? "; the file is probably damaged, and a library that reads it did not check it"
-                    : "";
+    return is_crash ? "; the file is probably damaged in a way that its reader does not check" : "";
 }
 
 static struct argus_error *judge(const char *path, pid_t pid, const char *message, bool *ret_known)

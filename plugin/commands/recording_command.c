@@ -333,13 +333,14 @@ void recording_complete_file(struct session *session, const char *path, bool wit
 static struct argus_error *check_disk(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool has_failed = fd < 0 || (fsync(fd) != 0 && errno != EINVAL && errno != ENOSYS);
+    if (fd < 0)
+        return argus_error_os(errno, "cannot open the finished trace %s", path);
+    bool has_failed = fsync(fd) != 0 && errno != EINVAL && errno != ENOSYS;
     struct argus_error *error =
-        has_failed ? argus_error_context(argus_error_os(errno, "its disk did not take it"),
-                                         "%s is not, or not wholly, on its disk", path)
-                   : NULL;
-    if (fd >= 0)
-        close(fd);
+        has_failed
+            ? argus_error_os(errno, "%s is lost, or incomplete: its disk did not take it", path)
+            : NULL;
+    close(fd);
     return error;
 }
 
