@@ -168,9 +168,12 @@ class OnHang(HangLoops):
             woken_s = time.monotonic()
             program.stdin.write(f"{woken_s}")
             program.stdin.flush()
+            written_s = time.monotonic()
             if not select.select([program.stdout], [], [], 1)[0]:
                 break
             program.stdout.readline()
+        else:
+            self.fail("the loop never was late")
         for one in busy:
             one.terminate()
             one.wait()
@@ -183,7 +186,7 @@ class OnHang(HangLoops):
         found = min(files, key=lambda found: abs(found["hang"]["start_ns"] / 1e9 - woken_s))
         self.assertEqual(found["hang"]["tid"], program.pid)
         start_s = found["hang"]["start_ns"] / 1e9
-        self.assertLess(start_s, woken_s + 0.05)
+        self.assertLess(start_s, written_s + 0.05)
         self.assertGreater(start_s + found["hang"]["duration_ns"] / 1e9, woken_s + late_s - 0.1)
         self.assertIn("cpu", found["summary"].lower())
 
