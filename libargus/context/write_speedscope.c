@@ -71,8 +71,8 @@ static json_t *profile_end(const struct profile *profile, const char *program, c
     return json;
 }
 
-/* Adds what is positive in `sign` times the cost. speedscope shows no differences: with a base, what
- * is slower and what is faster are two profiles. */
+/* Adds what is positive in `sign` times the cost. speedscope shows no differences: with a base,
+ * what is slower and what is faster are two profiles. */
 static void add_costs(struct profile *profile, const struct argus_contexts_report *report,
                       uint32_t program, int sign)
 {

@@ -303,8 +303,7 @@ static void put_writer(struct wording *to, const char *before,
     put_signals(to, writer->signals);
 }
 
-/* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions", followed by a verb.
- * */
+/* "on_reconfigured (settings.c:29), reset (settings.c:31) or 2 other functions"; a verb follows. */
 static void put_functions_of(struct wording *to, const struct argus_loop_variable *variable)
 {
     size_t count = variable->writer_count;

@@ -1,4 +1,5 @@
-/* Threads that were woken in their loop's poll and get no cpu, with a simulated system and clock. */
+/* Threads that were woken in their loop's poll and get no CPU; the system and the clock are
+ * simulated. */
 #include "hang_scene.h"
 
 static struct backend_poller loop_back_since(uint32_t tid, uint64_t returned_ns)

@@ -155,7 +155,8 @@ static const struct {
 
 /* Which bit is tested is read only on x86-64, as are jumps through tables, of optimized code; two
  * words that are stored at once only on x86-64; pointers to arrays not if they are added from
- * memory (add rax, [table]); sums only on x86-64; whether a time-out leaves a loop only of optimized code of x86-64. */
+ * memory (add rax, [table]); sums only on x86-64; whether a time-out leaves a loop only of optimized
+ * code of x86-64. */
 static bool is_judged(struct elf_file *file, const struct shape *shape)
 {
     bool has_table = strcmp(shape->name, "phase") == 0,

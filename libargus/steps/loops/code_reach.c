@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* What a search costs besides the instructions that it looks at: its memory, and what its caller does
- * with the function. In instructions. */
+/* What a search costs besides the instructions that it looks at: its memory, and what its caller
+ * does with the function. In instructions. */
 enum { SEARCH_WORK = 16, NODES_PER_WORK = 8 };
 
 /* What is looked for. */

@@ -69,8 +69,9 @@ static bool searches(const struct code_slice *slice)
     return false;
 }
 
-/* A loop that only counts, or waits for a time, is a pause in one that looks. What it computes may be
- * the sum for which the loop around it looks; otherwise that one works, until it is told to stop. */
+/* A loop that only counts, or waits for a time, is a pause in one that looks. What it computes may
+ * be the sum at which the loop around it looks; otherwise that loop works until it is told to stop.
+ * `*computes`: whether an inner loop computes something; set here. */
 static enum verdict judge_spin(const struct code_slice *slice, const struct code_scope *scope,
                                enum verdict verdict, bool *computes)
 {
