@@ -38,6 +38,7 @@ static const struct shape {
     {"cleared", false, "did_reconfigure"},
     {"interrupted", false, "did_reconfigure"},
     {"mixed", false, "did_reconfigure"},
+    {"joined", false, "did_reconfigure"},
     {"checked", false, "did_reconfigure"},
     {"object", false, "job+0x8"},
     {"callback", false, "callback_job+0x8"},

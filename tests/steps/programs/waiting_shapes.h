@@ -194,3 +194,10 @@ APART void wait_mixed(void)
         usleep(1000);
     }
 }
+
+/* The counter decides by itself: it bounds the number of turns, and nothing else. */
+APART void wait_joined(void)
+{
+    for (unsigned turn = 0; !(turn >> 20 | (unsigned)did_reconfigure); turn++)
+        usleep(1000);
+}
