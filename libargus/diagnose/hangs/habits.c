@@ -385,7 +385,8 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
     uint32_t at = known_habit(habits, wait);
-    struct habit new_habit = {.kind = wait->kind, .user_stack = wait->user_stack};
+    struct habit new_habit = {
+        .kind = wait->kind, .user_stack = wait->user_stack, .chats_with = ARGUS_NONE};
     if (at != IDMAP_NONE)
         return at;
     at = (uint32_t)habits->items.length;
