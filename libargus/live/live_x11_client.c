@@ -148,7 +148,7 @@ bool x11_intern(struct x11 *x, const char *name, uint32_t *ret)
     size_t length = strlen(name), whole = 8 + (length + 3) / 4 * 4;
     message[2] = (uint8_t)(whole / 4);
     message[4] = (uint8_t)length;
-    memcpy(message + 8, name, length);
+    memcpy(message + 8, name, length); // NOLINT(bugprone-not-null-terminated-result)
     if (!x11_reply(x, message, whole))
         return false;
     *ret = x11_u32(x->packet + 8);

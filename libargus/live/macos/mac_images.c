@@ -47,7 +47,7 @@ static void take_command(const uint8_t *command, uint32_t bytes, struct mac_imag
         memcpy(image->uuid, command + UUID_AT, sizeof(image->uuid));
         image->has_uuid = true;
     } else if (word_at(command) == SEGMENT_64 && bytes >= LEAST_SEGMENT_BYTES &&
-               strncmp((const char *)command + SEGMENT_NAME_AT, "__TEXT", 16) == 0) {
+               memcmp(command + SEGMENT_NAME_AT, "__TEXT", sizeof("__TEXT")) == 0) {
         memcpy(&size, command + SEGMENT_SIZE_AT, sizeof(size));
         image->end = image->start + size;
     }
