@@ -51,7 +51,7 @@ static void shorten_function(struct argus_symbol *symbol, char *buffer, size_t b
 {
     if (!symbol->function || strlen(symbol->function) >= bytes)
         return;
-    strcpy(buffer, symbol->function);
+    memcpy(buffer, symbol->function, strlen(symbol->function) + 1);
     short_name(buffer);
     symbol->function = buffer;
 }

@@ -276,7 +276,7 @@ static void open_report(const struct notice *notice)
     snprintf(page, sizeof(page), "%s.html", notice->path);
     snprintf(tid, sizeof(tid), "%llu", (unsigned long long)notice->hang->tid);
     snprintf(threshold, sizeof(threshold), "%lluns",
-             (unsigned long long)(notice->hang->duration_ns / 10 * 9));
+             (unsigned long long)notice->hang->duration_ns / 10 * 9);
     const char *const report[] = {"/proc/self/exe", "report", "--tid", tid,          "--threshold",
                                   threshold,        "-o",     page,    notice->path, NULL};
     const char *const browser[] = {"xdg-open", page, NULL};

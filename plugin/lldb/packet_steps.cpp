@@ -292,7 +292,7 @@ size_t packet_steps_read(struct packet_steps *steps, uint64_t address, void *ret
         char packet[64];
         size_t wanted = bytes - done < MOST_BYTES ? bytes - done : MOST_BYTES, taken = 0;
         snprintf(packet, sizeof(packet), "m%llx,%zx",
-                 static_cast<unsigned long long>(address + done), wanted);
+                 static_cast<unsigned long long>(address) + done, wanted);
         const char *answer = send_and_wait(steps, packet);
         for (; taken < wanted && byte_at(answer) >= 0; taken++, answer += 2)
             to[done + taken] = static_cast<uint8_t>(byte_at(answer));
