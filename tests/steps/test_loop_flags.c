@@ -58,6 +58,7 @@ static const struct shape {
     {"either", false, "is_first or is_second"},
     {"both", false, "is_first or is_second"},
     {"or_device", false, "is_first?"},
+    {"told", false, "is_told?"},
     {"own_thread", false, "arrived"},
     {"static_thread", false, "has_come"},
     {"record_of_thread", false, "record+0x8"},
@@ -496,14 +497,29 @@ static void test_shared(void **state)
     elf_file_close(file);
 }
 
-/* A comparison of something else says nothing about the number of cases, nor does one that some ways go past. */
-static void test_tables(void **state)
+/* Whether the function goes on behind its call. */
+static bool goes_on(const struct code_function *function)
+{
+    for (uint32_t i = 0; i < function->nodes.length; i++)
+        if (function->nodes.data[i].flow == FLOW_CALL)
+            return function->next[i][0] != CODE_NONE;
+    fail();
+    return false;
+}
+
+/* A comparison of something else says nothing about the number of cases, nor does one that some ways go past. A call that ends
+ * the program does not come back, also if the program's own functions lead to it. */
+static void test_ways_on(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
         size_t ways;
-    } all[] = {{"jump_checked", 4}, {"jump_unchecked", 0}, {"jump_past_check", 0}};
+        bool ends;
+    } all[] = {{"jump_checked", 4, false},    {"jump_unchecked", 0, false},
+               {"jump_past_check", 0, false}, {"jump_in_loop", 4, false},
+               {"call_dies", 0, true},        {"call_dies_inside", 0, true},
+               {"call_may_die", 0, false}};
     struct instruction_decoder *decoder;
     struct elf_file *file = loop_code_open(program_path);
     assert_null(instruction_decoder_create(INSTRUCTION_X86_64, &decoder));
@@ -515,6 +531,8 @@ static void test_tables(void **state)
             code_library_function(library, code_library_image(library, file), start);
         assert_non_null(function);
         assert_int_equal(function->ways.length, all[i].ways);
+        if (strncmp(all[i].name, "call", 4) == 0)
+            assert_int_equal(goes_on(function), !all[i].ends);
     }
     code_library_destroy(library);
     instruction_decoder_destroy(decoder);
@@ -532,7 +550,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_stripped),
         cmocka_unit_test(test_writers), cmocka_unit_test(test_callers),
         cmocka_unit_test(test_ends),    cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_tables),  cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_ways_on), cmocka_unit_test(test_ways),
         cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,8 +37,7 @@ static bool target_of_word(const struct code_function *function, uint64_t place,
     return true;
 }
 
-static bool decode_at(const struct code_function *function, uint64_t address,
-                      struct instruction *ret)
+bool code_decode_at(const struct code_function *function, uint64_t address, struct instruction *ret)
 {
     uint64_t offset;
     uint8_t code[LONGEST];
@@ -58,7 +57,7 @@ static bool stub_slot(const struct code_function *function, uint64_t address, ui
     struct instruction at;
     int64_t page = 0;
     *ret = 0;
-    for (unsigned i = 0; i < STUB_INSTRUCTIONS && decode_at(function, address, &at); i++) {
+    for (unsigned i = 0; i < STUB_INSTRUCTIONS && code_decode_at(function, address, &at); i++) {
         const struct instruction_memory *memory = &at.memory[0];
         if (function->is_arm64 && at.is_sum && !at.reads)
             page = at.addend;
@@ -73,8 +72,8 @@ static bool stub_slot(const struct code_function *function, uint64_t address, ui
     return false;
 }
 
-static bool find_target(const struct code_function *function, const struct instruction *at,
-                        struct code_target *ret)
+bool code_target_of(const struct code_function *function, const struct instruction *at,
+                    struct code_target *ret)
 {
     uint64_t place;
     bool is_indirect = at->flow == FLOW_CALL_INDIRECT || at->flow == FLOW_JUMP_INDIRECT;
@@ -95,7 +94,7 @@ static bool find_target(const struct code_function *function, const struct instr
 
 bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret)
 {
-    return find_target(function, &function->nodes.data[node], ret);
+    return code_target_of(function, &function->nodes.data[node], ret);
 }
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -292,14 +291,14 @@ static bool ends_behind(const struct code_function *function, const struct instr
         return false;
     if (next == start + bytes)
         return true;
-    bool is_known = decode_at(function, next, &at);
+    bool is_known = code_decode_at(function, next, &at);
     if (is_known && at.flow == FLOW_JUMP)
-        is_known = decode_at(function, at.target, &at);
+        is_known = code_decode_at(function, at.target, &at);
     return is_known && at.flow == FLOW_TRAP;
 }
 
 /* Functions that never return, by name. To add one: a row. exit() is none of them: it is a way to
- * leave a loop. */
+ * leave a loop (code_ends.h). */
 bool code_fails(const struct code_function *function, const struct instruction *call)
 {
     static const char *const names[] = {"abort",
@@ -325,7 +324,7 @@ bool code_fails(const struct code_function *function, const struct instruction *
         return call->flow == FLOW_TRAP;
     if (ends_behind(function, call))
         return true;
-    if (!find_target(function, call, &target) || !target.name)
+    if (!code_target_of(function, call, &target) || !target.name)
         return false;
     return is_among(target.name, names, sizeof(names) / sizeof(names[0])) || throws(target.name) ||
            ends_by_check(target.name);
@@ -334,7 +333,7 @@ bool code_fails(const struct code_function *function, const struct instruction *
 bool code_gives_up(const struct code_function *function, uint64_t address)
 {
     struct instruction at;
-    for (unsigned i = 0; i < ENDS_WITHIN && decode_at(function, address, &at); i++) {
+    for (unsigned i = 0; i < ENDS_WITHIN && code_decode_at(function, address, &at); i++) {
         if (code_fails(function, &at))
             return true;
         if (at.flow == FLOW_BRANCH || at.flow == FLOW_RETURN || at.flow == FLOW_JUMP_INDIRECT)

@@ -19,6 +19,12 @@ struct code_target code_target_at(const struct code_function *function, uint64_t
 /* Where the call or jump at `node` leads. False: through a register or a table, so that the code
  * does not tell. */
 bool code_call_target(const struct code_function *function, uint32_t node, struct code_target *ret);
+/* The same of an instruction of the file, in any function. */
+bool code_target_of(const struct code_function *function, const struct instruction *at,
+                    struct code_target *ret);
+/* The instruction at `address` of the file, in any function. False: there is no code. */
+bool code_decode_at(const struct code_function *function, uint64_t address,
+                    struct instruction *ret);
 
 /* Functions that only wait, and functions that only tell the time or errno. NULL is none. */
 bool code_is_sleep(const char *name);

@@ -5,6 +5,7 @@
 
 #include "base/lower_bound.h"
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_ends.h"
 #include "steps/loops/code_tables.h"
 
 #define MOST_BYTES 65536u /* of a function */
@@ -94,6 +95,30 @@ static void set_next(struct code_function *function, uint32_t node)
         next[0] = behind;
         break;
     }
+}
+
+/* Calls from which the program does not come back. To find that out takes a look at the function
+ * that is called, and matters only where something else leads to the code behind the call. */
+static bool stop_at_ends(struct code_function *function)
+{
+    size_t count = function->nodes.length;
+    bool has_table = false, *is_target = calloc(count, sizeof(*is_target));
+    for (size_t i = 0; is_target && i < count; i++) {
+        uint8_t flow = function->nodes.data[i].flow;
+        uint32_t to = function->next[i][flow == FLOW_BRANCH];
+        has_table |= flow == FLOW_JUMP_INDIRECT;
+        if ((flow == FLOW_BRANCH || flow == FLOW_JUMP) && to != CODE_NONE)
+            is_target[to] = true;
+    }
+    for (size_t i = 0; is_target && i < count; i++) {
+        uint32_t *next = function->next[i];
+        if (code_is_call(&function->nodes.data[i]) && next[0] != CODE_NONE &&
+            code_ends(function, &function->nodes.data[i], has_table || is_target[next[0]]))
+            next[0] = CODE_NONE;
+    }
+    bool good = is_target != NULL;
+    free(is_target);
+    return good;
 }
 
 /* --- what is never executed: padding between a jump and a loop would seem to be a way into the
@@ -186,7 +211,7 @@ static bool connect(struct code_function *function)
         return false;
     for (uint32_t i = 0; i < count; i++)
         set_next(function, i);
-    if (!code_tables_find(function) || !cut_dead(function))
+    if (!stop_at_ends(function) || !code_tables_find(function) || !cut_dead(function))
         return false;
     for (uint32_t i = 0; i < count; i++)
         edges += (function->next[i][0] != CODE_NONE) + (function->next[i][1] != CODE_NONE);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "steps/loops/code_calls.h"
+#include "steps/loops/code_ends.h"
 #include "steps/loops/code_slice.h"
 
 struct code_order {
@@ -11,18 +12,10 @@ struct code_order {
     struct code_library *library;        /* owned */
 };
 
-/* Calls after which the function does not go on. To add one: a row. */
 static bool ends(const struct code_function *function, uint32_t node)
 {
-    static const char *const names[] = {"exit", "_exit", "_Exit", "quick_exit", "pthread_exit"};
-    struct code_target target;
     const struct instruction *at = &function->nodes.data[node];
-    if (!code_is_call(at) || !code_call_target(function, node, &target))
-        return false;
-    for (size_t i = 0; target.name && i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(target.name, names[i]) == 0)
-            return true;
-    return code_fails(function, at);
+    return code_ends(function, at, false) || code_fails(function, at);
 }
 
 static bool leads(const struct code_function *function, uint64_t from, uint64_t to)

@@ -192,7 +192,7 @@ bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, u
         search.seen[at] = true;
         charge(budget, 1);
         if (is_next_turn(scope, at)) {
-            found = to == CODE_TURN_END;
+            found = to == CODE_TURN_END || (to == CODE_NEXT_TURN && at == scope->head);
             continue;
         }
         found = to == CODE_TURN_END ? leaves_function(scope, at) : at == to;

@@ -7,6 +7,7 @@
 
 #define CODE_REACH_MAX 12
 #define CODE_TURN_END  (CODE_NONE - 1)
+#define CODE_NEXT_TURN (CODE_NONE - 2)
 
 /* A part of a function in which is searched, and how it came to be executed. */
 struct code_scope {
@@ -72,7 +73,8 @@ void code_reach_marked(struct code_budget *budget, const struct code_scope *scop
                        uint32_t node, const bool *marked, struct code_reach *ret);
 
 /* Whether ways lead from `from` to `to` within the scope, in one turn of its loop, and without
- * going through `without`. CODE_TURN_END: to where another turn begins, or the scope is left. */
+ * going through `without`. CODE_TURN_END: to where another turn begins, or the scope is left;
+ * CODE_NEXT_TURN: only to the former. */
 bool code_leads_to(struct code_budget *budget, const struct code_scope *scope, uint32_t from,
                    uint32_t to, uint32_t without);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "event/binary/elf_words.h"
+#include "steps/loops/code_loaded.h"
 
 enum {
     NEAR = 16, /* instructions before the jump, in which its parts are */
@@ -48,24 +49,20 @@ static uint32_t written_above(const struct code_function *function, uint32_t nod
     return CODE_NONE;
 }
 
-/* lea rbx, [rip+table] */
-static bool gives_address(const struct instruction *at, uint8_t reg)
-{
-    return at->is_sum && !at->reads && at->writes == REGISTER_BIT(reg);
-}
-
-/* The address that the register has, which the function may have loaded at its beginning. False:
- * none, or one of several. */
+/* The address that the register has, which the function may have loaded at its beginning, or before
+ * a loop. False: none, or one of several. */
 static bool find_address(const struct finding *finding, uint32_t node, uint8_t reg, uint64_t *ret)
 {
     const struct code_function *function = finding->function;
     uint32_t above = written_above(function, node, reg);
-    if (above != CODE_NONE && gives_address(node_of(function, above), reg)) {
+    if (above != CODE_NONE && code_loads_address(node_of(function, above), reg)) {
         *ret = (uint64_t)node_of(function, above)->addend;
         return true;
     }
     *ret = finding->loaded[reg].address;
-    return finding->loaded[reg].is_found && !finding->loaded[reg].is_ambiguous;
+    if (!finding->loaded[reg].is_ambiguous)
+        return finding->loaded[reg].is_found;
+    return code_loaded_address(function, node, reg, ret);
 }
 
 /* --- the number of cases --- */
@@ -308,7 +305,7 @@ static void take_ways(struct finding *finding, uint32_t jump, const struct table
 static void note_address(struct finding *finding, const struct instruction *at)
 {
     uint8_t reg = register_lone_general(at->writes);
-    if (reg == REGISTER_NONE || !gives_address(at, reg))
+    if (reg == REGISTER_NONE || !code_loads_address(at, reg))
         return;
     struct loaded_address *loaded = &finding->loaded[reg];
     loaded->is_ambiguous |= loaded->is_found && loaded->address != (uint64_t)at->addend;

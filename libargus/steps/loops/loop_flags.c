@@ -104,26 +104,41 @@ static bool waits_without(const struct code_slice *slice, const struct code_scop
     return false;
 }
 
-/* Whether each turn comes to `node`, before it waits or after that. */
+/* Whether each turn, unless it is the last, comes to `node`, before it waits or after that. */
 static bool is_in_each_turn(const struct code_slice *slice, const struct code_scope *scope,
                             uint32_t node)
 {
     uint32_t waited = scope->function->next[slice->yield][0];
     return !waits_without(slice, scope, node) ||
            (waited != CODE_NONE &&
-            !code_leads_to(slice->budget, scope, waited, CODE_TURN_END, node));
+            !code_leads_to(slice->budget, scope, waited, CODE_NEXT_TURN, node));
+}
+
+/* Takes the exits to which each turn comes. `is_short`: without those that alone look at too many
+ * variables, as one does that also asks how far the loop's work is. */
+static void take_sure_exits(struct code_slice *slice, const struct code_scope *scope,
+                            const struct code_loop *loop, bool is_short)
+{
+    slice->source_count = 0;
+    for (uint32_t i = 0; i < scope->function->nodes.length; i++) {
+        uint32_t before = slice->source_count;
+        if (!is_exit(scope->function, loop, i) || !is_in_each_turn(slice, scope, i))
+            continue;
+        code_slice_branch(slice, scope, i);
+        if (is_short && slice->source_count > LOOP_FLAGS_MAX)
+            slice->source_count = before;
+    }
 }
 
 /* If too many variables have a part in it, only those count at which each turn looks. The others
  * are mostly options: a large main() has many, which decide whether an exit is reached. */
-static void take_sure_exits(struct code_slice *slice, const struct code_scope *scope,
-                            const struct code_loop *loop)
+static void take_fewer(struct code_slice *slice, const struct code_scope *scope,
+                       const struct code_loop *loop)
 {
-    slice->source_count = 0;
     slice->is_unknown = true;
-    for (uint32_t i = 0; i < scope->function->nodes.length; i++)
-        if (is_exit(scope->function, loop, i) && is_in_each_turn(slice, scope, i))
-            code_slice_branch(slice, scope, i);
+    take_sure_exits(slice, scope, loop, false);
+    if (slice->source_count > LOOP_FLAGS_MAX)
+        take_sure_exits(slice, scope, loop, true);
 }
 
 static enum verdict read_loop(struct code_slice *slice, const struct code_scope *scope,
@@ -144,7 +159,7 @@ static enum verdict read_loop(struct code_slice *slice, const struct code_scope 
         if (is_exit(function, loop, i))
             code_slice_control(slice, scope, i);
     if (slice->source_count > LOOP_FLAGS_MAX && slice->yield != CODE_NONE)
-        take_sure_exits(slice, scope, loop);
+        take_fewer(slice, scope, loop);
     code_slice_drop_limits(slice);
     code_slice_put_summed_first(slice);
     if (slice->yield != CODE_NONE && (loop_ends_on_timeout(slice, scope) ||

@@ -252,6 +252,48 @@ APART void keep_signals(void)
 TABLE_JUMP(jump_checked, "edi", "");
 TABLE_JUMP(jump_unchecked, "esi", "");
 TABLE_JUMP(jump_past_check, "edi", "testl %esi, %esi\njne 5f\n");
+
+/* The table's address is loaded before a loop; behind the loop the register gets another one. */
+__asm__(".text\n.type jump_in_loop,@function\njump_in_loop:\n.cfi_startproc\npushq %rbx\n"
+        "leaq jump_in_loop_ways(%rip), %rbx\n"
+        "7: cmpl $3, %edi\nja 9f\nmovslq (%rbx,%rdi,4), %rax\naddq %rbx, %rax\njmp *%rax\n"
+        "1: incl %edi\njmp 7b\n2: decl %edi\njmp 7b\n3: xorl %edi, %edi\njmp 7b\n"
+        "4: testl %esi, %esi\njne 7b\n9: leaq jump_checked_ways(%rip), %rbx\nmovl (%rbx), %eax\n"
+        "popq %rbx\nret\n.cfi_endproc\n.size jump_in_loop,.-jump_in_loop\n"
+        ".section .rodata\n.balign 4\njump_in_loop_ways:\n.long 1b-jump_in_loop_ways, "
+        "2b-jump_in_loop_ways, 3b-jump_in_loop_ways, 4b-jump_in_loop_ways\n.text\n");
+
+/* A call, and code behind it to which something else leads, too. */
+#define CALL_BEFORE(name, called)                                                                  \
+    __asm__(".text\n.type " #name ",@function\n" #name ":\n.cfi_startproc\ntestl %edi, %edi\n"     \
+            "jne 1f\ncall " #called "\n1: movl $1, %eax\nret\n.cfi_endproc\n.size " #name          \
+            ",.-" #name "\n")
+
+__attribute__((used, noinline)) static void dies(const char *text, int code)
+{
+    if (code > 1)
+        fputs(text, stderr);
+    else
+        puts(text);
+    exit(code);
+}
+
+__attribute__((used, noinline)) static void dies_inside(const char *text)
+{
+    puts("");
+    dies(text, 2);
+}
+
+__attribute__((used, noinline)) static void may_die(const char *text, int code)
+{
+    if (code)
+        dies(text, code);
+    puts(text);
+}
+
+CALL_BEFORE(call_dies, dies);
+CALL_BEFORE(call_dies_inside, dies_inside);
+CALL_BEFORE(call_may_die, may_die);
 #endif
 
 APART void wait_signal(void)

@@ -201,3 +201,18 @@ APART void wait_joined(void)
     for (unsigned turn = 0; !(turn >> 20 | (unsigned)did_reconfigure); turn++)
         usleep(1000);
 }
+
+/* An exit that looks at too many variables, and one that looks at a single one. */
+OWN volatile int first_sum, second_sum, third_sum, fourth_sum;
+OWN volatile int is_told;
+
+APART void wait_told(void)
+{
+    for (;;) {
+        usleep(1000);
+        if (first_sum + second_sum + third_sum == fourth_sum)
+            break;
+        if (is_told)
+            break;
+    }
+}
