@@ -23,7 +23,9 @@ static void serve(DBusConnection *bus, const char *name, bool is_once)
                 dbus_connection_send(bus, answer, NULL);
             answered |= answer != NULL;
         }
-        dbus_connection_read_write(bus, answered && is_once ? 0 : -1);
+        /* The next question, which may be there by now, is to stay unread. */
+        if (!answered || !is_once)
+            dbus_connection_read_write(bus, -1);
     }
     dbus_connection_flush(bus);
     sleep(600);
