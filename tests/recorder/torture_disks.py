@@ -53,7 +53,8 @@ def remote_disk(at):
     at.moment()
     if at.random.random() < 0.5:
         at.kill(pid)
-        return expect(at.said(front, 1), "Input/output error", "not connected", "cannot find the recording"), written(far / "t.argus")
+        losses = ("Input/output error", "not connected", "cannot find the recording", "cannot open the finished trace")
+        return expect(at.said(front, 1), *losses), written(far / "t.argus")
     at.kill(pid, signal.SIGSTOP)
     time.sleep(2)
     began = time.monotonic()
