@@ -106,6 +106,15 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 }
 
 /* To add one: a row. */
+bool code_is_end(const char *name)
+{
+    static const char *const names[] = {
+        "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "err", "errx", "verr", "verrx",
+    };
+    return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* To add one: a row. */
 bool code_is_sleep(const char *name)
 {
     static const char *const names[] = {"usleep",      "nanosleep",         "clock_nanosleep",

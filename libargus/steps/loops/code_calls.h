@@ -29,6 +29,8 @@ bool code_decode_at(const struct code_function *function, uint64_t address,
 /* Functions that only wait, and functions that only tell the time or errno. NULL is none. */
 bool code_is_sleep(const char *name);
 bool code_is_clock(const char *name);
+/* Functions that end the program or the thread. */
+bool code_is_end(const char *name);
 /* Functions that return memory that other processes may share. */
 bool code_is_mapping(const char *name);
 /* Functions that take a spin lock. */

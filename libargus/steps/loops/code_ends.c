@@ -1,7 +1,5 @@
 #include "steps/loops/code_ends.h"
 
-#include <string.h>
-
 #include "steps/loops/code_calls.h"
 
 enum {
@@ -23,25 +21,13 @@ struct ways {
 
 static bool may_return(struct search *search, uint64_t start);
 
-/* To add one: a row. */
-static bool is_end(const char *name)
-{
-    static const char *const names[] = {
-        "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "err", "errx", "verr", "verrx",
-    };
-    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* `at`: a call, or a jump to another function instead of a call and a return. */
 static bool ends(struct search *search, const struct instruction *at)
 {
     struct code_target target;
     if (!code_target_of(search->function, at, &target))
         return false;
-    if (is_end(target.name))
+    if (code_is_end(target.name))
         return true;
     if (!target.is_here || search->depth >= MOST_DEPTH)
         return false;

@@ -97,28 +97,30 @@ static void set_next(struct code_function *function, uint32_t node)
     }
 }
 
-/* Calls from which the program does not come back. To find that out takes a look at the function
- * that is called, and matters only where something else leads to the code behind the call. */
-static bool stop_at_ends(struct code_function *function)
+/* The nodes to which branches and jumps lead; NULL without memory. The caller frees it. */
+static bool *find_targets(const struct code_function *function)
 {
-    size_t count = function->nodes.length;
-    bool has_table = false, *is_target = calloc(count, sizeof(*is_target));
-    for (size_t i = 0; is_target && i < count; i++) {
+    bool *is_target = calloc(function->nodes.length, sizeof(*is_target));
+    for (size_t i = 0; is_target && i < function->nodes.length; i++) {
         uint8_t flow = function->nodes.data[i].flow;
         uint32_t to = function->next[i][flow == FLOW_BRANCH];
-        has_table |= flow == FLOW_JUMP_INDIRECT;
         if ((flow == FLOW_BRANCH || flow == FLOW_JUMP) && to != CODE_NONE)
             is_target[to] = true;
     }
-    for (size_t i = 0; is_target && i < count; i++) {
+    return is_target;
+}
+
+/* Calls from which the program does not come back. To find that out takes a look at the function
+ * that is called, and matters only where something else leads to the code behind the call. */
+static void stop_at_ends(struct code_function *function, const bool *is_target)
+{
+    bool has_jumps = code_tables_has_jumps(function);
+    for (size_t i = 0; i < function->nodes.length; i++) {
         uint32_t *next = function->next[i];
         if (code_is_call(&function->nodes.data[i]) && next[0] != CODE_NONE &&
-            code_ends(function, &function->nodes.data[i], has_table || is_target[next[0]]))
+            code_ends(function, &function->nodes.data[i], has_jumps || is_target[next[0]]))
             next[0] = CODE_NONE;
     }
-    bool good = is_target != NULL;
-    free(is_target);
-    return good;
 }
 
 /* --- what is never executed: padding between a jump and a loop would seem to be a way into the
@@ -211,7 +213,13 @@ static bool connect(struct code_function *function)
         return false;
     for (uint32_t i = 0; i < count; i++)
         set_next(function, i);
-    if (!stop_at_ends(function) || !code_tables_find(function) || !cut_dead(function))
+    bool *is_target = find_targets(function);
+    if (!is_target)
+        return false;
+    stop_at_ends(function, is_target);
+    code_tables_find(function, is_target);
+    free(is_target);
+    if (!cut_dead(function))
         return false;
     for (uint32_t i = 0; i < count; i++)
         edges += (function->next[i][0] != CODE_NONE) + (function->next[i][1] != CODE_NONE);

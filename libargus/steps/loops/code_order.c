@@ -1,7 +1,6 @@
 #include "steps/loops/code_order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "steps/loops/code_calls.h"
 #include "steps/loops/code_ends.h"

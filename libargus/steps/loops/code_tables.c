@@ -1,7 +1,5 @@
 #include "steps/loops/code_tables.h"
 
-#include <stdlib.h>
-
 #include "event/binary/elf_words.h"
 #include "steps/loops/code_loaded.h"
 
@@ -24,7 +22,7 @@ struct loaded_address {
 
 struct finding {
     struct code_function *function;
-    bool *is_target; /* owned; by node: a branch or a jump leads there */
+    const bool *is_target; /* borrowed; by node: a branch or a jump leads there */
     struct loaded_address loaded[REGISTER_FLAGS];
     uint32_t jumps, words; /* that were looked at */
 };
@@ -313,16 +311,7 @@ static void note_address(struct finding *finding, const struct instruction *at)
     loaded->is_found = true;
 }
 
-static void note_targets(struct finding *finding, uint32_t node)
-{
-    const struct code_function *function = finding->function;
-    uint8_t flow = node_of(function, node)->flow;
-    uint32_t to = function->next[node][flow == FLOW_BRANCH];
-    if ((flow == FLOW_BRANCH || flow == FLOW_JUMP) && to != CODE_NONE)
-        finding->is_target[to] = true;
-}
-
-static bool has_jumps(const struct code_function *function)
+bool code_tables_has_jumps(const struct code_function *function)
 {
     for (uint32_t i = 0; i < function->nodes.length; i++)
         if (node_of(function, i)->flow == FLOW_JUMP_INDIRECT)
@@ -330,23 +319,16 @@ static bool has_jumps(const struct code_function *function)
     return false;
 }
 
-bool code_tables_find(struct code_function *function)
+void code_tables_find(struct code_function *function, const bool *is_target)
 {
     struct table table;
-    struct finding finding = {.function = function};
-    if (function->is_arm64 || !has_jumps(function))
-        return true;
-    finding.is_target = calloc(function->nodes.length, sizeof(*finding.is_target));
-    if (!finding.is_target)
-        return false;
-    for (uint32_t i = 0; i < function->nodes.length; i++) {
+    struct finding finding = {.function = function, .is_target = is_target};
+    if (function->is_arm64 || !code_tables_has_jumps(function))
+        return;
+    for (uint32_t i = 0; i < function->nodes.length; i++)
         note_address(&finding, node_of(function, i));
-        note_targets(&finding, i);
-    }
     for (uint32_t i = 0; i < function->nodes.length; i++)
         if (node_of(function, i)->flow == FLOW_JUMP_INDIRECT && finding.jumps++ < MOST_JUMPS &&
             find_table(&finding, i, &table))
             take_ways(&finding, i, &table);
-    free(finding.is_target);
-    return true;
 }

@@ -11,8 +11,11 @@
 
 #include "steps/loops/code_function.h"
 
-/* Fills `function->ways` from decoded `nodes` and `next`. A jump whose table is not found has none
- * there. False: no memory. */
-bool code_tables_find(struct code_function *function);
+/* Whether there are jumps through a register or memory, which may be such ones. */
+bool code_tables_has_jumps(const struct code_function *function);
+
+/* Fills `function->ways` from decoded `nodes` and `next`, and from where branches and jumps lead
+ * (`is_target`, by node). A jump whose table is not found has none there. */
+void code_tables_find(struct code_function *function, const bool *is_target);
 
 #endif
