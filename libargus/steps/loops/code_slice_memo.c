@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash64.h"
 #include "base/idmap.h"
 
 enum {
@@ -42,21 +43,17 @@ void slice_memo_destroy(struct slice_memo *memo)
     free(memo);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 /* What is found depends on how the function came to be executed, and on what else is followed. */
 static uint64_t key_of(const struct code_slice *slice, const struct code_scope *scope,
                        uint32_t node, uint8_t reg)
 {
     uint64_t state = (uint64_t)slice->control << 2 | slice->is_adding << 1 | slice->is_flat;
-    uint64_t key = mix(mix((uint64_t)node << 8 | reg, state), 1);
+    uint64_t place[] = {(uint64_t)node << 8 | reg, state};
+    uint64_t key = hash64(0, place, sizeof(place));
     for (; scope; scope = scope->caller) {
-        key = mix(mix(key, (uintptr_t)scope->function), (uintptr_t)scope->region);
-        key = mix(mix(key, scope->head), (uint64_t)scope->depth << 32 | scope->call);
+        uint64_t parts[] = {(uintptr_t)scope->function, (uintptr_t)scope->region, scope->head,
+                            (uint64_t)scope->depth << 32 | scope->call};
+        key = hash64(key, parts, sizeof(parts));
     }
     return key;
 }
