@@ -106,20 +106,25 @@ static void put_normal(struct wording *to)
 
 /* --- threads and their waits --- */
 
-static void put_name_of_thread(struct wording *to, uint32_t thread)
+/* With its number if the other one of the sentence has the same name: a process and its child. */
+static void put_name_of_thread(struct wording *to, uint32_t thread, uint32_t other)
 {
-    char text[128];
+    char text[128], other_text[128];
     put(to, "%s", text_thread(&to->view, thread, text, sizeof(text)));
+    bool has_other = other != thread && other < to->view.thread_count;
+    if (has_other &&
+        strcmp(text, text_thread(&to->view, other, other_text, sizeof(other_text))) == 0)
+        put(to, " [%" PRIu64 "]", to->view.threads[thread].tid);
 }
 
 static void put_thread(struct wording *to)
 {
-    put_name_of_thread(to, to->reason->thread);
+    put_name_of_thread(to, to->reason->thread, to->reason->waiter);
 }
 
 static void put_waiter(struct wording *to)
 {
-    put_name_of_thread(to, to->reason->waiter);
+    put_name_of_thread(to, to->reason->waiter, to->reason->thread);
 }
 
 static void put_process(struct wording *to)
@@ -355,7 +360,7 @@ static void put_writers(struct wording *to)
         bool are_gone = have_ended(to, variable);
         if (variable->thread_count == 1) {
             put(to, " (of the other threads, only ");
-            put_name_of_thread(to, variable->threads[0]);
+            put_name_of_thread(to, variable->threads[0], to->reason->waiter);
             put(to, " was seen in that code%s)", are_gone ? ", which has ended" : "");
         } else {
             put(to, " (%zu other threads were seen in that code%s)", variable->thread_count,
