@@ -42,7 +42,8 @@ const char *budget_part_text(enum budget_part part)
 
 /* --- the parts --- */
 
-/* Adds a node's own time, `sign` times. */
+/* Adds a node's own time, `sign` times. What a thread waited for is known even if it belongs to no
+ * function: mostly a CPU, between two stacks without a common function. */
 static void add_node(struct budget *budget, const struct argus_context_node *node,
                      enum argus_estimate estimate, int sign)
 {
@@ -53,11 +54,7 @@ static void add_node(struct budget *budget, const struct argus_context_node *nod
     };
     double cpu = sign * (double)node_cpu_ns(node, estimate);
     budget->cpu_ns += cpu;
-    if (node->depth < INFERENCE_FIRST_DEPTH) {
-        budget->parts[BUDGET_BETWEEN] += sign * (double)node->own_ns[estimate];
-        return;
-    }
-    budget->parts[BUDGET_CPU] += cpu;
+    budget->parts[node->depth < INFERENCE_FIRST_DEPTH ? BUDGET_BETWEEN : BUDGET_CPU] += cpu;
     for (int i = 0; i < ARGUS_WAITED_KINDS; i++)
         budget->parts[part_of[i]] += sign * (double)node->waited_ns[estimate][i];
 }
@@ -77,6 +74,8 @@ static void add_program(struct budget *budget, const struct argus_context_progra
     budget->threads += sign * (int64_t)program->threads;
     budget->wall_ns += sign * (double)(program->last_ns - program->first_ns);
     budget->thread_ns += sign * (double)program->thread_ns;
+    budget->parts[BUDGET_WANTED_CPU] += sign * (double)program->wanted_cpu_ns;
+    budget->wanted_unseen_ns += sign * (double)program->wanted_cpu_ns;
     for (int i = 0; i < ARGUS_UNSEEN_KINDS; i++)
         budget->parts[BUDGET_UNSEEN + i] += sign * (double)program->unseen_ns[i];
 }

@@ -25,6 +25,7 @@ struct budget {
     double thread_ns; /* the sum of the parts */
     double cpu_ns;    /* time on a CPU, as far as stacks are known: also outside of any context */
     double parts[BUDGET_PARTS];
+    double wanted_unseen_ns; /* of BUDGET_WANTED_CPU, without a known stack: in no context */
 };
 
 /* How much longer the waits for a process of this name were. */

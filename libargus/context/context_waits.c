@@ -339,7 +339,9 @@ void waits_note(struct waits *waits, struct tree *tree, struct waits_place place
         note_turn(waits, tree, first + thread->cursor, place, stretch, thread))
         return;
     uint64_t noted_ns = note_vertices(waits, tree, place, stretch, thread);
-    note_ns(waits, tree, place, ARGUS_WAITED_DEVICE, whole_ns - noted_ns);
+    uint64_t late_ns = noted_ns ? 0 : stretch->to_ns - stretch->woken_ns;
+    note_ns(waits, tree, place, ARGUS_WAITED_DEVICE, whole_ns - noted_ns - late_ns);
+    note_ns(waits, tree, place, ARGUS_WAITED_CPU, late_ns);
 }
 
 static int by_waker(const void *left, const void *right)

@@ -18,8 +18,22 @@ static struct life_span part_of(const struct life *life, bool is_later)
 static void add_unseen(struct life *life, uint64_t to_ns)
 {
     struct life_span span = {life->since_ns, to_ns};
+    for (int i = 0; i < 2; i++) {
+        uint64_t ns = overlap_ns(span, part_of(life, i));
+        uint64_t wanted_ns = life->wanted_since_ns[i] < ns ? life->wanted_since_ns[i] : ns;
+        life->unseen_ns[i][life->why] += ns - wanted_ns;
+        life->wanted_cpu_ns[i] += wanted_ns;
+        life->wanted_since_ns[i] = 0;
+    }
+}
+
+void life_wanted_cpu(struct life *life, struct life_span span)
+{
+    if (life->is_known)
+        return;
+    span.from_ns = span.from_ns > life->since_ns ? span.from_ns : life->since_ns;
     for (int i = 0; i < 2; i++)
-        life->unseen_ns[i][life->why] += overlap_ns(span, part_of(life, i));
+        life->wanted_since_ns[i] += overlap_ns(span, part_of(life, i));
 }
 
 void life_begin(struct life *life, uint64_t from_ns, uint64_t exec_ns)
@@ -83,6 +97,7 @@ bool life_add(program_vec *programs, const struct life *life, struct life_span s
     program->last_ns = part.to_ns > program->last_ns ? part.to_ns : program->last_ns;
     program->threads++;
     program->thread_ns += lived_ns;
+    program->wanted_cpu_ns += life->wanted_cpu_ns[is_later];
     for (int i = 0; i < ARGUS_UNSEEN_KINDS; i++)
         program->unseen_ns[i] += life->unseen_ns[is_later][i];
     return true;

@@ -167,10 +167,19 @@ static uint32_t whole_path(struct moments *moments, struct moment_thread *thread
     return node;
 }
 
+/* The thread had no known stack. */
+static void note_wanted_cpu(struct moment_thread *thread, const struct waits_stretch *off)
+{
+    uint64_t from_ns = off->preempted ? off->from_ns : off->woken_ns;
+    life_wanted_cpu(&thread->life, (struct life_span){from_ns, off->to_ns});
+}
+
 /* All instances of the thread end at its last moment. */
 static void end_all(struct moments *moments, struct moment_thread *thread, enum argus_unseen why)
 {
     life_unknown(&thread->life, thread->inference.last_ns, why);
+    for (size_t i = 0; i < thread->offs.length; i++)
+        note_wanted_cpu(thread, &thread->offs.data[i]);
     inference_end(&thread->inference, &moments->paths->tree);
     sampled_end(&moments->sampled, &moments->paths->tree, &thread->stretch);
     thread->offs.length = 0;
@@ -276,10 +285,11 @@ static void note_off_cpu(struct moments *moments, struct moment_thread *thread)
         .preempted = thread->state == ARGUS_LINUX_STATE_RUNNING ||
                      (thread->woken_ns && thread->woken_ns <= thread->out_ns),
     };
-    /* before a thread's first stack, nothing is known that could have the time */
     bool is_inside = thread->out_ns && thread->out_ns >= moments->from_ns &&
-                     thread->inference.node != ARGUS_NONE;
-    if (is_inside && moments->now_ns <= moments->to_ns && !vec_push(&thread->offs, off))
+                     moments->now_ns <= moments->to_ns && !thread->has_exited;
+    if (is_inside && thread->inference.node == ARGUS_NONE)
+        note_wanted_cpu(thread, &off);
+    else if (is_inside && !vec_push(&thread->offs, off))
         moments->waits.no_memory = true;
     thread->out_ns = 0;
 }

@@ -336,6 +336,7 @@ static struct argus_error *add_budget(const struct argus_contexts_report *report
     for (int i = 0; i < BUDGET_PARTS; i++)
         json_put(parts, budget_part_key((enum budget_part)i), cost(budget->parts[i]));
     json_put(json, "parts_ns", parts);
+    json_put(json, "cpu_wait_without_stack_ns", cost(budget->wanted_unseen_ns));
     size_t count = budget_peers(report, budget, peers, MOST_PEERS);
     for (size_t i = 0; i < count; i++) {
         json_t *peer = json_object();

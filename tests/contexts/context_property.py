@@ -187,6 +187,7 @@ def sum_differences(answer):
     tops = sum(node["total_ns"][mode] for node in children.get(0, []))
     unseen = {"no_stack", "before", "after", "open", "lost"}
     inside = sum(ns for program in answer.get("programs", []) for part, ns in program["parts_ns"].items() if part not in unseen)
+    inside -= sum(program["cpu_wait_without_stack_ns"] for program in answer.get("programs", []))
     if tops != inside:
         yield f"the tree has {tops} ns, the programs {inside} ns"
 

@@ -235,6 +235,27 @@ def test_time_off_the_cpu_without_a_stack_is_no_work(setup):
     equal("neither", sum(parts.values()) - parts["on_cpu"] - parts["cpu"], 40_000_000)
 
 
+def test_waits_for_a_cpu_without_a_stack_are_attributable(setup):
+    """Before the first stack, between two stacks without a common function, and after the last one."""
+    scene = Scene()
+    scene.at(0, "switch state=R next=100", tid=0)
+    scene.at(1, "switch state=R next=0")
+    scene.at(8, "switch state=R next=100", tid=0)
+    scene.time = 10
+    scene.calls(1, MAIN)
+    scene.at(12, "switch state=R next=0")
+    scene.at(17, "switch state=R next=100", tid=0)
+    scene.time = 20
+    scene.calls(1, PARSE)
+    scene.at(22, "switch state=R next=0")
+    scene.at(25, "switch state=R next=100", tid=0)
+    scene.at(26, "thread_exit")
+    program = setup.json(setup.make(scene))["programs"][0]
+    parts = {part: ns // 1_000_000 for part, ns in program["parts_ns"].items() if ns}
+    equal("parts", parts, {"on_cpu": 2, "cpu": 15, "between": 4, "before": 3, "after": 2})
+    equal("in no context", program["cpu_wait_without_stack_ns"], 10_000_000)
+
+
 def test_waits_for_a_disk_that_differ_as_in_the_base_are_marked(setup):
     base = setup.make(sleeper(10, 30, 50, call="fsync"))
 

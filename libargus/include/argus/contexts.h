@@ -135,13 +135,14 @@ struct argus_context_waker {
 };
 
 /* How long the threads of a program lived within the analyzed period: total_ns of its node plus
- * unseen_ns, in both modes. */
+ * unseen_ns and wanted_cpu_ns, in both modes. */
 struct argus_context_program {
     uint32_t node; /* 0: programs without any stack */
     uint32_t threads;
     uint64_t first_ns, last_ns; /* when its first thread began, and its last one ended */
     uint64_t thread_ns;
     uint64_t unseen_ns[ARGUS_UNSEEN_KINDS];
+    uint64_t wanted_cpu_ns; /* without a known stack, they waited for a CPU */
 };
 
 struct argus_context_counts {
