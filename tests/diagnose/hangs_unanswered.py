@@ -117,3 +117,59 @@ def reply_is_missing_at_the_end():
         s.goes_on(500)
         scenes.append(s)
     return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]
+
+
+COMMAND, TYPED, DRAWN = 41, 80, 81
+
+
+def starts_command(s):
+    s.cpus[COMMAND] = len(s.cpus)
+    s.key()
+    s.raw(s.editor, "ui_event kind=11 probe=1 sp=0x7000")
+    s.raw(s.editor, f"new_thread thread={COMMAND} pid={COMMAND} new_process=1 parent={s.editor}")
+    s.raw(s.editor, 'name_new name="command"')
+    s._record(s.cpus[COMMAND], 0, f"switch state=R next={COMMAND}")
+    s.wait(COMMAND, "read", fd=7)
+    waits(s)
+
+
+def types(s, draws):
+    """Keys that the editor takes, and for which it draws something or not."""
+    for position in range(1, 4):
+        s.for_ms(300)
+        s.type()
+        s.message(s.keyboard, TYPED, position=position)
+        s.wake(s.keyboard, s.editor)
+        s.rest()
+        s.message(s.editor, TYPED, received=True, position=position)
+        if draws:
+            s.message(s.editor, DRAWN, position=position)
+            s.wake(s.editor, SERVER)
+            s.message(SERVER, DRAWN, received=True, position=position)
+            idles(s)
+        waits(s)
+
+
+@scene
+def handler_runs_a_command():
+    """The toolkit's loop, called by a handler, until a command ends. If a key ends it, it is a dialog; and so it is if it draws."""
+    scenes = []
+    for draws, by_key in (False, False), (True, False), (False, True):
+        s = Loop(frames=HOME)
+        s.tables.append('probe 1 0 "Toolkit" shape ui')
+        s.thread(SERVER, "server")
+        idles(s)
+        starts_command(s)
+        types(s, draws)
+        s.for_ms(2000)
+        if by_key:
+            s.key()
+        else:
+            s.interrupt(COMMAND)
+            s.wake(COMMAND, s.editor, call="exit_group")
+        for _ in range(3):
+            s.home()
+            s.key()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang(type="LongWait")]), ([], []), ([], [])]

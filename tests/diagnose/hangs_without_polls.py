@@ -39,8 +39,11 @@ def types(s):
     s.wait(WORKER, "read")
 
 
-def opens(s, call):
-    """A handler waits for 3 s."""
+def opens(s, call, group=False):
+    """A handler waits for 3 s. `group`: for a command that it gave the terminal, by setpgid()."""
+    if group:
+        s.raw(s.editor, f"syscall_start nr=109 arg1={SERVER} arg2={SERVER}")
+        s.raw(s.editor, "syscall_end nr=109 result=0")
     s.wait(s.editor, call, fd=SERVER if call == "wait4" else 7, inode=0 if call == "wait4" else 800, mode="file", frames=HANDLER)
     s.for_ms(3000)
     s.interrupt(SERVER)
@@ -53,14 +56,14 @@ def opens(s, call):
 
 @scene
 def program_in_a_terminal():
-    """It does not look at its terminal for 3 s. A device that another program serves is no terminal, and a shell whose command runs is not
-    frozen."""
+    """It does not look at its terminal for 3 s. A device that another program serves is no terminal. A shell is not frozen that gave its
+    terminal to a command; a program that keeps it is."""
     scenes = []
-    for kernel, call in (True, "read"), (False, "read"), (True, "wait4"):
+    for kernel, call, group in (True, "read", False), (False, "read", False), (True, "wait4", True), (True, "wait4", False):
         s = pager(kernel, call)
-        opens(s, call)
+        opens(s, call, group)
         scenes.append(s)
-    return scenes, [([], [hang("pager", type="LongWait")]), ([], []), ([], [])]
+    return scenes, [([], [hang("pager", type="LongWait")]), ([], []), ([], []), ([], [hang("pager", type="LongWait")])]
 
 
 KEYS = (0x700000, 0x510000, 0x511000, 0x512000, 0x513000, 0x514000)  # the function that reads keys, with all that it calls

@@ -142,6 +142,15 @@ bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
 bool start_up_starves(const struct finder *finder, const struct argus_hang *hang,
                       uint64_t threshold_ns);
 
+/* --- own_commands.c --- */
+
+/* Whether `ancestor` started `process`, or a process that did, and so on. */
+bool process_descends_from(const struct view *view, uint32_t process, uint32_t ancestor);
+/* Whether the thread's process reads what is typed in its terminal, and kept the terminal while it
+ * waited in the hang for processes that it had started. */
+bool keeps_terminal(const struct view *view, const struct habits *habits,
+                    const struct argus_hang *hang);
+
 /* --- unnoticed.c --- */
 
 bool finder_sees_pending(const struct view *view);

@@ -35,8 +35,11 @@ bool searching_looks(const struct habits *habits, const struct habit *habit);
 void searching_find(struct habits *habits);
 
 /* unanswered.c: sets `nested` of places where the thread waits for a reply that another process
- * owes and does not give. */
+ * owes and does not give, or for a command. */
 void unanswered_find(const struct view *view, uint32_t thread, struct habits *habits);
+/* The process for which a loop in a handler runs that waits in `vertex`, and that lives still;
+ * ARGUS_NONE. */
+uint32_t command_awaited(const struct view *view, uint32_t vertex);
 
 /* For the first user input (a key, a button) that is handed to the program in `vertex`: when
  * something last came to the thread before, which is the latest time at which the input can have

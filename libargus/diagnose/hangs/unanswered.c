@@ -1,4 +1,5 @@
-/* Handlers that run a loop until a reply comes which another process owes, and do not get it.
+/* Handlers that run a loop until a reply comes which another process owes, and do not get it, or
+ * until a command has ended.
  *
  * Such a loop is the toolkit's own and takes whatever comes, so nothing is pending, and it need not
  * be deeper than the home (searching.c). If the reply comes late, it shows what the loop waited for
@@ -9,7 +10,15 @@
  *   - the handler gives up: a time-out ends the last of the waits, while input ends a dialog. Or
  *     the trace ends; then the thread takes input, and sends nothing in return but questions that
  *     are answered at once, while a dialog draws what is typed.
+ *
+ * Of a loop that waits for a command, these show it together:
+ *   - the thread was in another loop before, and started the command before its first wait there;
+ *   - the command, or a process that it started, ends the last of the waits, or lives still when
+ *     the trace ends;
+ *   - the thread sends nothing in return for what it takes meanwhile, such as keys. A dialog that
+ *     shows what a command does draws. Without an end, the thread must have taken something.
  */
+#include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/handed_on.h"
 #include "diagnose/hangs/nesting.h"
 
@@ -50,10 +59,11 @@ static bool sends_message(const struct view *view, uint32_t vertex)
     return false;
 }
 
-/* Whether the thread took something in the visit, and sent nothing before it waited again. */
-static bool only_takes(const struct view *view, const struct visit *visit)
+/* Whether the thread took something in the visit, or nothing (`none`), and sent nothing before it
+ * waited again. */
+static bool only_takes(const struct view *view, const struct visit *visit, bool none)
 {
-    bool takes = false, sends = false, any = false;
+    bool takes = false, sends = false, any = none;
     for (uint32_t v = visit->first + 1; v <= visit->last; v++) {
         takes |= takes_message(view, v);
         any |= takes;
@@ -81,8 +91,39 @@ static bool is_unanswered(const struct view *view, const struct visit *visit)
     uint64_t end_ns = timeline_wait_end(view, visit->last);
     struct window asked = {visit->from_ns, first->end_ns};
     return visit->from_ns && end_ns - first->end_ns >= SHORTEST_NS &&
-           (visit->over ? gives_up(view, visit) : only_takes(view, visit)) &&
+           (visit->over ? gives_up(view, visit) : only_takes(view, visit, false)) &&
            handed_on_find(view, first->thread, asked, end_ns, &handed);
+}
+
+/* Whether a command, or what it started, ended the last wait of the visit; if the visit is not
+ * over, whether the command lives still. */
+static bool ends_with(const struct view *view, const struct visit *visit, uint32_t command)
+{
+    if (!visit->over)
+        return view->processes[command].end_ns >= argus_graph_end_ns(view->graph);
+    uint32_t next = timeline_next(view, visit->last);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE)
+        return false;
+    uint32_t process = view->threads[view->vertices[view->edges[cause].from].thread].process;
+    return process == command || process_descends_from(view, process, command);
+}
+
+/* The command for which the thread waits in the visit, as a process; ARGUS_NONE. */
+static uint32_t command_of(const struct view *view, const struct visit *visit)
+{
+    const struct argus_vertex *first = &view->vertices[visit->first];
+    uint64_t pid = view->processes[view->threads[first->thread].process].pid;
+    if (!visit->from_ns || timeline_wait_end(view, visit->last) - first->end_ns < SHORTEST_NS ||
+        !only_takes(view, visit, visit->over))
+        return ARGUS_NONE;
+    for (uint32_t i = 0; i < view->process_count; i++) {
+        const struct argus_process *process = &view->processes[i];
+        if (process->parent_pid == pid && process->start_ns >= visit->from_ns &&
+            process->start_ns < first->end_ns && ends_with(view, visit, i))
+            return i;
+    }
+    return ARGUS_NONE;
 }
 
 /* Whether the thread waits outside handlers after its last visit, at a place that it has reached
@@ -100,7 +141,12 @@ static bool is_elsewhere(const struct view *view, const struct habits *habits,
     return false;
 }
 
-/* Whether one of the visits to `place` waits for such a reply. */
+static bool is_awaiting(const struct view *view, const struct visit *visit)
+{
+    return is_unanswered(view, visit) || command_of(view, visit) != ARGUS_NONE;
+}
+
+/* Whether one of the visits to `place` waits for such a reply or a command. */
 static bool has_unanswered(const struct view *view, uint32_t thread, const struct habits *habits,
                            const struct habit *place)
 {
@@ -113,14 +159,14 @@ static bool has_unanswered(const struct view *view, uint32_t thread, const struc
             visit.last = v;
         } else if (is_loop(habits, habit)) {
             visit.over = true;
-            if (visit.first != ARGUS_NONE && is_unanswered(view, &visit))
+            if (visit.first != ARGUS_NONE && is_awaiting(view, &visit))
                 return true;
             visit.first = ARGUS_NONE;
             visit.from_ns = timeline_wait_end(view, v);
         }
     }
     visit.over = visit.first != ARGUS_NONE && is_elsewhere(view, habits, &visit);
-    return visit.first != ARGUS_NONE && is_unanswered(view, &visit);
+    return visit.first != ARGUS_NONE && is_awaiting(view, &visit);
 }
 
 void unanswered_find(const struct view *view, uint32_t thread, struct habits *habits)
@@ -133,4 +179,23 @@ void unanswered_find(const struct view *view, uint32_t thread, struct habits *ha
         if (is_loop(habits, place) && has_unanswered(view, thread, habits, place))
             place->nested = true;
     }
+}
+
+uint32_t command_awaited(const struct view *view, uint32_t vertex)
+{
+    struct habits habits;
+    struct visit visit = {.first = ARGUS_NONE, .last = vertex};
+    bool known = habits_find(view, view->vertices[vertex].thread, &habits);
+    const struct habit *place = known ? habits_of(&habits, &view->vertices[vertex]) : NULL;
+    for (uint32_t v = vertex; place && place->nested && v != ARGUS_NONE && !visit.from_ns;
+         v = argus_graph_previous(view->graph, v)) {
+        const struct habit *habit = habits_of(&habits, &view->vertices[v]);
+        if (habit == place)
+            visit.first = v;
+        else if (is_loop(&habits, habit))
+            visit.from_ns = timeline_wait_end(view, v);
+    }
+    uint32_t command = visit.first == ARGUS_NONE ? ARGUS_NONE : command_of(view, &visit);
+    habits_deinit(&habits);
+    return command;
 }

@@ -9,7 +9,8 @@
  *   - a thread that waits for processes that it started itself, as a shell does for a command, or a
  *     build for a compiler. What these send, or what comes through a pipe, is part of that wait;
  *     what another child sends is not. The shell's terminal belongs to the command meanwhile: what
- *     is typed there is not pending for the shell. With windows, such a thread counts;
+ *     is typed there is not pending for the shell. With windows, such a thread counts, and also if
+ *     it keeps its terminal (own_commands.c);
  *   - a thread whose loop takes only from such processes: it does their work;
  *   - a thread that is not known for sure to have a loop;
  *   - a thread at a lock or condition that never rests in a poll: another thread polls for it. But
@@ -30,8 +31,6 @@
 #define MODE_MASK      0170000u
 #define MODE_PIPE      0010000u
 #define MODE_CHARACTER 0020000u
-/* Generations of processes that are looked at. */
-#define MOST_GENERATIONS 16
 /* Processes that a thread waits for in one stretch. A thread with more is a build: then all of its
  * children count. */
 #define MOST_CHILDREN 16
@@ -55,25 +54,6 @@ bool finder_sees_pending(const struct view *view)
     return false;
 }
 
-static uint32_t parent_of(const struct view *view, uint32_t process)
-{
-    const struct argus_process *child = &view->processes[process];
-    for (uint32_t i = 0; child->parent_pid && i < view->process_count; i++)
-        if (view->processes[i].pid == child->parent_pid && i != process &&
-            view->processes[i].start_ns <= child->start_ns &&
-            child->start_ns <= view->processes[i].end_ns)
-            return i;
-    return ARGUS_NONE;
-}
-
-static bool descends_from(const struct view *view, uint32_t process, uint32_t ancestor)
-{
-    uint32_t at = parent_of(view, process);
-    for (int i = 0; i < MOST_GENERATIONS && at != ARGUS_NONE && at != ancestor; i++)
-        at = parent_of(view, at);
-    return at == ancestor;
-}
-
 /* The thread that ended the wait of `vertex`; ARGUS_NONE: none, or the thread itself. */
 static uint32_t ended_by(const struct view *view, uint32_t vertex)
 {
@@ -91,8 +71,8 @@ static bool is_for_child(const struct view *view, uint32_t vertex, uint32_t othe
     const struct argus_vertex *v = &view->vertices[vertex];
     if (v->wait.kind == ARGUS_WAIT_CHILD || v->wait.kind == ARGUS_WAIT_STOPPED)
         return v->wait.kind == ARGUS_WAIT_CHILD;
-    return other != ARGUS_NONE &&
-           descends_from(view, view->threads[other].process, view->threads[v->thread].process);
+    return other != ARGUS_NONE && process_descends_from(view, view->threads[other].process,
+                                                        view->threads[v->thread].process);
 }
 
 static void note_child(const struct view *view, uint32_t thread, struct children *children)
@@ -132,8 +112,8 @@ static bool is_one_of(const struct view *view, const struct children *children, 
 {
     for (size_t i = 0; !children->all && i < children->count; i++) {
         uint32_t child = children->processes[i];
-        if (child == process || descends_from(view, process, child) ||
-            descends_from(view, child, process))
+        if (child == process || process_descends_from(view, process, child) ||
+            process_descends_from(view, child, process))
             return true;
     }
     return children->all;
@@ -220,7 +200,7 @@ static bool is_of_child(const struct view *view, const struct argus_hang *hang,
     if (pending->sender == ARGUS_NONE)
         return false;
     uint32_t sender = view->threads[pending->sender].process;
-    return descends_from(view, sender, view->threads[hang->thread].process) &&
+    return process_descends_from(view, sender, view->threads[hang->thread].process) &&
            is_one_of(view, children, sender);
 }
 
@@ -296,7 +276,9 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     if (idle)
         return true;
     return !awaited &&
-           (!sure || !is_main || (children.enough && !finder_has_windows(finder, hang->thread)) ||
+           (!sure || !is_main ||
+            (children.enough && !finder_has_windows(finder, hang->thread) &&
+             !keeps_terminal(view, habits, hang)) ||
             (sleeps(view, habits, hang) && !hang_is_named(finder->options)) ||
             (is_polled_for(view, habits, hang) && late_answer(view, hang) == ARGUS_NONE) ||
             serves_children(view, habits, hang->thread));

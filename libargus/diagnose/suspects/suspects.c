@@ -11,6 +11,7 @@
 
 #include "base/lower_bound.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/hangs/nesting.h"
 #include "diagnose/suspects/suspect_search.h"
 #include "diagnose/vertex_deeds.h"
 #include "graph/text/object_text.h"
@@ -258,6 +259,20 @@ static struct argus_error *find_children(struct suspect_search *search)
     return NULL;
 }
 
+/* A loop in a handler, whatever it takes and does meanwhile. */
+static struct argus_error *find_command(struct suspect_search *search)
+{
+    const struct view *view = &search->d->view;
+    const struct argus_wait *wait = &view->vertices[search->vertex].wait;
+    if (wait->kind != ARGUS_WAIT_POLL || timeline_next(view, search->vertex) != ARGUS_NONE)
+        return NULL;
+    uint32_t command = command_awaited(view, search->vertex);
+    if (command == ARGUS_NONE || view->processes[command].main_thread == ARGUS_NONE ||
+        suspect_search_add(search, view->processes[command].main_thread, ARGUS_REASON_IS_CHILD))
+        return NULL;
+    return argus_error_memory();
+}
+
 static bool has_writer(const struct suspect_search *search, uint64_t inode)
 {
     const struct argus_object_use *uses;
@@ -393,6 +408,7 @@ static struct argus_error *find_requester(struct suspect_search *search)
 const struct evidence all_evidence[] = {
     {find_holder, EVIDENCE_SURE | EVIDENCE_OF_LOCK | EVIDENCE_OWED},
     {find_waker, EVIDENCE_SURE | EVIDENCE_OF_CHILD},
+    {find_command, EVIDENCE_SURE | EVIDENCE_OWED},
     {find_asked, EVIDENCE_SURE | EVIDENCE_OWED},
     {find_unanswered, EVIDENCE_OWED},
     {find_baseline, 0},
