@@ -94,7 +94,7 @@ static uint32_t graft(struct cut_stacks *cuts, uint32_t thread, uint32_t user)
     if (node == IDMAP_NONE || node == SEVERAL)
         return user;
     for (size_t i = cuts->functions.length - 1; i-- > 0 && node != ARGUS_NONE;)
-        node = tree_child(&cuts->paths->tree, node, cuts->functions.data[i]);
+        node = paths_below(cuts->paths, node, cuts->functions.data[i]);
     made.node = node;
     made.call = ARGUS_NONE;
     made.is_grafted = true;

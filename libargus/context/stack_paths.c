@@ -43,7 +43,7 @@ static void mark_scheduler(struct paths *paths, size_t added)
         stack_schedules_in(paths->frames.functions.data[nodes[added].function].name);
 }
 
-static uint32_t below(struct paths *paths, uint32_t node, uint32_t function)
+uint32_t paths_below(struct paths *paths, uint32_t node, uint32_t function)
 {
     if (node == ARGUS_NONE || function == ARGUS_NONE)
         return ARGUS_NONE;
@@ -65,7 +65,7 @@ static uint32_t below_frame(struct paths *paths, uint32_t node, struct frame_spa
                    paths->tree.nodes.data[node].function == function &&
                    (frames_is_made(&paths->frames, function) ||
                     frames_is_part(&paths->frames, space, address, is_return));
-    return repeats ? node : below(paths, node, function);
+    return repeats ? node : paths_below(paths, node, function);
 }
 
 /* Before its last exec, a process ran another program, whose name is unknown. */
@@ -78,7 +78,7 @@ static uint32_t find_program(struct paths *paths, struct frame_space space)
     snprintf(before, sizeof(before), "%s, before its exec", name);
     if (!space.is_later)
         name = before;
-    return below(
+    return paths_below(
         paths, 0,
         frames_named(&paths->frames, name[0] ? name : "?", "[program]", ARGUS_LAYER_UNKNOWN));
 }
@@ -116,7 +116,7 @@ static uint32_t walk_inlined(struct paths *paths, uint32_t node, struct frame_sp
     uint32_t count =
         inlined_at(&paths->inlined, &paths->frames, space, address, is_return, &functions);
     for (uint32_t i = 0; i < count && node != ARGUS_NONE; i++) {
-        node = below(paths, node, functions[i]);
+        node = paths_below(paths, node, functions[i]);
         if (node != ARGUS_NONE)
             paths->tree.nodes.data[node].is_inlined = true;
     }
@@ -135,7 +135,7 @@ static uint32_t walk_in(struct paths *paths, uint32_t node, struct frame_space s
             uint32_t function =
                 frames_left_out(&paths->frames, space, stack.frames[0], stack.frames[1]);
             if (function != ARGUS_NONE)
-                node = below(paths, node, function);
+                node = paths_below(paths, node, function);
         }
     }
     return node;
@@ -176,7 +176,8 @@ static uint32_t make_user_path(struct paths *paths, struct frame_space space, ui
     if (cut && stack_is_whole(paths->frames.symbols, space.process, space.time_ns, stack))
         cut = 0;
     if (cut)
-        node = below(paths, node, frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
+        node = paths_below(paths, node,
+                           frames_named(&paths->frames, CUT_NAME, "", ARGUS_LAYER_UNKNOWN));
     node = walk_in(paths, node, space, stack);
     if (node == ARGUS_NONE)
         return ARGUS_NONE;
@@ -228,14 +229,15 @@ uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number)
     struct user_path *path = &paths->users.data[user];
     if (path->call == number)
         return path->call_node;
-    path->call_node = below(paths, path->node, frames_of_syscall(&paths->frames, number));
+    path->call_node = paths_below(paths, path->node, frames_of_syscall(&paths->frames, number));
     path->call = path->call_node == ARGUS_NONE ? ARGUS_NONE : number;
     return path->call_node;
 }
 
 uint32_t paths_of_pause(struct paths *paths, uint32_t node, const char *name)
 {
-    return below(paths, node, frames_named(&paths->frames, name, "[kernel]", ARGUS_LAYER_KERNEL));
+    return paths_below(paths, node,
+                       frames_named(&paths->frames, name, "[kernel]", ARGUS_LAYER_KERNEL));
 }
 
 uint32_t paths_of_kernel(struct paths *paths, uint32_t node, uint64_t id)

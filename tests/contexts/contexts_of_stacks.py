@@ -76,6 +76,23 @@ def test_a_cut_stack_goes_on_where_the_thread_had_its_functions(setup):
     assert "4 of them go on where their thread's whole stacks have" in setup.run(setup.make(scene)).stdout
 
 
+def test_a_cut_stack_below_a_scheduler_stays_there(setup):
+    """Go's monitoring thread sleeps below runtime.mstart; not all of its stacks reach that."""
+    scene = Scene().calls(2, MAIN, PARSE, LOAD)
+    cut(scene, 3, PARSE, LOAD, SAVE)
+    scene.lines += ["image pid 100 start 0x5000 end 0x6000 path /opt/alpha",
+                    f"name path /opt/alpha place {hex(MAIN - 0x5000)} function runtime.mstart.abi0 source /go/runtime/asm.s line 3"]
+    start = scene.time = scene.time + 1
+    scene.at(start, "syscall_start nr=nanosleep")
+    scene.at(start, "switch state=S next=0")
+    scene.at(start, f"stack user={scene.stack(1, PARSE, LOAD, SAVE)} why=block")
+    scene.at(start + 20, "make_runnable thread=100 context=hardirq", cpu=1, tid=0)
+    scene.at(start + 20, "switch state=R next=100", tid=0)
+    scene.at(start + 21, "syscall_end nr=nanosleep result=0")
+    parts = setup.json(setup.make(scene))["programs"][0]["parts_ns"]
+    equal("parts", (parts["scheduler"], parts["slept"]), (20_000_000, 0))
+
+
 def test_a_cut_stack_that_fits_at_several_places_stays_cut(setup):
     scene = Scene().calls(2, MAIN, PARSE, LOAD).calls(2, MAIN, SAVE, PARSE, LOAD)
     cut(scene, 3, PARSE, LOAD, SAVE)
