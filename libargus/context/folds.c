@@ -13,7 +13,8 @@
  * differ from run to run: their variance is that of the base (sleeps.c). All other times are
  * measured, too. But with a base, less than a thousandth of the run's time may be chance, because
  * no two runs are more alike; and so may CPU time and waits for disks below what one sample stands
- * for. What is beyond chance only together with other functions is added
+ * for. But if the base has enough such waits to know their spread, it says how much they may differ,
+ * together with the speed of the disk, which differs from run to run. What is beyond chance only together with other functions is added
  * after that (spread.c). */
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #define CHANCE     2.0  /* in standard deviations */
 #define MINOR_PART 1000 /* of the run's time */
 #define ALIKE      0.5  /* of two costs of a call, the part that the lower one is at least */
+#define DISK_PART  0.5  /* two runs' waits for disks may differ by so much of the base's */
 
 struct folds {
     const struct argus_contexts *contexts, *base;
@@ -83,6 +85,8 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
 struct variance {
     double samples, waits;
     double cpu_ns, device_ns;
+    double known_ns;      /* part of device_ns: the base has the spread of such waits */
+    double known_base_ns; /* how long these waits were there */
 };
 
 static double device_ns(const struct argus_context_node *node, enum argus_estimate estimate)
@@ -116,6 +120,11 @@ static void add_variance(const struct folds *folds, uint32_t at, struct variance
     struct sleeper base = {&base_nodes[other], sleeps_of(folds, folds->base), other,
                            folds->estimate};
     variance->waits += sleeps_device_variance(now, base);
+    if (sleeps_device_is_known(base)) {
+        double base_ns = device_ns(&base_nodes[other], folds->estimate);
+        variance->known_ns += device_ns(node, folds->estimate) - base_ns;
+        variance->known_base_ns += base_ns;
+    }
 }
 
 /* Adds the functions of `path` that no other path of the entry has. */
@@ -135,12 +144,23 @@ static void add_path(struct folds *folds, const struct argus_ranked_path *path,
     }
 }
 
-/* Whether the cost is less than one CPU sample stands for, apart from sleeps and the like that are no
- * more than a thousandth of the run. */
-static bool is_below_a_sample(const struct folds *folds, double cost_ns, double varying_ns)
+/* By how much the waits for disks whose spread is known may differ. */
+static double disk_chance_ns(const struct variance *variance)
 {
-    double rest_ns = cost_ns - fmin(fmax(varying_ns, 0), folds->sample_ns);
-    return varying_ns > 0 && rest_ns < folds->minor_ns;
+    return fmax(CHANCE * sqrt(variance->waits), DISK_PART * variance->known_base_ns);
+}
+
+/* Whether the cost is less than one CPU sample stands for, apart from sleeps and the like that are no
+ * more than a thousandth of the run, and from waits for disks beyond their own chance. */
+static bool is_below_a_sample(const struct folds *folds, double cost_ns,
+                              const struct variance *variance)
+{
+    double known_ns = fmax(variance->known_ns, 0);
+    double varying_ns =
+        fmax(variance->cpu_ns, 0) + fmax(variance->device_ns - variance->known_ns, 0);
+    double may_be_ns =
+        fmin(varying_ns, folds->sample_ns) + fmin(known_ns, disk_chance_ns(variance));
+    return may_be_ns > 0 && cost_ns - may_be_ns < folds->minor_ns;
 }
 
 /* Whether measured waits of the bottlenecks are most of the cost, and beyond their own chance:
@@ -149,8 +169,8 @@ static bool is_measured(const struct folds *folds, double cost_ns, double own_ns
                         const struct variance *own)
 {
     double measured_ns = own_ns - fmax(own->cpu_ns, 0);
-    return measured_ns > folds->sample_ns && measured_ns > cost_ns / 2 &&
-           measured_ns > CHANCE * sqrt(own->waits);
+    bool is_certain = measured_ns > folds->sample_ns || own->known_ns > disk_chance_ns(own);
+    return is_certain && measured_ns > cost_ns / 2 && measured_ns > CHANCE * sqrt(own->waits);
 }
 
 /* The function that a path is charged to if nothing else calls its bottleneck. */
@@ -183,8 +203,7 @@ static struct argus_ranked_path entry_of(struct folds *folds, uint32_t first)
     entry.chance_ns = CHANCE * sqrt(variance.samples + variance.waits);
     entry.chance_of_waits = variance.waits > variance.samples;
     entry.is_minor = entry.cost_ns > 0 && entry.cost_ns < folds->minor_ns;
-    bool is_small =
-        is_below_a_sample(folds, entry.cost_ns, fmax(variance.cpu_ns, 0) + variance.device_ns);
+    bool is_small = is_below_a_sample(folds, entry.cost_ns, &variance);
     bool within =
         entry.cost_ns <= entry.chance_ns && !is_measured(folds, entry.cost_ns, own_ns, &own);
     entry.chance_of_waits |= is_small && variance.device_ns > variance.cpu_ns;

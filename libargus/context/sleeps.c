@@ -22,6 +22,7 @@
 #include <math.h>
 
 #define CHANCE 2.0 /* in standard errors */
+#define KNOWN  4   /* waits whose spread is known */
 #define HOME   0.8 /* of their lives, since they first waited there, threads wait at their home */
 
 static void add(struct sleep_sum *sum, int kind, uint64_t ns)
@@ -178,6 +179,12 @@ double sleeps_excess(struct sleeper now, struct sleeper base, struct sleeper hom
     if (!base.node && !is_home(now))
         return excess;
     return beyond_life(now, base.node ? base : home, excess);
+}
+
+bool sleeps_device_is_known(struct sleeper base)
+{
+    const struct sleep_sum *there = sum_of(base);
+    return there && there->device_count >= KNOWN;
 }
 
 double sleeps_device_variance(struct sleeper now, struct sleeper base)

@@ -55,4 +55,7 @@ double sleeps_expected(struct sleeper now, struct sleeper base, double waited_ns
  * as in the base. 0: the base has fewer than two, so nothing is known of that. */
 double sleeps_device_variance(struct sleeper now, struct sleeper base);
 
+/* Whether the base has enough waits for devices at the node to know how much they vary. */
+bool sleeps_device_is_known(struct sleeper base);
+
 #endif

@@ -114,10 +114,10 @@ def sleeper(*sleeps_ms, late_ms=0, call="nanosleep"):
         scene.at(time, f"syscall_start nr={call}")
         scene.at(time, "switch state=S next=0")
         scene.at(time, f"stack user={scene.stack(MAIN, SAVE)} why=block")
-        time += length
+        time = round(time + length, 6)
         scene.at(time, f"make_runnable thread={scene.tid} context=hardirq", cpu=1, tid=0)
         scene.at(time + late_ms, f"switch state=R next={scene.tid}", tid=0)
-        time = scene.time = time + late_ms + 1
+        time = scene.time = round(time + late_ms + 1, 6)
         scene.at(time, f"syscall_end nr={call} result=1")
     return scene
 
@@ -144,7 +144,7 @@ def timed_out(*waits_ms):
         scene.at(time, f"timer_armed timer=0xa function=0xf expiry={(time + length) * 1000000}")
         scene.at(time, "switch state=S next=0")
         scene.at(time, f"stack user={scene.stack(MAIN, LOAD)} why=block")
-        time += length
+        time = round(time + length, 6)
         for text in ("interrupt_start irq=236", "timer_fired_start timer=0xa function=0xf now=1",
                      f"make_runnable thread={scene.tid} context=hardirq", "timer_fired_end timer=0xa", "interrupt_end irq=236"):
             scene.at(time, text, tid=0)
@@ -282,6 +282,25 @@ def test_a_long_wait_is_certain_although_its_callers_time_is_not(setup):
         return [path["by_chance"] for path in found if names(path)[-1] == "fsync" and path["cost_ns"] > 0]
     equal("80 ms", is_chance(40, 40), [False])
     equal("one of 6 ms", is_chance(26), [True])
+
+
+def test_a_disk_that_is_three_times_slower_is_no_chance(setup):
+    """Below what one sample stands for, the base's spread says what may be chance."""
+    def scene(*waits_us):
+        scene = sleeper(*[round(us / 1000, 3) for us in waits_us], call="fsync")
+        for turn in range(4):
+            scene.at(scene.time + 1 + 10 * turn, f"sample user={scene.stack(MAIN, SAVE)} pc=0x5504")
+        scene.at(scene.time + 41, "thread_exit")
+        return setup.make(scene)
+
+    def is_chance(base, now):
+        found = setup.json("--every", f"--base={scene(*base)}", scene(*now))["contexts"]
+        return [path["by_chance"] for path in found if names(path)[-1] == "fsync" and path["cost_ns"] > 0]
+    usual = [380, 400, 420] * 3
+    equal("three times", is_chance(usual, [3 * us for us in usual]), [False])
+    equal("a quarter more", is_chance(usual, [1.25 * us for us in usual]), [True])
+    equal("as differs in the base", is_chance([100, 100, 1000] * 3, [100, 1000, 1000] * 3), [True])
+    equal("of an unknown spread", is_chance([400], [4000]), [True])
 
 
 def test_lost_records_end_what_goes_on(setup):
