@@ -58,30 +58,53 @@ static void describe_spin(const struct argus_report_context *context, uint32_t v
         snprintf(buffer, bytes, "polled a variable on a cpu for %s, without a wait", ran);
 }
 
+/* "waited 5.02 s in pieces of at most 1.00 s"; "waited, at the end for 1.00 s": other waits were
+ * before it. */
+static void describe_length(const struct view *view, const struct argus_diagnosis *diagnosis,
+                            uint32_t vertex, char *buffer, size_t bytes)
+{
+    const struct argus_hang *hang = &diagnosis->hang;
+    uint64_t half_ns = (hang->end_ns - hang->start_ns) / 2, longest_ns = 0;
+    uint64_t wait_ns = argus_vertex_wait_ns(&view->vertices[vertex]);
+    struct timeline_pieces pieces = timeline_pieces(view, vertex);
+    char waited[32], longest[32];
+    pieces.start_ns = pieces.start_ns > hang->start_ns ? pieces.start_ns : hang->start_ns;
+    pieces.end_ns = pieces.end_ns < hang->end_ns ? pieces.end_ns : hang->end_ns;
+    if (wait_ns < half_ns && pieces.count > 1 && pieces.end_ns >= pieces.start_ns + half_ns) {
+        for (uint32_t v = pieces.first; v <= pieces.last; v++) {
+            uint64_t ns = argus_vertex_wait_ns(&view->vertices[v]);
+            longest_ns = ns > longest_ns ? ns : longest_ns;
+        }
+        argus_duration_text(pieces.end_ns - pieces.start_ns, waited, sizeof(waited));
+        argus_duration_text(longest_ns, longest, sizeof(longest));
+        snprintf(buffer, bytes, "waited %s in pieces of at most %s", waited, longest);
+        return;
+    }
+    argus_duration_text(wait_ns, waited, sizeof(waited));
+    snprintf(buffer, bytes, wait_ns >= half_ns ? "waited %s" : "waited, at the end for %s", waited);
+}
+
 /* Describes a wait on the path. Most of it may consist of several waits in a row. */
 static void describe_wait(const struct argus_report_context *context,
                           const struct argus_diagnosis *diagnosis, uint32_t vertex, char *buffer,
                           size_t bytes)
 {
     struct view view = view_of(context->graph);
-    uint64_t wait_ns = argus_vertex_wait_ns(&view.vertices[vertex]);
-    bool most = wait_ns >= (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / 2;
-    char wait[512], waited[32], callers[300], tries[400];
+    char wait[512], waited[96], callers[300], tries[400];
     const char *looked =
         text_lock_tries(&view, view.vertices[vertex].thread, diagnosis->hang.start_ns,
                         diagnosis->hang.end_ns, tries, sizeof(tries));
     argus_wait_text(context->graph, vertex, wait, sizeof(wait));
     text_callers(&view, context->symbols, vertex, view.vertices[vertex].wait.user_stack, callers,
                  sizeof(callers));
-    argus_duration_text(wait_ns, waited, sizeof(waited));
+    describe_length(&view, diagnosis, vertex, waited, sizeof(waited));
     if (looked)
         snprintf(buffer, bytes, "%s: %s%s", looked, wait, callers);
     else if (view.vertices[vertex].flags & ARGUS_VERTEX_YIELDS)
         snprintf(buffer, bytes, "polled for %s, %" PRIu32 " times in a row: %s%s",
                  text_polled_object(&view, vertex), view.vertices[vertex].repeat, wait, callers);
     else
-        snprintf(buffer, bytes, most ? "waited %s: %s%s" : "waited, at the end for %s: %s%s",
-                 waited, wait, callers);
+        snprintf(buffer, bytes, "%s: %s%s", waited, wait, callers);
 }
 
 const char *diagnosis_step_text(const struct argus_report_context *context,

@@ -5,6 +5,8 @@
 #include "slice/timeline.h"
 
 #define MAX_ROWS 3
+/* Rows that differ by less than this part of the hang are not printed. */
+#define MIN_PART 100
 
 /* The baseline may be of another trace: its vertices are described with that trace's graph. */
 static struct argus_report_context normal_context(const struct argus_report_context *context,
@@ -46,20 +48,36 @@ static void print_row(const struct argus_report_context *context,
                                   : "nothing");
 }
 
+/* The first rows differ most. */
+static size_t rows_to_print(const struct argus_diagnosis *diagnosis)
+{
+    uint64_t least_ns = (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / MIN_PART;
+    size_t count = 0;
+    for (; count < diagnosis->comparison_count && count < MAX_ROWS; count++) {
+        const struct argus_path_part *row = &diagnosis->comparison[count];
+        uint64_t longer_ns = row->actual_ns > row->normal_ns ? row->actual_ns : row->normal_ns;
+        uint64_t shorter_ns = row->actual_ns > row->normal_ns ? row->normal_ns : row->actual_ns;
+        if (longer_ns - shorter_ns < least_ns)
+            break;
+    }
+    return count;
+}
+
 void report_baseline(const struct argus_report_context *context,
                      const struct argus_diagnosis *diagnosis)
 {
     char lasted[32];
     if (diagnosis->baseline == ARGUS_NONE)
         return;
+    size_t count = rows_to_print(diagnosis);
     bool other = diagnosis->baseline_graph != context->graph;
     const char *path = other ? argus_trace_name(argus_graph_trace(diagnosis->baseline_graph)) : "";
     argus_sink_printf(context->sink, "  Normally, as in v%u%s%s, such a %s takes %s.%s\n",
                       diagnosis->baseline, other ? " of " : "", path,
                       diagnosis->hang.type == ARGUS_TYPE_LONG_RUNNING ? "turn" : "wait",
                       argus_duration_text(normal_ns(diagnosis), lasted, sizeof(lasted)),
-                      diagnosis->comparison_count > 0 ? " Where this hang differs:" : "");
-    for (size_t i = 0; i < diagnosis->comparison_count && i < MAX_ROWS; i++)
+                      count > 0 ? " Where this hang differs:" : "");
+    for (size_t i = 0; i < count; i++)
         print_row(context, diagnosis, &diagnosis->comparison[i]);
 }
 

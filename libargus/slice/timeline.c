@@ -94,3 +94,33 @@ uint32_t timeline_wait_begin(const struct view *view, uint32_t vertex)
         vertex--;
     return vertex;
 }
+
+/* Whether `vertex` goes on with the wait of the vertex before it, whose time was over: the same call
+ * at the same place, after next to no work. glibc's conditions take turns with two futexes, so the
+ * object may differ. */
+static bool goes_on_with(const struct view *view, uint32_t before, uint32_t vertex)
+{
+    const struct argus_wait *first = &view->vertices[before].wait,
+                            *second = &view->vertices[vertex].wait;
+    bool has_pieces = first->kind == ARGUS_WAIT_FUTEX || first->kind == ARGUS_WAIT_POLL;
+    bool is_same = first->kind == second->kind && first->syscall == second->syscall &&
+                   first->user_stack == second->user_stack && first->user_stack != ARGUS_NONE;
+    return has_pieces && is_same && first->outcome == ARGUS_OUTCOME_TIMED_OUT &&
+           view->vertices[vertex].run_ns <=
+               (timeline_wait_end(view, before) - view->vertices[before].end_ns) / 100;
+}
+
+struct timeline_pieces timeline_pieces(const struct view *view, uint32_t vertex)
+{
+    const struct argus_thread *thread = &view->threads[view->vertices[vertex].thread];
+    uint32_t end = thread->first_vertex + thread->vertex_count;
+    struct timeline_pieces ret = {.first = vertex, .last = vertex};
+    while (ret.first > thread->first_vertex && goes_on_with(view, ret.first - 1, ret.first))
+        ret.first--;
+    while (ret.last + 1 < end && goes_on_with(view, ret.last, ret.last + 1))
+        ret.last++;
+    ret.count = ret.last - ret.first + 1;
+    ret.start_ns = view->vertices[ret.first].end_ns;
+    ret.end_ns = timeline_wait_end(view, ret.last);
+    return ret;
+}

@@ -46,4 +46,15 @@ bool timeline_was_cut_short(const struct view *view, uint32_t vertex);
  * interrupted the wait and the thread resumed it each time: the same call with the same object. */
 uint32_t timeline_wait_begin(const struct view *view, uint32_t vertex);
 
+/* A wait in pieces: a thread that gives a condition, a lock or a poll a time-out, looks, and waits
+ * again at the same place. Only the last piece may have been ended by another thread. */
+struct timeline_pieces {
+    uint32_t first, last; /* vertices, from the first piece to the last; both are included */
+    uint32_t count;
+    uint64_t start_ns, end_ns;
+};
+
+/* The pieces around the wait of `vertex`; it alone (count is 1) if it is in one piece. */
+struct timeline_pieces timeline_pieces(const struct view *view, uint32_t vertex);
+
 #endif

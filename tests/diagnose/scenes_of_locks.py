@@ -280,3 +280,38 @@ def lock_that_a_service_tries_every_hour():
     s = lock_loop(["begin"], pause=3600000, turns=3)
     s.wait(10, "read")
     return s, "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "path": ["editor"], "why": "it slept by its own clock"}
+
+
+@scene
+def condition_that_is_waited_for_in_pieces():
+    """The editor's writer waits for a block with a time-out of a second, six times: glibc's condition takes turns with two futexes. The
+    worker waits for a server that sleeps for all of that time."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(11, "writer", pid=10)
+    s.thread(12, "worker", pid=10)
+    s.thread(30, "server")
+    where = [0x400500, 0x400200, 0x400100]
+    s.wait(11, "futex", fd=0x7000, timeout=True, frames=where, condition=True)
+    s.wait(30, "read")
+    for turn in range(4):
+        s.for_ms(20)
+        s.wake(12, 11, call="futex")
+        s.wait(11, "futex", fd=0x7004 - 4 * (turn % 2), timeout=True, frames=where, condition=True)
+    s.for_ms(20)
+    s.wake(12, 30)
+    s.wait(12, "read", fd=7)
+    s.wait(30, "clock_nanosleep", timeout=True)
+    s.wait(10, "futex", fd=0x9000)
+    for turn in range(6):
+        s.for_ms(1000)
+        s.timer(11)
+        s.wait(11, "futex", fd=0x7004 - 4 * (turn % 2), timeout=True, frames=where, condition=True)
+    s.for_ms(500)
+    s.timer(30)
+    s.wake(30, 12)
+    s.wake(12, 11, call="futex")
+    s.wake(11, 10, call="futex")
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "editor", "editor", "server"],
+                         "why": "waited for 6.50 s (clock_nanosleep): it slept by its own clock"}

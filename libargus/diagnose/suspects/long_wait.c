@@ -43,6 +43,14 @@ struct window wait_window(const struct view *view, uint32_t vertex, struct windo
                            to < window.end_ns ? to : window.end_ns};
 }
 
+/* The same for all pieces of the wait, if it is one in pieces. */
+static struct window pieces_window(const struct view *view, uint32_t vertex, struct window window)
+{
+    struct timeline_pieces pieces = timeline_pieces(view, vertex);
+    return (struct window){pieces.start_ns > window.start_ns ? pieces.start_ns : window.start_ns,
+                           pieces.end_ns < window.end_ns ? pieces.end_ns : window.end_ns};
+}
+
 /* Why a wait that no other thread was expected to end took so long. */
 static enum argus_reason_kind own_reason(const struct argus_wait *wait)
 {
@@ -205,7 +213,7 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     if (busy)
         return diagnoser_blame_running(d, late->vertex, late->part, late->run_ns,
                                        late->runnable_ns);
-    struct window part = wait_window(&d->view, late->vertex, position->window);
+    struct window part = pieces_window(&d->view, late->vertex, position->window);
     if (window_ns(part) < late->wait_ns / 2 && !was_not_ended(&d->view, late->vertex) &&
         v->wait.kind != ARGUS_WAIT_POLL)
         return blame_waits(
