@@ -257,6 +257,35 @@ def request_passed_on_to_an_open_end():
     return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED
 
 
+@scene
+def request_passed_on_to_a_process_that_ended():
+    """The store sleeps, and ends without having read it; the kernel uses the request's buffer again for another message."""
+    s = Loop(frames=AT_HOME)
+    for tid, name in ((SERVER, "server"), (STORE, "store")):
+        s.thread(tid, name)
+    idles(s)
+    s.wait(STORE, "read")
+    for position in range(1, 6):
+        asked_and_answered(s, position)
+    s.interrupt(SERVER)
+    sends(s, SERVER, FORWARDS, 2999)
+    s.wake(SERVER, STORE)
+    idles(s)
+    takes(s, STORE, FORWARDS, 2999)
+    s.wait(STORE, "clock_nanosleep", timeout=True)
+    s.key()
+    forwards(s, s.editor, ASKS, 6)
+    idles(s)
+    s.for_ms(3000)
+    s.timer(STORE)
+    s.exit(STORE)
+    s.type()
+    sends(s, s.keyboard, OTHERS, 3006)
+    s.rest()
+    s.goes_on(10)
+    return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}}
+
+
 WORKER = (0x408000, 0x401000)
 
 

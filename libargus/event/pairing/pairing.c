@@ -197,8 +197,9 @@ void pairing_settle(struct pairing *pairing, uint32_t channel, enum pairing_side
         return;
     if (at->shaky && reason != ARGUS_UNPAIRED_DROPPED && reason != ARGUS_UNPAIRED_KIND)
         reason = ARGUS_UNPAIRED_LOST;
-    if (side == SIDE_SEND && reason == ARGUS_UNPAIRED_UNREAD && pairing->ending && pairing->unread)
-        pairing->unread(pairing->context, &at->seen, &part->message);
+    bool unread = side == SIDE_SEND && reason == ARGUS_UNPAIRED_UNREAD && pairing->unread;
+    if (unread && (pairing->ending || channel_kind_of(at->seen.kind)->rivals))
+        pairing->unread(pairing->context, &at->seen, &part->message, !pairing->ending);
     if (side == SIDE_SEND)
         at->seen.counts.unpaired_sends[reason]++;
     else if (reason == ARGUS_UNPAIRED_BEFORE && !at->seen.counts.sends)

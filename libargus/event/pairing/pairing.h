@@ -74,9 +74,10 @@ struct pairing_pair {
 typedef void (*pairing_sink)(void *context, const struct pairing_pair *pair);
 
 /* Called at the end for each message that was not received completely, of channels with at least
- * one receive. */
+ * one receive. Also called earlier (`gone`), when the buffer of such a message is seen to be used
+ * again: the receiver closed its end, or has ended. */
 typedef void (*pairing_unread)(void *context, const struct argus_message_channel *channel,
-                               const struct message *message);
+                               const struct message *message, bool gone);
 
 /* A message that waits for its other end, or for its position on the axis. */
 struct part {

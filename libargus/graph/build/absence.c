@@ -8,7 +8,8 @@
  *
  * A message that was not received before the trace ended has no pair and so no edge. Its intended
  * receiver is known if a thread had received from the same channel before, or if one process alone
- * had the receiving end open when the recording ended; then it is that process's main thread.
+ * had the receiving end open when the recording ended; then it is that process's main thread. The
+ * kernel may use the buffer of such a message again once the receiver has ended.
  */
 #include "graph/build/absence.h"
 
@@ -29,6 +30,7 @@ struct away {
 
 struct absences {
     VEC(struct away) all;
+    VEC(struct argus_unread) gone; /* messages whose buffers are used again */
 };
 
 struct absences *absences_create(void)
@@ -41,6 +43,7 @@ void absences_destroy(struct absences *absences)
     if (!absences)
         return;
     vec_deinit(&absences->all);
+    vec_deinit(&absences->gone);
     free(absences);
 }
 
@@ -141,25 +144,40 @@ void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[
 }
 
 static void add_unread(struct builder *builder, const struct argus_message_channel *channel,
-                       const struct message *message, uint32_t receiver)
+                       const struct message *message, uint32_t receiver, bool gone)
 {
     struct argus_unread unread = {.sent_ns = message->record_ns,
                                   .sender = message->thread,
                                   .receiver = receiver,
                                   .channel_kind = channel->kind};
-    if (!vec_push(&builder->graph->unread, unread))
-        builder->no_memory = true;
+    bool added = gone ? vec_push(&builder->absences->gone, unread)
+                      : vec_push(&builder->graph->unread, unread);
+    builder->no_memory |= !added;
 }
 
 void absence_unread(void *context, const struct argus_message_channel *channel,
-                    const struct message *message)
+                    const struct message *message, bool gone)
 {
     struct builder *builder = context;
     for (uint8_t i = 0; i < channel->receiver_count; i++)
-        add_unread(builder, channel, message, channel->receivers[i]);
-    uint32_t owner = channel->receiver_count ? ARGUS_NONE : open_end_owner(builder, channel->id);
+        add_unread(builder, channel, message, channel->receivers[i], gone);
+    bool owned = channel->receiver_count == 0 && !gone;
+    uint32_t owner = owned ? open_end_owner(builder, channel->id) : ARGUS_NONE;
     if (owner != ARGUS_NONE)
-        add_unread(builder, channel, message, owner);
+        add_unread(builder, channel, message, owner, false);
+}
+
+/* A message whose buffer is used again was not received if its receiver has ended. A receiver that
+ * lives closed its end of the channel at an unknown time, and is not expected to take the message
+ * any more. */
+static void add_gone(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->absences->gone.length; i++) {
+        const struct argus_unread *unread = &builder->absences->gone.data[i];
+        if (builder->graph->machine.threads.data[unread->receiver].end_ns != UINT64_MAX &&
+            !vec_push(&builder->graph->unread, *unread))
+            builder->no_memory = true;
+    }
 }
 
 static int by_thread(const void *left, const void *right)
@@ -203,6 +221,7 @@ bool absence_finish(struct builder *builder)
     struct argus_graph *graph = builder->graph;
     for (size_t i = 0; i < builder->absences->all.length; i++)
         keep(builder, &builder->absences->all.data[i]);
+    add_gone(builder);
     SORT(graph->visits, by_thread);
     SORT(graph->unread, by_receiver);
     SORT(graph->arrivals, by_arrival);

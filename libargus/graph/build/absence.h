@@ -18,7 +18,7 @@ void absence_ready(struct builder *builder, uint32_t thread, const uint64_t arg[
 void absence_forget(struct builder *builder);
 /* Same contract as pairing_unread: called for a message that no thread has received. */
 void absence_unread(void *context, const struct argus_message_channel *channel,
-                    const struct message *message);
+                    const struct message *message, bool gone);
 /* To be called after the last record. False without memory. */
 bool absence_finish(struct builder *builder);
 
