@@ -1,4 +1,6 @@
 """One case in one mode: the program is started, used, frozen and recorded, and its freeze is observed from outside."""
+import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
@@ -52,6 +54,16 @@ THREADS = {
 }
 
 
+def is_unfinished(path):
+    """Whether a file of --on-hang is still examined: then it is locked."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 class Run:
     """One case in one mode."""
 
@@ -90,6 +102,8 @@ class Run:
         status = subprocess.run([self.options.argus, "status", "--verbose"], capture_output=True, text=True, check=False)
         self.trace.with_suffix(".status").write_text(status.stdout)  # which hangs were none, or were not kept
         self.call_argus("stop", *([] if self.mode == "on-hang" else ["-o", self.trace]))
+        if self.mode == "on-hang":  # on a busy machine, stop does not wait until all files are examined
+            wait_for(lambda: not any(map(is_unfinished, self.trace.glob("*.argus"))), 180)
 
     def start_program(self):
         return self.session.start(*map(self.text, self.case.command), extra=dict(self.case.environment))
