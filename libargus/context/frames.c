@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ends_in.h"
 #include "base/plain_names.h"
 
 struct argus_error *frames_init(struct frames *frames, const struct argus_graph *graph,
@@ -111,14 +112,28 @@ static const char *function_at(struct frames *frames, struct frame_space space, 
     return symbol.function;
 }
 
+/* The length of a symbol without the suffixes of copies and parts. In Go, "main.cold" is the
+ * function cold() of a package; only the source tells. */
+static size_t plain_bytes(const struct frames *frames, const struct frame_origin *origin,
+                          const char *name)
+{
+    size_t whole = strlen(name), plain = plain_function_bytes(name);
+    if (plain == whole)
+        return whole;
+    struct argus_symbol symbol =
+        argus_symbols_find(frames->symbols, origin->space.process, origin->space.time_ns,
+                           origin->address, origin->is_return);
+    return symbol.file && ends_in(symbol.file, ".go") ? whole : plain;
+}
+
 /* The function in a file whose symbol is `name`. */
-static uint32_t of_symbol(struct frames *frames, struct frame_space space, const char *name,
-                          const char *image)
+static uint32_t of_symbol(struct frames *frames, const struct frame_origin *origin,
+                          const char *name, const char *image)
 {
     char whole[4096];
-    enum argus_layer layer = layers_of(&frames->layers, space.process, image);
+    enum argus_layer layer = layers_of(&frames->layers, origin->space.process, image);
     bool in_file = image[0] == '/' && image[1] != '/';
-    size_t length = in_file ? plain_function_bytes(name) : strlen(name);
+    size_t length = in_file ? plain_bytes(frames, origin, name) : strlen(name);
     if (!name[length] || length >= sizeof(whole))
         return frames_named(frames, name, image, layer);
     memcpy(whole, name, length);
@@ -126,10 +141,13 @@ static uint32_t of_symbol(struct frames *frames, struct frame_space space, const
     return frames_named(frames, whole, image, layer);
 }
 
-static uint32_t find_function(struct frames *frames, struct frame_space space, uint64_t address,
-                              bool is_return, bool *ret_has_name)
+static uint32_t find_function(struct frames *frames, const struct frame_origin *origin,
+                              bool *ret_has_name)
 {
     char text[32];
+    struct frame_space space = origin->space;
+    uint64_t address = origin->address;
+    bool is_return = origin->is_return;
     const char *image =
         argus_symbols_image(frames->symbols, space.process, space.time_ns, address, is_return);
     const char *function = function_at(frames, space, address, is_return);
@@ -144,14 +162,14 @@ static uint32_t find_function(struct frames *frames, struct frame_space space, u
         return frames_named(frames, function ? function : "[kernel]", image, ARGUS_LAYER_KERNEL);
     if (!function)
         return add_unnamed(frames, space, address, is_return, image);
-    return of_symbol(frames, space, function, image);
+    return of_symbol(frames, origin, function, image);
 }
 
 static uint32_t find(struct frames *frames, struct frame_space space, uint64_t address,
                      bool is_return)
 {
     struct frame_origin origin = {.space = space, .address = address, .is_return = is_return};
-    uint32_t function = find_function(frames, space, address, is_return, &origin.has_name);
+    uint32_t function = find_function(frames, &origin, &origin.has_name);
     if (function == ARGUS_NONE || frames->origins.data[function].address)
         return function;
     frames->origins.data[function] = origin;
@@ -187,8 +205,8 @@ void frames_show(struct frames *frames, uint32_t function)
     argus_symbols_note(frames->symbols, space.process, origin->address, origin->is_return, &symbol);
     if (origin->has_name || !symbol.function || frames_is_made(frames, function))
         return;
-    uint32_t name =
-        intern_part(frames, frames->texts, symbol.function, plain_function_bytes(symbol.function));
+    uint32_t name = intern_part(frames, frames->texts, symbol.function,
+                                plain_bytes(frames, origin, symbol.function));
     origin->has_name = !frames->no_memory;
     if (origin->has_name)
         frames->functions.data[function].name = strtab_get(frames->texts, name);

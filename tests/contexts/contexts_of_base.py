@@ -306,6 +306,18 @@ def test_clones_and_parts_of_a_function_are_the_function(setup):
     equal("one function", (functions["load"]["own_ns"], functions["load"]["contexts"]), (30_000_000, 1))
 
 
+def test_a_function_of_go_that_is_called_cold_is_one(setup):
+    def functions(source):
+        scene = Scene()
+        scene.lines.append("image pid 100 start 0x7000 end 0x8000 offset 0x7000 path /opt/service")
+        for place in (0x7100, 0x70ff):  # as the innermost function, and as a caller
+            scene.lines.append(f"name path /opt/service place {place:#x} function main.cold source {source} line 3")
+        found = setup.json(setup.make(scene.calls(10, MAIN, 0x7100)))["functions"]
+        return sorted(f["function"] for f in found if not f["function"].startswith("0x"))
+    equal("Go", functions("/src/main.go"), ["main.cold"])
+    equal("C", functions("/src/main.c"), ["main"])
+
+
 def sleeps(scene, length_ms, count, *stack):
     for _ in range(count):
         start, wait = scene.time, scene.stack(*stack)
