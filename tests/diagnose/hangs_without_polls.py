@@ -66,6 +66,38 @@ def program_in_a_terminal():
     return scenes, [([], [hang("pager", type="LongWait")]), ([], []), ([], []), ([], [hang("pager", type="LongWait")])]
 
 
+@scene
+def interpreter_that_reads_lines():
+    """A line, typed before the first record, makes it wait for 3 s. If it does not come back to its terminal, the line may have been the
+    answer to a question."""
+    scenes = []
+    for comes_back in True, False:
+        s = Loop(begun=False)
+        s.thread(WORKER, "worker")
+        s.tables[-1] = s.tables[-1].replace(" name", " kernel name")
+        s.thread(SERVER, "files")
+        s.pipe_message(WORKER, "sent", 1)
+        s.pipe_message(SERVER, "received", 1)
+        s.wait(WORKER, "read")
+        s.wait(SERVER, "read")
+        s.tables.append(f'thread {s.editor} pid {s.editor} ppid 1 name "tool"')
+        s.cpus[s.editor], s.calls[s.editor] = len(s.cpus), "read"
+        s.interrupt(WORKER)
+        s.wake(WORKER, s.editor)
+        s.wait(WORKER, "read")
+        s.wait(s.editor, "read", fd=7, inode=800, mode="file", frames=HANDLER)
+        s.for_ms(3000)
+        s.interrupt(SERVER)
+        s.wake(SERVER, s.editor)
+        if comes_back:
+            reads(s)
+        else:
+            s.wait(s.editor, "read", fd=7, inode=800, mode="file", frames=HANDLER)
+        s.goes_on(100)
+        scenes.append(s)
+    return scenes, [([], [hang("tool", type="LongWait")]), ([], [])]
+
+
 KEYS = (0x700000, 0x510000, 0x511000, 0x512000, 0x513000, 0x514000)  # the function that reads keys, with all that it calls
 COMMANDS, PROMPT = (*KEYS, 0x520000, *START), (*KEYS, 0x530000, 0x531000, 0x520000, *START)
 ANSWER = (0x700000, 0x510000, 0x540000, 0x541000, 0x542000, 0x543000, 0x530000, 0x531000, 0x520000, *START)

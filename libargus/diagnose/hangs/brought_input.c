@@ -9,21 +9,27 @@
  *
  * Programs in a terminal read what is typed. The kernel wakes them: its terminal driver, in a
  * worker (drivers/tty/tty_buffer.c) or an interrupt. A device that another program serves, such as
- * /dev/fuse, is read with a message of that program's client.
+ * /dev/fuse, is read with a message of that program's client. A terminal may give a program whole
+ * lines, so that there are few such waits. Then the program's standard input tells: it waits there
+ * at the end of the trace, and something was typed for it before. (A program that asks whether to
+ * go on does not come back.)
  */
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 
 /* At least so many waits must have been ended in this way. */
 #define LEAST_BROUGHT 3
-/* So many waits for a terminal. */
+/* So many waits for a terminal, or lines of the standard input. */
 #define LEAST_TYPED 5
+#define LEAST_LINES 2
 
 struct search {
     const struct view *view;
     bool is_main;
     uint32_t typed;    /* waits for a terminal that the kernel ended */
     uint64_t terminal; /* the inode of the last one */
+    uint32_t lines;    /* waits for the standard input, and the one before the first record */
+    bool is_back;      /* the thread waits there at the end */
     uint32_t asked;    /* the process that was asked last for windows; ARGUS_NONE: none */
     bool answer;
 };
@@ -87,16 +93,31 @@ static bool is_brought(struct search *search, uint32_t vertex)
            view->threads[other].process == thread->process && receives(search, waker);
 }
 
-/* Counts a wait for a terminal if the kernel ended it. */
+bool begins_with_input(const struct view *view, uint32_t thread)
+{
+    const struct argus_thread *t = &view->threads[thread];
+    uint32_t cause = t->vertex_count && !t->start_ns
+                         ? argus_graph_cause(view->graph, t->first_vertex)
+                         : ARGUS_NONE;
+    return cause != ARGUS_NONE && timeline_is_kernel(view, view->edges[cause].from);
+}
+
+/* Counts a wait for a terminal if the kernel ended it, and one for the standard input also if it is
+ * not over. */
 static void count_typed(struct search *search, uint32_t vertex)
 {
     const struct argus_wait *wait = &search->view->vertices[vertex].wait;
-    uint32_t waker = waker_of(search->view, vertex);
-    if (!wait_reads_device(wait) ||
-        !(wait->by_device || (waker != ARGUS_NONE && timeline_is_kernel(search->view, waker))))
+    if (!wait_reads_device(wait))
         return;
-    search->typed++;
-    search->terminal = wait->inode;
+    uint32_t waker = waker_of(search->view, vertex);
+    bool typed =
+        wait->by_device || (waker != ARGUS_NONE && timeline_is_kernel(search->view, waker));
+    bool is_back = wait->object == 0 && timeline_next(search->view, vertex) == ARGUS_NONE;
+    search->typed += typed;
+    search->lines += is_back || (typed && wait->object == 0);
+    search->is_back |= is_back;
+    if (typed || is_back)
+        search->terminal = wait->inode;
 }
 
 /* Wherever the thread reads its terminal, it is in its loop. */
@@ -127,7 +148,8 @@ void brought_input_find(const struct view *view, uint32_t thread, struct habits 
             is_brought(&search, v))
             habits->items.data[habit - habits->items.data].brought++;
     }
-    if (search.typed >= LEAST_TYPED)
+    search.lines += begins_with_input(view, thread);
+    if (search.typed >= LEAST_TYPED || (search.is_back && search.lines >= LEAST_LINES))
         mark_reads(&search, thread, habits);
 }
 

@@ -12,6 +12,7 @@
  * has the arguments of a home's poll.
  */
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/nesting.h"
 
 /* After so many reported turns, a toolkit's loop is believed to be one. */
 #define LOOP_TURNS 3
@@ -385,6 +386,17 @@ static bool add_start(struct scan *scan, struct argus_hang hang)
     return !counts || finder_add(scan->finder, &measured);
 }
 
+/* Whether the thread's first record shows that something was typed in the terminal which it
+ * reads. */
+static bool begins_with_keys(const struct scan *scan, uint32_t thread)
+{
+    for (size_t i = 0; i < scan->habits->items.length; i++)
+        if (scan->habits->items.data[i].kind == ARGUS_WAIT_READ &&
+            input_is_brought(&scan->habits->items.data[i]))
+            return begins_with_input(scan->view, thread);
+    return false;
+}
+
 static bool scan_before(struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
@@ -396,6 +408,11 @@ static bool scan_before(struct scan *scan, uint32_t thread)
     uint32_t v = t->first_vertex, end = t->first_vertex + t->vertex_count;
     while (v < end && !(find_stop(scan, v, true, &stop) && stop.home))
         v++;
+    if (hang.start_ns == 0 && v < end && begins_with_keys(scan, thread)) {
+        hang.start_ns = scan->view->vertices[t->first_vertex].start_ns;
+        hang.end_ns = stop.end_ns;
+        return add_parts(scan, &hang, t->first_vertex, true);
+    }
     if (hang.start_ns == 0 && t->vertex_count)
         return busy_before_loop(scan->finder, scan->habits, thread,
                                 v == end ? UINT64_MAX : stop.end_ns);

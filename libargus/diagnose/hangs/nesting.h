@@ -25,6 +25,8 @@ void brought_input_find(const struct view *view, uint32_t thread, struct habits 
 /* Whether such a wait is that of an event loop whose input another thread of the process, or the
  * kernel, receives. */
 bool input_is_brought(const struct habit *habit);
+/* Whether the thread, at its first record, comes back from a wait that the kernel ended. */
+bool begins_with_input(const struct view *view, uint32_t thread);
 
 /* searching.c: whether the thread looks there again and again, and other threads end hardly any of
  * these waits. */
