@@ -372,7 +372,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--short", action="store_true", help="the rows that a test runs")
     parser.add_argument("rows", nargs="*")
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()
     reason = harness.cannot_record()
     if reason:
         print("skipped:", reason)

@@ -3,13 +3,14 @@ traces it, it is not stopped, its code is that of its file (no breakpoint was le
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import time
 
 import recorder_harness as harness
-from torture_round import Failure, Skipped, row
+from torture_round import PATIENCE_S, Failure, Skipped, row
 
 COUNTER = """
 #include <stdio.h>
@@ -64,8 +65,8 @@ class Counter:
                 return line.split()[1]
         return ""
 
-    def breakpoints(self):
-        """Places where a mapping of code differs from its file."""
+    def breakpoints(self, but):
+        """Where a mapping of code differs from its file, but for these addresses."""
         different = []
         for line in pathlib.Path(f"/proc/{self.pid}/maps").read_text(encoding="utf-8").splitlines():
             span, rights, offset, *_, path = (line + " ?").split()[:6]
@@ -78,21 +79,24 @@ class Counter:
                 file.seek(int(offset, 16))
                 kept = file.read(end - first)
             if code[:len(kept)] != kept:
-                different.append(path)
+                places = (first + at for at, byte in enumerate(kept) if code[at] != byte)
+                different += [f"{path}+{place - first + int(offset, 16):#x}" for place in places if place not in but]
         return different
 
     def ended_by_trap(self):
         return self.process.poll() == -signal.SIGTRAP
 
-    def check(self, may_end_by_trap=False):
-        """What has to hold after a tool that looked into the program was killed."""
-        if may_end_by_trap:
+    def check(self, debuggers=None):
+        """What has to hold after a tool that looked into the program was killed. `debuggers`: addresses at which the debugger that
+        was killed, too, had breakpoints before Argus did anything; the program may end by SIGTRAP then."""
+        if debuggers is not None:
             time.sleep(0.5)  # some accesses
             if self.ended_by_trap():
                 return
         self.at.until(lambda: self.state("TracerPid") == "0", "the program is still traced")
         self.at.until(lambda: self.state("State") not in ("t", "T"), "the program is stopped")
-        self.at.until(lambda: not self.breakpoints(), "there is a breakpoint in the program's code")
+        if not harness.eventually(lambda: not self.breakpoints(debuggers or ()), PATIENCE_S):
+            raise Failure(f"there is a breakpoint in the program's code: {', '.join(self.breakpoints(debuggers or ()))}")
         before = self.count()
         self.at.until(lambda: self.count() > before, f"the program does not go on after {before} turns")
 
@@ -132,15 +136,22 @@ def killed_why(at):
 
 
 def tracer_of_lldb(at, program, *commands):
-    """An LLDB that is attached to the program, and the process that traces it (lldb-server)."""
+    """An LLDB that is attached to the program, the process that traces it (lldb-server), and the addresses of LLDB's own breakpoints,
+    as it lists them before it runs the commands: one in the dynamic linker, where libraries are loaded. Nobody removes it when LLDB
+    is killed, and a program that loads no more libraries never comes there."""
     debugger = next(filter(None, map(shutil.which, ["lldb", *(f"lldb-{version}" for version in range(22, 13, -1))])), None)
     plugin = pathlib.Path(harness.ARGUS).parents[1] / "lib/libargus.so"
     if not debugger or not plugin.exists():
         raise Skipped("no LLDB, or no plugin")
-    words = [f"plugin load {plugin}", f"process attach -p {program.pid}", *commands]
+    words = [f"plugin load {plugin}", f"process attach -p {program.pid}", "breakpoint list --internal", *commands]
     lldb = at.start(debugger, "--no-lldbinit", *(word for command in words for word in ("-o", command)))
     at.until(lambda: program.state("TracerPid") not in ("0", ""), "LLDB does not attach")
-    return lldb, int(program.state("TracerPid"))
+    def own():
+        said = os.pread(lldb.output.fileno(), 1 << 16, 0).decode(errors="replace")  # LLDB shares the position of reads
+        return {int(place, 16) for place in re.findall(r"-\d+\.\d+: .*address = (0x[0-9a-f]+)", said)}
+
+    at.until(own, "LLDB does not list its breakpoints")
+    return lldb, int(program.state("TracerPid")), own()
 
 
 def kill_debugger(at, lldb, server):
@@ -156,11 +167,11 @@ def killed_lldb_stepping(at):
     server alone could have removed, it ends by SIGTRAP, as after any debugger (argus-step(1))."""
     program = Counter(at)
     steps = at.folder / "t.steps"
-    lldb, server = tracer_of_lldb(at, program, f"argus step --max 10000 --until max -o {steps}")
+    lldb, server, own = tracer_of_lldb(at, program, f"argus step --max 10000 --until max -o {steps}")
     at.until(lambda: steps.exists() or list(at.folder.glob("t.steps*")) or lldb.poll() is not None, "nothing is stepped")
     at.moment()
     kill_debugger(at, lldb, server)
-    program.check(may_end_by_trap=True)
+    program.check(own)
     at.links = {0}
     return "", None
 
@@ -171,11 +182,11 @@ def killed_lldb_watching(at):
     argus-watchflag(1) says. What it had hit until then can be read."""
     program = Counter(at)
     hits = at.folder / "t.argus"
-    lldb, server = tracer_of_lldb(at, program, f"argus watchflag turns -o {hits}", "continue")
+    lldb, server, own = tracer_of_lldb(at, program, f"argus watchflag turns -o {hits}", "continue")
     at.until(lambda: hits.exists() and hits.stat().st_size > 0, "nothing is watched")
     at.moment()
     kill_debugger(at, lldb, server)
-    program.check(may_end_by_trap=True)
+    program.check(own)
     at.links = {0}
     return "", hits
 
