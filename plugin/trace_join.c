@@ -33,12 +33,23 @@ static struct argus_error *copy_file(const char *path, int to)
     return error;
 }
 
-/* `path`: the copy. It is opened anew for each file, because each join has to see what the previous
- * one added. */
-static struct argus_error *join_one(int fd, const char *path, const char *with)
+/* Opens the copy of the trace `path`, by whose name errors call it. */
+static struct argus_error *open_copy(const char *copy, const char *path, struct argus_trace **ret)
+{
+    struct argus_error *error = argus_trace_open(copy, ret);
+    if (!error && (error = argus_trace_set_name(*ret, path))) {
+        argus_trace_close(*ret);
+        *ret = NULL;
+    }
+    return error;
+}
+
+/* The copy is opened anew for each file, because each join has to see what the previous one
+ * added. */
+static struct argus_error *join_one(int fd, const char *copy, const char *path, const char *with)
 {
     struct argus_trace *base, *extra;
-    struct argus_error *error = argus_trace_open(path, &base);
+    struct argus_error *error = open_copy(copy, path, &base);
     if (error)
         return error;
     error = argus_trace_open(with, &extra);
@@ -55,19 +66,20 @@ struct argus_error *trace_join_open(const char *path, const struct arguments *ar
 {
     char copy[4096];
     const char *folder = getenv("TMPDIR"), *with;
+    struct argus_trace *given;
+    struct argus_error *error = argus_trace_open(path, &given);
+    if (error) /* it is about the user's file, and not about a copy */
+        return error;
+    argus_trace_close(given);
     snprintf(copy, sizeof(copy), "%s/argus-with-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = mkostemp(copy, O_CLOEXEC);
     if (fd < 0)
         return argus_error_os(errno, "cannot make a file in %s", copy);
-    struct argus_error *error = copy_file(path, fd);
+    error = copy_file(path, fd);
     for (size_t i = 0; !error && (with = arguments_option_at(arguments, "with", i)); i++)
-        error = join_one(fd, copy, with);
+        error = join_one(fd, copy, path, with);
     if (!error)
-        error = argus_trace_open(copy, ret);
-    if (!error && (error = argus_trace_set_name(*ret, path))) {
-        argus_trace_close(*ret);
-        *ret = NULL;
-    }
+        error = open_copy(copy, path, ret);
     unlink(copy);
     close(fd);
     return error;

@@ -271,6 +271,17 @@ static struct argus_error *print(struct adding *adding)
     return json_output(adding->session, NULL, json);
 }
 
+/* A script has to notice that nothing of what it named could be read. */
+static struct argus_error *nothing_read(const struct adding *adding)
+{
+    size_t failed = json_array_size(adding->unreadable);
+    if (!failed || adding->read_files || adding->known_files)
+        return NULL;
+    return argus_error_create(
+        ARGUS_ERROR_FORMAT,
+        failed == 1 ? "the file could not be read" : "none of the %zu files could be read", failed);
+}
+
 static struct argus_error *run_work(struct adding *adding)
 {
     uint64_t jobs = parallel_threads(64);
@@ -303,6 +314,8 @@ static struct argus_error *run(struct session *session, const struct arguments *
     }
     if (!error)
         error = print(&adding);
+    if (!error)
+        error = nothing_read(&adding);
     fleet_database_close(adding.database);
     json_decref(adding.unreadable);
     json_decref(adding.unpackaged);
@@ -318,9 +331,9 @@ const struct command command_fleet_add = {
     .summary = "add the hangs of many traces to the hang database",
     .details = "Analyses each trace below the folders, several at once, and adds each hang of\n"
                "2 s or longer, and the hang for which a file was kept. Traces of other tools\n"
-               "are added as well. A file that cannot be read is reported and skipped. Adding\n"
-               "a file twice changes nothing, and a hang that several files contain is one\n"
-               "hang.\n"
+               "are added as well. A file that cannot be read is reported and skipped; if\n"
+               "none could be read, the command fails (exit code 1). Adding a file twice\n"
+               "changes nothing, and a hang that several files contain is one hang.\n"
                "\n"
                "The package and version of a program are those that the trace names, or, if\n"
                "the same build is installed here, those of this machine's package manager.",

@@ -50,6 +50,10 @@ def text_of(setup, *words, code=0):
     return setup.run("fleet", *words, code=code, XDG_DATA_HOME=str(setup.folder / "data")).stdout
 
 
+def text_error(setup, *files):
+    return setup.run("fleet", "add", *files, code=1, XDG_DATA_HOME=str(setup.folder / "data")).stderr
+
+
 def start(setup, name):
     """An empty folder for traces; the database is new as well."""
     shutil.rmtree(setup.folder / "data", ignore_errors=True)
@@ -115,6 +119,9 @@ def test_broken_and_other_files(setup):
     again = fleet(setup, "add", folder)
     expect_equal("still broken", (len(again["unreadable"]), again["files_known"]), (2, 2))
     expect_in("Not read:", text_of(setup, "add", folder))
+    start(setup, "")  # a new database
+    expect_in("the file could not be read", text_error(setup, folder / "cut.argus"))
+    expect_in("none of the 2 files could be read", text_error(setup, folder / "cut.argus", folder / "empty.argus"))
     setup.run("fleet", "add", folder / "nowhere", code=1, XDG_DATA_HOME=str(setup.folder / "data"))
 
 
@@ -328,7 +335,7 @@ def test_sessions_beside_other_traces(setup):
         (folder / name).mkdir(parents=True)
         (folder / name / "metadata").write_text("/* CTF 1.8 */")
     (folder / "README").write_text("a session")
-    expect_equal("a session", len(fleet(setup, "add", folder)["unreadable"]), 1)
+    expect_equal("a session", len(fleet(setup, "add", folder, code=1)["unreadable"]), 1)
     put(setup, folder / "deep/a.argus", scene())
     put(setup, folder / "b.argus", scene(program="viewer"))
     added = fleet(setup, "add", folder)

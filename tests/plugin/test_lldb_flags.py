@@ -188,6 +188,11 @@ def test_beside_another_trace(setup):
     other = setup.trace("other", "os darwin\n" + threads + "1ms cpu0 t10 flag_read flag=0x7000 value=1 bytes=4 by=3\n")
     expect_in("not from one boot", setup.run("schema", str(base), "--with", str(other), code=2).stderr)
     expect_in("No such file", setup.run("schema", str(base), "--with", "/nosuch.argus", code=1).stderr)
+    cut = base.with_name("cut.argus")
+    cut.write_bytes(base.read_bytes()[:300])
+    said = setup.run("hangs", str(cut), "--with", str(hits), code=1).stderr
+    expect_in(str(cut), said)
+    expect("argus-with" not in said, f"the copy is named: {said}")
 
 
 def test_the_prompt_stays_as_it_is(setup):
