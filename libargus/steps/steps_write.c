@@ -20,7 +20,7 @@ struct column {
 };
 
 struct argus_steps_writer {
-    int fd;
+    struct argus_output output;
     uint64_t at_bytes;
     uint32_t sequence;
     uint32_t register_count, step_count, frame_count, first_frame;
@@ -36,7 +36,7 @@ struct argus_steps_writer {
 static struct argus_error *write_at_end(struct argus_steps_writer *writer, const void *data,
                                         size_t bytes)
 {
-    int failed = file_write(writer->fd, data, bytes, writer->at_bytes);
+    int failed = writer->output.write(writer->output.context, data, bytes, writer->at_bytes);
     if (failed)
         return argus_error_os(failed, "cannot write the step file");
     writer->at_bytes += bytes;
@@ -128,13 +128,14 @@ static struct argus_error *write_header(struct argus_steps_writer *writer, enum 
     return write_at_end(writer, &header, sizeof(header));
 }
 
-struct argus_error *argus_steps_writer_create(int fd, const struct argus_steps_about *about,
-                                              struct argus_steps_writer **ret)
+struct argus_error *argus_steps_writer_create_into(const struct argus_output *output,
+                                                   const struct argus_steps_about *about,
+                                                   struct argus_steps_writer **ret)
 {
     struct argus_steps_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return argus_error_memory();
-    writer->fd = fd;
+    writer->output = *output;
     writer->packer.codec = ARGUS_CODEC_ZLIB;
     writer->register_count = argus_step_register_count(about->arch);
     writer->first_frame = ARGUS_NONE;
@@ -146,6 +147,13 @@ struct argus_error *argus_steps_writer_create(int fd, const struct argus_steps_a
     else
         *ret = writer;
     return error;
+}
+
+struct argus_error *argus_steps_writer_create(int fd, const struct argus_steps_about *about,
+                                              struct argus_steps_writer **ret)
+{
+    const struct argus_output output = file_output(fd);
+    return argus_steps_writer_create_into(&output, about, ret);
 }
 
 void argus_steps_writer_destroy(struct argus_steps_writer *writer)

@@ -33,3 +33,19 @@ int file_write(int fd, const void *from, size_t length, uint64_t offset)
     }
     return 0;
 }
+
+/* The context is the descriptor. */
+static int write_to_fd(void *context, const void *bytes, size_t length, uint64_t offset)
+{
+    return file_write((int)(intptr_t)context, bytes, length, offset);
+}
+
+static int resize_fd(void *context, uint64_t bytes)
+{
+    return ftruncate((int)(intptr_t)context, (off_t)bytes) < 0 ? errno : 0;
+}
+
+struct argus_output file_output(int fd)
+{
+    return (struct argus_output){write_to_fd, resize_fd, (void *)(intptr_t)fd};
+}

@@ -51,22 +51,6 @@ static struct argus_error *check_header(const struct argus_trace_header *header)
     return NULL;
 }
 
-/* The output of a writer to a descriptor. The context is that descriptor. */
-static int write_to_fd(void *context, const void *bytes, size_t length, uint64_t offset)
-{
-    return file_write((int)(intptr_t)context, bytes, length, offset);
-}
-
-static int resize_fd(void *context, uint64_t bytes)
-{
-    return ftruncate((int)(intptr_t)context, (off_t)bytes) < 0 ? errno : 0;
-}
-
-static struct argus_output output_of_fd(int fd)
-{
-    return (struct argus_output){write_to_fd, resize_fd, (void *)(intptr_t)fd};
-}
-
 /* NULL without memory. */
 static struct argus_writer *writer_new(int fd, const struct argus_trace_header *header)
 {
@@ -74,7 +58,7 @@ static struct argus_writer *writer_new(int fd, const struct argus_trace_header *
     if (!writer)
         return NULL;
     writer->fd = fd;
-    writer->output = output_of_fd(fd);
+    writer->output = file_output(fd);
     writer->cpu_count = header->cpu_count;
     writer->ring_bytes = header->ring_bytes;
     writer->earliest_ticks = UINT64_MAX;

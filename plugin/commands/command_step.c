@@ -42,7 +42,7 @@ static struct argus_error *step_into_file(struct step_command *command, struct c
     if (command->debugs)
         error = step_session_debug(command->session, &command->wanted, output.fd, ret);
     else
-        error = step_session_run(command->session, &command->wanted, output.fd, child, ret);
+        error = step_session_run_apart(command->session, &command->wanted, &output, child, ret);
     if (!error)
         error = output_commit(&output);
     output_deinit(&output);

@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "argus/diverge.h"
 #include "plugin/steps/step_place.h"
 #include "plugin/steps/step_session.h"
 #include "steps/watch_command.h"
+#include "trace/file.h"
 
 enum {
     MOST_STEPS = 5000, /* some turns, also of unoptimized code */
@@ -97,20 +99,32 @@ static struct argus_error *step_thread(struct session *session, uint32_t pid, ui
         .vertex = ARGUS_NONE,
     };
     snprintf(wanted.request.skip, sizeof(wanted.request.skip), "%s", step_default_skip);
-    return step_session_run(session, &wanted, fd, NULL, &outcome);
+    const struct argus_output to = file_output(fd);
+    return step_session_run(session, &wanted, &to, NULL, &outcome);
+}
+
+/* A file of which nothing remains if this process is killed: the registers in it are secret. */
+static int unnamed_file(void)
+{
+#ifdef __linux__
+    return memfd_create("argus-loop", MFD_CLOEXEC);
+#else
+    char path[] = "/tmp/argus-loop-XXXXXX";
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+#endif
 }
 
 struct argus_error *loop_variables_find(struct session *session, uint32_t pid, uint32_t tid,
                                         struct loop_variables *ret)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
+    char path[64];
     *ret = (struct loop_variables){.count = 0};
-    snprintf(path, sizeof(path), "%s/argus-loop-XXXXXX", folder && folder[0] ? folder : "/tmp");
-    int fd = mkostemp(path, O_CLOEXEC);
+    int fd = unnamed_file();
     if (fd < 0)
-        return argus_error_os(errno, "cannot create %s", path);
-    unlink(path); /* so that nothing remains of it if this process is killed */
+        return argus_error_os(errno, "cannot create a temporary file");
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     struct argus_error *error = step_thread(session, pid, tid, fd);
     if (!error && session_interrupted(session)) /* some steps, which may not tell the variable */

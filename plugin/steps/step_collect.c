@@ -7,12 +7,12 @@
 
 #include "event/binary/elf_file.h"
 
-struct argus_error *step_collector_init(struct step_collector *collector, int fd,
-                                        const char *registers)
+struct argus_error *step_collector_init(struct step_collector *collector,
+                                        const struct argus_output *output, const char *registers)
 {
     unsigned long long from, to;
     char rest;
-    *collector = (struct step_collector){.fd = fd, .registers = "all", .to = UINT64_MAX};
+    *collector = (struct step_collector){.output = *output, .registers = "all", .to = UINT64_MAX};
     collector->about.arch = HOST_ARCH;
     collector->about.engine = ARGUS_STEP_ENGINE_PTRACE;
     collector->about.vertex = ARGUS_NONE;
@@ -81,9 +81,9 @@ static struct argus_error *take_begin(struct step_collector *collector,
     exe[length > 0 ? length : 0] = '\0';
     collector->about.exe = exe;
     struct argus_error *error =
-        collector->writer
-            ? NULL
-            : argus_steps_writer_create(collector->fd, &collector->about, &collector->writer);
+        collector->writer ? NULL
+                          : argus_steps_writer_create_into(&collector->output, &collector->about,
+                                                           &collector->writer);
     collector->about.exe = NULL;
     collector->begun = !error;
     return error;

@@ -16,7 +16,7 @@ struct step_collector {
     struct argus_steps_about about; /* set by the caller, except process, thread and time */
     const char *registers;          /* "all", "none", or "START-END" … */
     uint64_t from, to;              /* … which this is */
-    int fd;                         /* of the step file; borrowed */
+    struct argus_output output;     /* of the step file */
 
     struct argus_steps_writer *writer;   /* owned */
     VEC(struct argus_step_image) images; /* their paths are owned */
@@ -35,9 +35,9 @@ struct step_collector {
     uint64_t counts[STEP_ITEM_SIGNAL + 1]; /* by kind of item */
 };
 
-/* `registers`: "all", "none", or an address range in hexadecimal "0x1000-0x2000". */
-struct argus_error *step_collector_init(struct step_collector *collector, int fd,
-                                        const char *registers);
+/* `output` is copied. `registers`: "all", "none", or an address range in hexadecimal "0x1000-0x2000". */
+struct argus_error *step_collector_init(struct step_collector *collector,
+                                        const struct argus_output *output, const char *registers);
 void step_collector_deinit(struct step_collector *collector);
 
 /* Handles one item. An item that reports the stepper's failure becomes an error. */

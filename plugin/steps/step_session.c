@@ -1,8 +1,13 @@
 #include "plugin/steps/step_session.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "recorder/server/outlet.h"
+#include "trace/file.h"
 
 static void collector_describe(struct step_collector *collector, const struct step_wanted *wanted)
 {
@@ -105,10 +110,11 @@ static void fill_outcome(const struct step_collector *collector, struct step_out
 }
 
 struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
-                                     int fd, struct child *child, struct step_outcome *ret)
+                                     const struct argus_output *to, struct child *child,
+                                     struct step_outcome *ret)
 {
     struct step_collector collector;
-    struct argus_error *error = step_collector_init(&collector, fd, wanted->registers);
+    struct argus_error *error = step_collector_init(&collector, to, wanted->registers);
     if (error)
         return error;
     collector_describe(&collector, wanted);
@@ -121,6 +127,58 @@ struct argus_error *step_session_run(struct session *session, const struct step_
         fill_outcome(&collector, ret);
     step_collector_deinit(&collector);
     return error;
+}
+
+/* --- the process that writes the file --- */
+
+static bool wait_a_moment(void *context, int ms)
+{
+    poll(NULL, 0, ms);
+    return !session_interrupted(context);
+}
+
+/* The descriptor goes to that process: even to close it here could wait. */
+static struct argus_error *outlet_begin(struct session *session, struct output *output,
+                                        struct outlet **ret)
+{
+    const struct outlet_source source = {.socket = -1, .fd = output->fd, .what = "the step file"};
+    const struct outlet_waiter waiter = {wait_a_moment, session};
+    output->fd = -1;
+    return outlet_create(&source, geteuid(), &waiter, ret);
+}
+
+/* `error`: what failed so far. If the file could not be written, the reason is why. */
+static struct argus_error *outlet_end(struct outlet *outlet, struct output *output,
+                                      struct argus_error *error)
+{
+    char path[PATH_MAX];
+    bool is_gone;
+    struct argus_error *unwritten = outlet_finish(outlet);
+    if (unwritten && outlet_waiting_ns(outlet)) {
+        unwritten = argus_error_context(unwritten, "what was written is in %s", output->temporary);
+        output_abandon(output);
+    } else if (!unwritten && !error) {
+        outlet_path(outlet, path, sizeof(path), &is_gone);
+        error = output_reopen(output, path);
+    }
+    outlet_destroy(outlet);
+    if (!unwritten)
+        return error;
+    argus_error_destroy(error);
+    return unwritten;
+}
+
+struct argus_error *step_session_run_apart(struct session *session,
+                                           const struct step_wanted *wanted, struct output *output,
+                                           struct child *child, struct step_outcome *ret)
+{
+    struct outlet *outlet;
+    struct argus_error *error = outlet_begin(session, output, &outlet);
+    if (error)
+        return error;
+    const struct argus_output to = outlet_output(outlet);
+    error = step_session_run(session, wanted, &to, child, ret);
+    return outlet_end(outlet, output, error);
 }
 
 /* --- inside LLDB --- */
@@ -175,7 +233,8 @@ struct argus_error *step_session_debug(struct session *session, const struct ste
                                        int fd, struct step_outcome *ret)
 {
     struct step_collector collector;
-    struct argus_error *error = step_collector_init(&collector, fd, wanted->registers);
+    const struct argus_output to = file_output(fd);
+    struct argus_error *error = step_collector_init(&collector, &to, wanted->registers);
     if (error)
         return error;
     collector_describe(&collector, wanted);

@@ -6,6 +6,7 @@
 #include "plugin/session.h"
 #include "plugin/steps/step_collect.h"
 #include "recorder/client/child.h"
+#include "recorder/client/output.h"
 
 /* What is to be stepped. */
 struct step_wanted {
@@ -29,10 +30,17 @@ struct step_outcome {
     char end_text[512];
 };
 
-/* Steps with the ptrace engine into the file `fd`. `child` (may be NULL) waits to be released, and
- * continues afterwards. */
+/* Steps with the ptrace engine into `to`. `child` (may be NULL) waits to be released, and continues
+ * afterwards. */
 struct argus_error *step_session_run(struct session *session, const struct step_wanted *wanted,
-                                     int fd, struct child *child, struct step_outcome *ret);
+                                     const struct argus_output *to, struct child *child,
+                                     struct step_outcome *ret);
+
+/* The same into a user's file, which a process of its own writes, so that its file system cannot
+ * hold this one. The caller commits the file. */
+struct argus_error *step_session_run_apart(struct session *session,
+                                           const struct step_wanted *wanted, struct output *output,
+                                           struct child *child, struct step_outcome *ret);
 
 /* Same with the engine of the debugger that this code runs in. */
 struct argus_error *step_session_debug(struct session *session, const struct step_wanted *wanted,

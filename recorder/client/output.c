@@ -175,3 +175,16 @@ void output_deinit(struct output *output)
     free(output->old);
     *output = (struct output){.fd = -1};
 }
+
+struct argus_error *output_reopen(struct output *output, const char *path)
+{
+    output->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return output->fd < 0 ? argus_error_os(errno, "cannot find the file that was written, %s", path)
+                          : NULL;
+}
+
+void output_abandon(struct output *output)
+{
+    free(output->temporary);
+    output->temporary = NULL;
+}

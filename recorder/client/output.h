@@ -27,6 +27,11 @@ bool output_follow(struct output *output);
 /* Renames the file to `path`, also if its folder has another name by now; replaces a regular file
  * there. */
 struct argus_error *output_commit(struct output *output);
+/* After another process wrote it: opens the file again at `path`, where it is now, because
+ * output_commit() looks at it. */
+struct argus_error *output_reopen(struct output *output, const char *path);
+/* Removes nothing, and touches no file system: that of the file does not answer. */
+void output_abandon(struct output *output);
 /* Closes the file; removes it unless it was committed. */
 void output_deinit(struct output *output);
 

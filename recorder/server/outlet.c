@@ -32,7 +32,8 @@
 struct outlet {
     pid_t pid;
     int control;
-    int file; /* the number of its descriptor */
+    int file;         /* the number of its descriptor */
+    const char *what; /* borrowed */
     struct outlet_waiter waiter;
     struct outlet_queue *queue;
     uint64_t put;                  /* this side's own copy */
@@ -77,10 +78,10 @@ static struct argus_error *write_error(const struct outlet *outlet, int failed)
     uint64_t offset = atomic_load(&outlet->queue->failed_offset);
     if (failed == EFBIG && outlet->file_size != UINT64_MAX)
         return argus_error_create(ARGUS_ERROR_IO,
-                                  "cannot write the trace at offset %" PRIu64
+                                  "cannot write %s at offset %" PRIu64
                                   ": files of this process may have %" PRIu64 " bytes (ulimit -f)",
-                                  offset, outlet->file_size);
-    return argus_error_os(failed, "cannot write the trace at offset %" PRIu64, offset);
+                                  outlet->what, offset, outlet->file_size);
+    return argus_error_os(failed, "cannot write %s at offset %" PRIu64, outlet->what, offset);
 }
 
 struct argus_error *outlet_check(const struct outlet *outlet)
@@ -90,17 +91,17 @@ struct argus_error *outlet_check(const struct outlet *outlet)
         return write_error(outlet, failed);
     if (outlet->interrupted)
         return argus_error_create(ARGUS_ERROR_INTERRUPTED,
-                                  "the recorder was ended while it waited for the file system of "
-                                  "its file");
+                                  "writing %s was ended: its file system took nothing",
+                                  outlet->what);
     if (outlet->given_up)
         return argus_error_create(ARGUS_ERROR_IO,
-                                  "the file system of the trace has taken nothing for %llu s: "
+                                  "the file system of %s has taken nothing for %llu s: "
                                   "%llu bytes are not written",
-                                  PATIENCE_NS / 1000000000ull, (unsigned long long)queued(outlet));
+                                  outlet->what, PATIENCE_NS / 1000000000ull,
+                                  (unsigned long long)queued(outlet));
     if (outlet->ended || outlet->corrupt)
-        return argus_error_create(ARGUS_ERROR_IO,
-                                  "the process that writes the trace (pid %d) was ended",
-                                  (int)outlet->pid);
+        return argus_error_create(ARGUS_ERROR_IO, "the process that writes %s (pid %d) was ended",
+                                  outlet->what, (int)outlet->pid);
     return NULL;
 }
 
@@ -318,6 +319,7 @@ struct argus_error *outlet_create(const struct outlet_source *source, uid_t uid,
     if (!outlet)
         return argus_error_memory();
     outlet->control = -1;
+    outlet->what = source->what ? source->what : "the trace";
     outlet->waiter = waiter ? *waiter : (struct outlet_waiter){0};
     outlet->queue = mmap(NULL, sizeof(*outlet->queue), PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -326,7 +328,7 @@ struct argus_error *outlet_create(const struct outlet_source *source, uid_t uid,
         error = argus_error_memory();
     }
     if (!error && !start_process(outlet, source, uid))
-        error = argus_error_os(errno, "cannot start the process that writes the trace");
+        error = argus_error_os(errno, "cannot start the process that writes %s", outlet->what);
     if (source->socket < 0)
         close(source->fd);
     if (!error)

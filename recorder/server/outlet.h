@@ -32,6 +32,7 @@ struct outlet;
  * which loses it. */
 struct outlet_source {
     int socket, fd;
+    const char *what; /* the file, in messages; borrowed; NULL: the trace */
 };
 
 /* Called again and again while the outlet waits for its file system. Waits up to `ms`, and may

@@ -58,6 +58,18 @@ static bool keep_two(int control, int source)
     return true;
 }
 
+/* In a session of its own Ctrl-C does not reach it, and while a file system holds it, it keeps no
+ * terminal or pipe of its maker's open. */
+static void leave_terminal(void)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setsid();
+    for (int fd = 0; fd < CONTROL && nothing >= 0; fd++)
+        dup2(nothing, fd);
+    if (nothing > SOURCE)
+        close(nothing);
+}
+
 static struct argus_error *receive_file(int *ret_fd)
 {
     char bytes[sizeof(struct request) + 1];
@@ -183,6 +195,7 @@ _Noreturn void outlet_process(const struct outlet_source *source, uid_t uid, int
     struct writing writing = {.queue = queue, .fd = SOURCE};
     if (!keep_two(control, source->socket >= 0 ? source->socket : source->fd))
         _exit(1);
+    leave_terminal();
     platform_real_time(false);
     platform_name_process("argus-writer");
     uint64_t file_size = raise_file_limit();

@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "importer": ["libargus/base", "libargus/trace", "libargus/event"],
     # The front end uses only the client of the recorder (recorder/CMakeLists.txt: argus_client).
     "plugin": ["libargus/base", "libargus/trace", "libargus/event", "libargus/steps", "libargus/graph", "libargus/slice",
-               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/export", "libargus/page", "libargus/fleet", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
+               "libargus/diagnose", "libargus/report", "libargus/context", "libargus/export", "libargus/page", "libargus/fleet", "libargus/live", "recorder/background.h", "recorder/client/client.h", "recorder/client/child.h", "recorder/client/output.h", "recorder/rates.h", "recorder/server/outlet.h", "recorder/client/step_client.h", "recorder/step_patterns.h", "recorder/step_protocol.h", "recorder/linux/step/step_instruction.h",
                "dylib-hooks/plan.h"],
     "dylib-hooks": ["libargus/base", "libargus/trace", "libargus/event"],
     # The public library: what commands do with a trace, as functions.

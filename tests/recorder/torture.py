@@ -342,7 +342,8 @@ def killed_debugger(at):
 
 
 # Seconds each; the others need more time or many processes, or have tests of their own (stuck_disk.py).
-SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "secret_after_kill", "full_disk", "file_limit"]
+SHORT = ["kill_recorder", "kill_writer", "kill_front_end", "kill_while_starting", "signals", "secret_after_kill", "full_disk", "file_limit",
+         "step_to_blocking_disk"]
 
 
 def run(name, seed):

@@ -123,6 +123,28 @@ def killed_step(at):
 
 
 @row
+def step_to_blocking_disk(at):
+    """The file system of the step file takes nothing: a signal ends argus step, with or without a word about it, and the program goes
+    on. Then argus step is stopped (Ctrl-Z): the program is let go after ten seconds."""
+    program = Counter(at)
+    disk, switch = at.mount_fuse("write")
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGSTOP:
+        words = [harness.ARGUS, "step", "--process", str(program.pid), "--thread", str(program.pid), "--for", "20s", "--max", "10000000"]
+        stepping = at.start(*words, "-o", str(disk / f"{number}.steps"))
+        at.until(lambda: program.state("TracerPid") != "0", "nothing is stepped")
+        switch.touch()
+        at.moment()
+        at.kill(stepping.pid, number)
+        if number != signal.SIGSTOP:
+            at.until(lambda process=stepping: process.poll() is not None, "argus step is held", 15)
+        program.check()
+        switch.unlink()
+        at.kill(stepping.pid)
+    at.links = {0}
+    return "", None
+
+
+@row
 def killed_why(at):
     """argus why, killed with all that it started."""
     program = Counter(at)

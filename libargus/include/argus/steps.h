@@ -199,6 +199,10 @@ struct argus_steps_writer;
 /* Writes a new file to `fd`, which is borrowed, empty and seekable. */
 struct argus_error *argus_steps_writer_create(int fd, const struct argus_steps_about *about,
                                               struct argus_steps_writer **ret);
+/* The same, into `output`, which is copied; its context is borrowed. */
+struct argus_error *argus_steps_writer_create_into(const struct argus_output *output,
+                                                   const struct argus_steps_about *about,
+                                                   struct argus_steps_writer **ret);
 /* Adds a step. The registers are those before its instruction, as many as the architecture has;
  * NULL: not recorded. */
 struct argus_error *argus_steps_writer_step(struct argus_steps_writer *writer, uint64_t pc,
@@ -221,7 +225,7 @@ uint32_t argus_steps_writer_count(const struct argus_steps_writer *writer);
 struct argus_error *argus_steps_writer_end(struct argus_steps_writer *writer,
                                            enum argus_step_end end, const char *text,
                                            uint64_t elapsed_ns);
-/* Frees the writer; `fd` stays open. */
+/* Frees the writer; its file stays open. */
 void argus_steps_writer_destroy(struct argus_steps_writer *writer);
 
 #ifdef __cplusplus

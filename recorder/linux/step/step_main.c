@@ -1,6 +1,7 @@
 #include "linux/step/step_main.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ int step_main(char **argv, uid_t starter)
     static struct step_output output = {.fd = STDOUT_FILENO};
     static struct step_request request;
     prepare_process(argv);
+    fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
     if (!read_request(&request)) {
         fputs("argus-recorder step: no request\n", stderr);
         return 2;

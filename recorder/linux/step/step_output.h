@@ -9,9 +9,9 @@
 #include "step_protocol.h"
 
 struct step_output {
-    int fd; /* borrowed */
+    int fd; /* borrowed, non-blocking */
     size_t length;
-    bool failed; /* the reader has closed */
+    bool failed; /* the reader has closed, or has read nothing for ten seconds */
     uint8_t buffer[1u << 17];
 };
 
