@@ -157,11 +157,23 @@ static bool is_within(uint64_t word, uint64_t start, uint64_t bytes)
     return word - start < bytes;
 }
 
+/* Six letters, the last of them w to ~, have the value of an address at the end of the space, where
+ * mappings are. An address that consists of letters is there only if a process maps half a
+ * terabyte. */
+static bool is_text(uint64_t word)
+{
+    for (; word; word >>= 8)
+        if ((word & 0xff) < ' ' || (word & 0xff) > '~')
+            return false;
+    return true;
+}
+
 static bool is_address(const struct bpf_ranges *ranges, uint64_t word)
 {
     uint64_t code = word & ranges->code_mask;
-    return is_within(code, ranges->code, ranges->code_bytes) ||
-           is_within(code, ranges->mappings, ranges->mappings_bytes) ||
+    bool is_mapped = is_within(code, ranges->mappings, ranges->mappings_bytes) &&
+                     (ranges->is_32_bit || !is_text(code));
+    return is_mapped || is_within(code, ranges->code, ranges->code_bytes) ||
            is_within(word, ranges->sp, SNAPSHOT_MOST_BYTES) || word == ARGUS_SNAPSHOT_GAP;
 }
 

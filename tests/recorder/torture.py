@@ -60,6 +60,7 @@ int main(int argc, char **argv)
     fclose(file);
     memcpy(&secret, "hunter2!", 8);
     memcpy((char *)kept, "hunter2!hunter2!", 16);
+    memcpy((char *)kept + 16, "sixtyx\\0\\0", 8); /* as a number, an address at the end of the address space */
     for (int i = 0; i < 1000; i++) {
         usleep(3000);
         __asm__ volatile("" : "+r"(secret));
@@ -170,7 +171,8 @@ def secret_after_kill(at):
     if not copies:
         raise Failure("no stack was copied")
     canary, heap, stack = (int(word) for word in places.read_text(encoding="ascii").split())
-    for what, number in ("text", int.from_bytes(SECRET, "little")), ("canary", canary), ("place of the heap", heap):
+    short = int.from_bytes(b"sixtyx", "little")
+    for what, number in ("text", int.from_bytes(SECRET, "little")), ("short text", short), ("canary", canary), ("place of the heap", heap):
         in_bytes = number.to_bytes(8, "little").hex()
         if any(str(number) in line.replace(",", " ").split() or in_bytes in line for line in copies):
             raise Failure(f"the {what} is in the file")
