@@ -6,7 +6,7 @@ from hangs_unnoticed import start_viewer
 START = (0x401000, 0x402000)  # main and its caller
 INPUT = (0x700000, 0x510000, 0x511000) + START
 HANDLER = (0x700000, 0x520000, 0x521000, 0x522000) + START
-WORKER, READER, DISPLAY, SERVER = 2, 31, 40, 50
+WORKER, HELPER, READER, DISPLAY, SERVER = 2, 12, 31, 40, 50
 
 
 def pager(kernel, call):
@@ -114,26 +114,40 @@ def presses(s):
     s.wait(WORKER, "read")
 
 
+def is_brought(s):
+    """A thread of the editor reads the terminal, and wakes the editor for each key."""
+    s.for_ms(60)
+    s.interrupt(WORKER)
+    s.wake(WORKER, HELPER)
+    s.wait(WORKER, "read")
+    s.wake(HELPER, s.editor)
+    s.wait(HELPER, "read", fd=0, inode=3, mode="device")
+
+
 @scene
 def prompt_of_an_editor():
     """An editor in a terminal prompts for a key, which does not come, by the function that also reads its commands. If the function that
     waits in the same handler is another one, it waits for something else."""
     scenes = []
-    for frames in PROMPT, ANSWER:
+    for frames, key in (PROMPT, presses), (ANSWER, presses), (PROMPT, is_brought), (ANSWER, is_brought):
         s = pager(True, "read")
+        if key == is_brought:
+            s.thread(HELPER, "helper", pid=s.editor)
+            s.wait(HELPER, "read", fd=0, inode=3, mode="device")
         for _ in range(6):
             s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
-            presses(s)
+            key(s)
         for ms in 1500, 2500:
             s.wait(s.editor, "poll", fd=0, frames=frames, timeout=True)
             s.for_ms(ms)
             s.timer(s.editor)
         s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
-        presses(s)
+        key(s)
         s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
         s.goes_on(10)
         scenes.append(s)
-    return scenes, [([], []), ([], [hang("pager", type="LongWait")])]
+    frozen = ([], [hang("pager", type="LongWait")])
+    return scenes, [([], []), frozen, ([], []), frozen]
 
 
 def rests(s, frames=INPUT):

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "diagnose/hangs/keys.h"
 #include "diagnose/hangs/nesting.h"
 
 /* A poll is believed to be an event loop's after so many returns to it; a read or a lock, which is
@@ -22,9 +23,6 @@
 
 /* In by_call: polls with these arguments occur at several places. */
 #define AT_SEVERAL (IDMAP_NONE - 1)
-
-#define MODE_MASK      0170000u
-#define MODE_CHARACTER 0020000u
 
 /* A hash of the stack. For a poll, the address of the direct caller does not count: a loop that
  * polls here with a time-out and there without one is one loop, and a poll in a handler has more
@@ -134,44 +132,6 @@ static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
         before = argus_graph_previous(view->graph, before);
     }
     return true;
-}
-
-bool wait_reads_device(const struct argus_wait *wait)
-{
-    return wait->kind == ARGUS_WAIT_READ && wait->inode &&
-           (wait->object_type & MODE_MASK) == MODE_CHARACTER;
-}
-
-/* The first descriptor that a poll found ready; NULL: not known. */
-static const struct argus_wait_detail *first_ready(const struct view *view,
-                                                   const struct argus_wait *wait)
-{
-    const struct argus_wait_detail *details;
-    size_t count = argus_graph_details(view->graph, &details);
-    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
-        if (details[i].kind == ARGUS_DETAIL_READY)
-            return &details[i];
-    return NULL;
-}
-
-/* Whether the wait of `vertex` was for input of a character device, as a terminal is, which a
- * worker of the kernel brought. The same workers carry what programs write to terminals, so each
- * output would seem to ask for the next key. */
-static bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
-{
-    const struct argus_wait *wait = &view->vertices[vertex].wait;
-    if (!timeline_is_kernel(view, edge->from))
-        return false;
-    const struct argus_wait_detail *ready =
-        wait->kind == ARGUS_WAIT_POLL ? first_ready(view, wait) : NULL;
-    return ready ? (ready->arg[3] & MODE_MASK) == MODE_CHARACTER : wait_reads_device(wait);
-}
-
-bool was_ended_by_keys(const struct view *view, uint32_t vertex)
-{
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    return cause != ARGUS_NONE && is_device_input(view, vertex, &view->edges[cause]);
 }
 
 /* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
@@ -325,7 +285,7 @@ static void count_ending(const struct habits *habits, const struct view *view, u
     habit->ended++;
     count_chat(habits, view, vertex, edge, habit);
     habit->responses += responds(view, vertex);
-    habit->keys += is_device_input(view, vertex, edge);
+    habit->keys += is_key(view, vertex, edge);
     bool reply = is_reply(view, vertex, edge);
     habit->replies += reply;
     if (reply)

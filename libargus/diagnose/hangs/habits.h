@@ -52,6 +52,7 @@ struct habit {
     bool home;
     bool answers; /* mostly replies */
     bool nested;  /* inside a handler of a home, and takes nothing that this home takes */
+    bool awaits;  /* `nested`, until a reply or a command's end comes (unanswered.c) */
     bool serves;  /* inside a handler of a home, and takes what this home takes */
     /* the thread waits there although something is pending for it (ignored_pending.c) */
     bool ignores_pending;
@@ -76,7 +77,8 @@ const struct habit *habits_of(const struct habits *habits, const struct argus_ve
 /* Whether it reads a character device, such as a terminal. */
 bool wait_reads_device(const struct argus_wait *wait);
 
-/* Whether input of a terminal ended the wait of `vertex`. */
+/* Whether input of a terminal ended the wait of `vertex`, perhaps brought by another thread of the
+ * process. */
 bool was_ended_by_keys(const struct view *view, uint32_t vertex);
 
 /* Whether the wait of `vertex` continues one that a signal interrupted: the thread has not come

@@ -9,7 +9,8 @@
  * by a timer between its frames), and it looked all the time as it does at other times;
  *   - it reads its standard input: the program that started it writes there what to do next;
  *   - it waits in polls that a key of its terminal ended, or in the function in which such a poll
- *     was: an editor reads keys in one function, for commands as well as in prompts; or
+ *     was: an editor reads keys in one function, for commands as well as in prompts (what it takes
+ *     until a command has ended are no keys); or
  *   - it waits in the poll that no other poll of the thread is around, and all processes to which
  * it sent something have sent something since; and it started no process that could end the wait.
  *     A window manager that rarely waits there mostly waits for the display server's replies.
@@ -192,7 +193,7 @@ static bool is_where_keys_come(const struct view *view, const struct habits *hab
     struct argus_stack stack = argus_graph_stack(view->graph, user_stack);
     for (size_t i = 0, looked = 0; i < habits->items.length && looked < MOST_KEY_PLACES; i++) {
         const struct habit *other = &habits->items.data[i];
-        if (other->kind != ARGUS_WAIT_POLL || !other->keys ||
+        if (other->kind != ARGUS_WAIT_POLL || !other->keys || other->awaits ||
             !habit_is_clear(view->graph, other->user_stack))
             continue;
         looked++;
@@ -206,7 +207,8 @@ static bool is_where_keys_come(const struct view *view, const struct habits *hab
 static bool is_for_keys(const struct view *view, const struct habits *habits, uint32_t vertex)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
-    return wait->kind == ARGUS_WAIT_POLL &&
+    const struct habit *habit = habits_of(habits, &view->vertices[vertex]);
+    return wait->kind == ARGUS_WAIT_POLL && !(habit && habit->awaits) &&
            (was_ended_by_keys(view, vertex) || is_where_keys_come(view, habits, wait->user_stack));
 }
 

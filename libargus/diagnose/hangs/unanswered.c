@@ -177,7 +177,7 @@ void unanswered_find(const struct view *view, uint32_t thread, struct habits *ha
     for (size_t i = 0; loops > 1 && i < habits->items.length; i++) {
         struct habit *place = &habits->items.data[i];
         if (is_loop(habits, place) && has_unanswered(view, thread, habits, place))
-            place->nested = true;
+            place->nested = place->awaits = true;
     }
 }
 

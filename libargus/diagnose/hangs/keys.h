@@ -1,0 +1,18 @@
+/* Keys of a terminal. was_ended_by_keys() and wait_reads_device() are in habits.h. */
+#ifndef ARGUS_DIAGNOSE_KEYS_H
+#define ARGUS_DIAGNOSE_KEYS_H
+
+#include "slice/timeline.h"
+
+/* The first descriptor that a poll found ready; NULL: not known. */
+const struct argus_wait_detail *first_ready(const struct view *view, const struct argus_wait *wait);
+
+/* Whether the wait of `vertex`, which `edge` ended, was for input of a character device, as a
+ * terminal is, which a worker of the kernel brought. The same workers carry what programs write to
+ * terminals, so each output would seem to ask for the next key. */
+bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
+
+/* The same, or that another thread of the process had just got such input. */
+bool is_key(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
+
+#endif
