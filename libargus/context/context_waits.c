@@ -17,6 +17,7 @@
 #include "context/context_waits.h"
 
 #include "argus/slice.h"
+#include "context/command_scope.h"
 #include "context/led_lives.h"
 
 /* Shorter waits (less than a ten-thousandth of the trace) are charged to the process that ended
@@ -138,7 +139,10 @@ static bool is_led(struct waits *waits, uint32_t thread)
 {
     uint32_t known = idmap_get(&waits->led_lives, thread);
     if (known == IDMAP_NONE) {
-        known = led_life_is(waits->graph, thread) ? 2 : 1;
+        const struct argus_thread *threads;
+        argus_graph_threads(waits->graph, &threads);
+        bool is_server = waits->scope && waits->scope[threads[thread].process] == SCOPE_SERVER;
+        known = led_life_is(waits->graph, thread, is_server) ? 2 : 1;
         waits->no_memory |= !idmap_put(&waits->led_lives, thread, known);
     }
     return known == 2;

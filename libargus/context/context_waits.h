@@ -9,6 +9,7 @@
 struct waits {
     const struct argus_graph *graph;      /* borrowed */
     const bool *chosen;                   /* by process; borrowed */
+    const uint8_t *scope;                 /* by process: enum scope_part; borrowed; NULL: none */
     VEC(struct argus_context_wait) table; /* one element for each pair of node and process */
     struct idmap by_node;                 /* node << 32 | process → table */
     struct sleeps sleeps[ARGUS_ESTIMATES];

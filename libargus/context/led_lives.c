@@ -50,7 +50,7 @@ static bool tells_to_end(const struct argus_graph *graph, const struct argus_edg
            (is_own && processes[process].main_thread != last->thread);
 }
 
-bool led_life_is(const struct argus_graph *graph, uint32_t thread)
+bool led_life_is(const struct argus_graph *graph, uint32_t thread, bool by_trace)
 {
     const struct argus_thread *threads;
     const struct argus_vertex *vertices;
@@ -58,7 +58,7 @@ bool led_life_is(const struct argus_graph *graph, uint32_t thread)
     argus_graph_vertices(graph, &vertices);
     uint32_t first = threads[thread].first_vertex, at = first + threads[thread].vertex_count;
     if (at == first || !(vertices[at - 1].flags & ARGUS_VERTEX_EXITED))
-        return false;
+        return by_trace;
     while (--at > first) {
         const struct argus_edge *edge = ender_of(graph, at);
         if (vertices[at - 1].wait.outcome == ARGUS_OUTCOME_KILLED ||
@@ -68,6 +68,19 @@ bool led_life_is(const struct argus_graph *graph, uint32_t thread)
             return false;
     }
     return false;
+}
+
+/* When the thread began the wait in which the trace ended; `end_ns`: it has ended, or was at work. */
+static uint64_t without_open_wait(const struct argus_graph *graph,
+                                  const struct argus_thread *thread, uint64_t end_ns)
+{
+    const struct argus_vertex *vertices;
+    argus_graph_vertices(graph, &vertices);
+    if (!thread->vertex_count)
+        return end_ns;
+    const struct argus_vertex *last = &vertices[thread->first_vertex + thread->vertex_count - 1];
+    bool is_open = !(last->flags & ARGUS_VERTEX_EXITED) && last->wait.kind != ARGUS_WAIT_NONE;
+    return is_open && last->end_ns < end_ns ? last->end_ns : end_ns;
 }
 
 uint64_t led_life_ns(const struct argus_graph *graph, uint32_t thread, uint64_t since_ns)
@@ -82,6 +95,6 @@ uint64_t led_life_ns(const struct argus_graph *graph, uint32_t thread, uint64_t 
     from_ns = from_ns > first_ns ? from_ns : first_ns;
     from_ns = from_ns > since_ns ? from_ns : since_ns;
     from_ns = from_ns > exec_ns ? from_ns : exec_ns;
-    to_ns = to_ns < last_ns ? to_ns : last_ns;
+    to_ns = without_open_wait(graph, &threads[thread], to_ns < last_ns ? to_ns : last_ns);
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }

@@ -157,6 +157,7 @@ struct argus_error *moments_init(struct moments *moments, const struct argus_gra
     cut_stacks_init(&moments->cuts, paths);
     moments->waits.graph = graph;
     moments->waits.chosen = moments->chosen;
+    moments->waits.scope = moments->scope;
     choose_window(moments);
     if (!error)
         begin_lives(moments);

@@ -140,6 +140,31 @@ def test_where_a_thread_waits_for_work_is_known_on_another_path(setup):
         assert longer > 400_000_000, longer
 
 
+def test_a_server_waits_for_as_long_as_the_command_lasts(setup):
+    """Its background thread looks for work after a time-out, and lives on. Without a command, the trace's end says nothing."""
+    def trace(wait_ms, note):
+        lines = [COMMAND.format(note=note, late=80).replace("cpus 2", "cpus 3"), "thread 201 pid 200 name server",
+                 "stack 9 0x6604 0x6602", "0 cpu2 t0 switch state=R next=201"]
+        for number in range(5):
+            start = 1 + number * (wait_ms + 1)
+            end = start + wait_ms
+            lines += [f"{start}ms cpu2 t201 syscall_start nr=futex arg1=0x7000 arg2=128", f"{start}ms cpu2 t201 timer_armed timer=0xa function=0xf expiry={end}000000",
+                      f"{start}ms cpu2 t201 switch state=S next=0", f"{start}ms cpu2 t201 stack user=9 why=block"]
+            if number == 4:  # open
+                break
+            lines += [f"{end}ms cpu2 t0 {text}" for text in (
+                "interrupt_start irq=236", "timer_fired_start timer=0xa function=0xf now=1", "make_runnable thread=201 context=hardirq",
+                "timer_fired_end timer=0xa", "interrupt_end irq=236", "switch state=R next=201")]
+            lines.append(f"{end}ms cpu2 t201 syscall_end nr=futex result=-110")
+        return setup.make("\n".join(lines) + "\n")
+
+    def longer_ms(note):
+        found = setup.json("--every", f"--base={trace(10, note)}", trace(20, note))["contexts"]
+        return sum(path["cost_ns"] for path in found if names(path)[-1] == "futex") / 1e6
+    equal("of a command", longer_ms(NOTE), 0)
+    assert longer_ms("") > 30, longer_ms("")
+
+
 def poll_in_pieces(between=(), end="write"):
     """A poll that looks three times whether there is an answer, until another thread sends it, or a timer ends it, too."""
     scene = Scene()
