@@ -152,6 +152,52 @@ static const char *wait_without_task(enum argus_reason_kind because)
     }
 }
 
+/* The thread with this id that lived at `time_ns`; ARGUS_NONE: not known. */
+static uint32_t thread_with_tid(const struct view *view, uint64_t tid, uint64_t time_ns)
+{
+    for (uint32_t i = 0; i < view->thread_count; i++)
+        if (view->threads[i].tid == tid && view->threads[i].start_ns <= time_ns &&
+            time_ns <= view->threads[i].end_ns)
+            return i;
+    return ARGUS_NONE;
+}
+
+/* Who let a stopped thread go on. */
+static void sentence_add_release(struct sentence *sentence, const struct view *view,
+                                 uint32_t vertex)
+{
+    uint32_t next = timeline_next(view, vertex);
+    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
+    if (cause == ARGUS_NONE || timeline_is_kernel(view, view->edges[cause].from))
+        return;
+    sentence_add(sentence, ", until ");
+    sentence_add_thread(sentence, view, view->vertices[view->edges[cause].from].thread,
+                        view->vertices[vertex].thread);
+    sentence_add(sentence, " let it go on");
+}
+
+/* A wait in which the thread was stopped: by whose signal, or with its control group. */
+static void sentence_add_stop(struct sentence *sentence, const struct view *view, uint32_t vertex)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    uint32_t i = v->wait.first_detail;
+    while (i < count && details[i].kind != ARGUS_DETAIL_FROZEN &&
+           (details[i].kind != ARGUS_DETAIL_SIGNAL || !details[i].arg[1]))
+        i = details[i].next;
+    bool is_frozen = i < count && details[i].kind == ARGUS_DETAIL_FROZEN;
+    uint32_t sender =
+        i < count && !is_frozen ? thread_with_tid(view, details[i].arg[1], v->end_ns) : ARGUS_NONE;
+    sentence_add(sentence, is_frozen ? "was in a control group that was frozen" : "was stopped");
+    if (sender == ARGUS_NONE) {
+        sentence_add_release(sentence, view, vertex);
+        return;
+    }
+    sentence_add(sentence, " by ");
+    sentence_add_thread(sentence, view, sender, v->thread);
+}
+
 /* `own`: the waiter is the frozen thread itself, whose wait is to be explained. */
 static void sentence_add_wait(struct sentence *sentence, const struct view *view,
                               const struct argus_culprit *root, bool own)
@@ -184,7 +230,7 @@ static void sentence_add_wait(struct sentence *sentence, const struct view *view
         sentence_add(sentence, "slept");
         break;
     case ARGUS_WAIT_STOPPED:
-        sentence_add(sentence, "was stopped");
+        sentence_add_stop(sentence, view, root->vertex);
         break;
     case ARGUS_WAIT_DISK:
     case ARGUS_WAIT_FAULT:

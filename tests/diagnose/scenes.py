@@ -271,6 +271,39 @@ def stopped_server():
 
 
 @scene
+def client_that_is_stopped():
+    """By the signal of a shell."""
+    s = Scene()
+    client, server = chain(s, "client", "server")
+    rounds(s, 5, client, [server])
+    s.thread(50, "shell")
+    s._record(s.cpus[50], 50, f"signal_sent signal=19 thread={client} process=1 context=task")
+    s._record(s.cpus[client], client, "switch state=4 next=0")
+    s.for_ms(3000)
+    s.signal(50, client)
+    s._record(s.cpus[client], 0, f"switch state=R next={client}")
+    s.wake(client, server)
+    s.wait(client, "read")
+    return s, "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"], "summary": "was stopped by shell."}
+
+
+@scene
+def client_whose_control_group_is_frozen():
+    s = Scene()
+    client, server = chain(s, "client", "server")
+    rounds(s, 5, client, [server])
+    s.thread(50, "shell")
+    s._record(s.cpus[client], client, "switch state=0x8000 next=0")
+    s.for_ms(3000)
+    s.signal(50, client)
+    s._record(s.cpus[client], 0, f"switch state=R next={client}")
+    s.wake(client, server)
+    s.wait(client, "read")
+    return s, "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"],
+                         "summary": "was in a control group that was frozen, until shell let it go on."}
+
+
+@scene
 def answer_found_while_pestered():
     """The backend answers while the server is busy with the bystander, so the answer wakes no thread."""
     s = Scene()

@@ -87,6 +87,7 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
     const struct machine *machine = &builder->graph->machine;
     bool kernel = machine->processes.data[machine->threads.data[thread].process].kernel;
     bool in_call = state->syscall != ARGUS_NO_SYSCALL;
+    bool is_frozen = os_state & ARGUS_LINUX_STATE_FROZEN && builder->os == ARGUS_OS_LINUX;
 
     vertex->end_ns = builder->now_ns;
     vertex->wait = (struct argus_wait){
@@ -105,10 +106,12 @@ void wait_begin(struct builder *builder, uint32_t thread, uint64_t os_state)
                         : kind_outside_calls(builder, state, kernel),
         .outcome = ARGUS_OUTCOME_NEVER,
     };
-    if (os_state & (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED))
+    if (is_frozen || os_state & (ARGUS_LINUX_STATE_STOPPED | ARGUS_LINUX_STATE_TRACED))
         vertex->wait.kind = ARGUS_WAIT_STOPPED;
     if (os_state & ARGUS_LINUX_STATE_STOPPED)
         signal_note_stop(builder, thread);
+    if (is_frozen)
+        wait_add_detail_to(builder, state->slot, ARGUS_DETAIL_FROZEN, (const uint64_t[4]){0});
     if (state->details.mapping[3])
         wait_add_detail_to(builder, state->slot, ARGUS_DETAIL_FUTEX, state->details.mapping);
     if (state->own_timer != ARGUS_NONE)

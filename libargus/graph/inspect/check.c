@@ -233,7 +233,7 @@ static bool callback_place(const struct check *check, uint32_t id)
 static bool detail_place(const struct check *check, uint32_t id)
 {
     const struct argus_wait_detail *detail = &check->graph->details.data[id];
-    return detail->kind <= ARGUS_DETAIL_PATH &&
+    return detail->kind <= ARGUS_DETAIL_FROZEN &&
            (detail->next == ARGUS_NONE ||
             (detail->next < check->graph->details.length && detail->next != id));
 }

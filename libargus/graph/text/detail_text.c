@@ -135,11 +135,18 @@ static void add_signal(const struct detail *detail, struct text *text)
         text_add(text, " (%s)", sender->name);
 }
 
+static void add_frozen(const struct detail *detail, struct text *text)
+{
+    (void)detail;
+    text_add(text, ", its control group was frozen");
+}
+
 /* In the order of the text. To add a kind: its number in argus/graph.h, and a row. */
 static void (*const kinds[])(const struct detail *detail, struct text *text) = {
-    [ARGUS_DETAIL_READY] = add_ready, [ARGUS_DETAIL_FUTEX] = add_futex,
-    [ARGUS_DETAIL_FAULT] = add_fault, [ARGUS_DETAIL_BLOCK] = add_block,
-    [ARGUS_DETAIL_PATH] = add_path,   [ARGUS_DETAIL_SIGNAL] = add_signal,
+    [ARGUS_DETAIL_READY] = add_ready,   [ARGUS_DETAIL_FUTEX] = add_futex,
+    [ARGUS_DETAIL_FAULT] = add_fault,   [ARGUS_DETAIL_BLOCK] = add_block,
+    [ARGUS_DETAIL_PATH] = add_path,     [ARGUS_DETAIL_SIGNAL] = add_signal,
+    [ARGUS_DETAIL_FROZEN] = add_frozen,
 };
 
 static unsigned count_kind(const struct argus_wait_detail *details, uint32_t first, uint8_t kind)

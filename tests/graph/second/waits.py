@@ -1,7 +1,7 @@
 """The end of a vertex: its wait, the object and the result of that wait; and the two rules that merge several waits."""
 from parts import FAULT, FUTEX, NEVER, NO_SYSCALL, OP_SYSCALL, Wait
 
-INTERRUPTIBLE, UNINTERRUPTIBLE, STOPPED, TRACED, DEAD = 1, 2, 4, 8, 0x80
+INTERRUPTIBLE, UNINTERRUPTIBLE, STOPPED, TRACED, DEAD, FROZEN = 1, 2, 4, 8, 0x80, 0x8000
 EINTR, EAGAIN, ETIMEDOUT = 4, 11, 110
 LONGEST_TIMEOUT = 10 * 365 * 86400 * 10**9
 REWAIT_RUN, YIELD_WAIT, YIELD_RUN, LATE = 200_000, 50_000_000, 10_000_000, 500_000_000
@@ -29,7 +29,7 @@ class Waits:
 
     def wait_kind(self, thread, os_state):
         doing = thread.doing
-        if os_state & (STOPPED | TRACED):
+        if os_state & (STOPPED | TRACED | FROZEN):
             return "stopped"
         if doing.syscall == NO_SYSCALL:
             if thread.process.kernel:
@@ -73,6 +73,8 @@ class Waits:
             stop = self.stops.get(thread.process.pid)
             if stop:
                 wait.add_detail(4, stop.detail())
+        if os_state & FROZEN:
+            wait.add_detail(6, [0, 0, 0, 0])
         if doing.mapping:
             wait.add_detail(FUTEX, doing.mapping)
         if doing.own_timer:
