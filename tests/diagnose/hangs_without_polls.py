@@ -280,6 +280,42 @@ def start_with_a_conversation():
     return scenes, [([], [hang("viewer", type="LongWait")]), ([], [])]
 
 
+CALL = (0x700000, 0x530000, 0x531000, 0x532000) + START
+
+
+@scene
+def start_with_a_conversation_in_callbacks():
+    """The same, but the loop inside the start calls a function that asks the next question, at another place than before, and the last
+    answer takes 3 s."""
+    scenes = []
+    for answered, library in (True, "/lib/toolkit.so"), (True, "/lib/other.so"), (False, "/lib/toolkit.so"):
+        s = Loop()
+        s.tables += ['probe 1 0 "Toolkit" shape ui library /lib/toolkit.so', 'probe 2 0 "Toolkit" shape begin']
+        s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
+        s.thread(SERVER, "server")
+        s.wait(SERVER, "read", fd=8)
+        start_viewer(s)
+        for turn in range(4):
+            s.raw(40, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+            s.wake(40, SERVER)
+            s.raw(40, "callback_end key=0x100 probe=2 sp=0x7000")
+            s.wait(40, "poll", fd=9 + turn // 2, frames=CALL if turn > 1 else HANDLER)
+            if turn == 3:
+                stops(s)
+            if answered or turn < 3:
+                s.wake(SERVER, 40)
+                s.wait(SERVER, "read", fd=8)
+        for _ in range(5 if answered else 0):
+            s.wait(40, "poll", fd=12, frames=INPUT)
+            s.for_ms(50)
+            s.type()
+            s.wake(s.keyboard, 40)
+            s.rest()
+        s.end()
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait")]), ([], []), ([], [hang("viewer", type="LongWait", ongoing=True)])]
+
+
 @scene
 def start_with_an_unknown_toolkit():
     """A program that waits for 3 s while it starts. The events of its window, which it reads later, show that a user waits for it. Most of

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/keys.h"
 #include "diagnose/hangs/nesting.h"
 
@@ -9,13 +10,8 @@
  * more often for an answer, needs more. */
 #define HOME_POLLS  3
 #define HOME_OTHERS 5
-/* Out edges that are looked at, from the last: a vertex that wakes more threads is not asking one
- * of them. */
-#define MAX_ASKED 16
 /* Vertices of a signal handler that did not wait. */
 #define MAX_HANDLER 8
-/* Vertices of a thread that are looked at for what it did since it was asked. */
-#define MAX_BEFORE 16
 
 /* A shorter stack names a function of the C library and not its caller (code without frame
  * pointers). */
@@ -89,76 +85,6 @@ const struct habit *habits_of(const struct habits *habits, const struct argus_ve
 {
     uint32_t at = known_habit(habits, &vertex->wait);
     return at == IDMAP_NONE ? NULL : &habits->items.data[at];
-}
-
-/* Whether `vertex` made a vertex of thread `other` run. */
-static bool has_asked(const struct view *view, uint32_t vertex, uint32_t other)
-{
-    const uint32_t *out;
-    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
-    for (size_t i = count; i > 0 && i + MAX_ASKED > count; i--) {
-        const struct argus_edge *edge = &view->edges[out[i - 1]];
-        if (edge->kind != ARGUS_EDGE_SEQUENCE && view->vertices[edge->to].thread == other)
-            return true;
-    }
-    return false;
-}
-
-static bool was_begun_by(const struct view *view, uint32_t vertex, uint32_t other)
-{
-    uint32_t cause = argus_graph_cause(view->graph, vertex);
-    return cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == other;
-}
-
-/* `since` asked the thread of `waking`. Whether that thread only passes on what comes from outside:
- * a third thread made `waking` run, one that the thread of `waking` had not asked since then. */
-static bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
-{
-    uint32_t cause = argus_graph_cause(view->graph, waking);
-    if (cause == ARGUS_NONE)
-        return false;
-    uint32_t before = argus_graph_previous(view->graph, waking);
-    if (before != ARGUS_NONE && view->vertices[before].wait.kind == ARGUS_WAIT_STOPPED)
-        return false; /* it was only let go on */
-    uint32_t third = view->vertices[view->edges[cause].from].thread;
-    if (third == view->vertices[since].thread || third == view->vertices[waking].thread ||
-        timeline_is_kernel(view, view->edges[cause].from))
-        return false;
-    for (int i = 0; i < MAX_BEFORE && before != ARGUS_NONE; i++) {
-        if (view->vertices[before].end_ns < view->vertices[since].start_ns)
-            break;
-        if (has_asked(view, before, third))
-            return false;
-        before = argus_graph_previous(view->graph, before);
-    }
-    return true;
-}
-
-/* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
-static bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
-{
-    uint32_t waker = view->vertices[edge->from].thread;
-    return !is_device_input(view, vertex, edge) && has_asked(view, vertex, waker) &&
-           !passes_on(view, edge->from, vertex);
-}
-
-/* The same, for a thread that may be a server: the client that had begun the vertex sends the next
- * request. */
-static bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
-{
-    return !was_begun_by(view, vertex, view->vertices[edge->from].thread) &&
-           is_answer(view, vertex, edge);
-}
-
-bool is_answered_wait(const struct view *view, uint32_t vertex)
-{
-    uint32_t next = timeline_next(view, vertex);
-    uint32_t cause = next == ARGUS_NONE ? ARGUS_NONE : argus_graph_cause(view->graph, next);
-    if (cause == ARGUS_NONE)
-        return false;
-    const struct argus_edge *edge = &view->edges[cause];
-    uint32_t waker = view->vertices[edge->from].thread;
-    return waker != view->vertices[vertex].thread && is_reply(view, vertex, edge);
 }
 
 static void add_source(struct habit *habit, uint64_t source, bool is_set)
@@ -254,24 +180,31 @@ static void add_answer(struct habit *habit, uint64_t source)
 }
 
 /* Counts the wait of `vertex`, which `edge` ended, if it belongs to a conversation: its first wait
- * was for an answer, and so is each at the same place that follows at once. (The other thread seems
- * to begin each of these.) A display server speaks for the user. */
-static void count_chat(const struct habits *habits, const struct view *view, uint32_t vertex,
+ * was for an answer, and so is each that follows at once, at whatever place. (The other thread
+ * seems to begin each of these.) A display server speaks for the user. */
+static void count_chat(struct habits *habits, const struct view *view, uint32_t vertex,
                        const struct argus_edge *edge, struct habit *habit)
 {
     uint32_t with = view->vertices[edge->from].thread;
-    uint32_t before = argus_graph_previous(view->graph, vertex);
-    bool begins = is_reply(view, vertex, edge);
-    bool goes_on = habit->chats_with == with && before != ARGUS_NONE &&
-                   habits_of(habits, &view->vertices[before]) == habit &&
-                   is_answer(view, vertex, edge);
-    bool chats =
-        (begins || goes_on) && !view->processes[view->threads[with].process].serves_display;
-    habit->chats += chats;
-    habit->chats_with = chats ? with : ARGUS_NONE;
+    struct turn turn = turn_until(view, vertex, with);
+    bool answers = turn.asked != ARGUS_NONE && !is_device_input(view, vertex, edge) &&
+                   !passes_on(view, edge->from, turn.asked);
+    if (!answers || (turn.begun && habits->chats_with_before != with) ||
+        view->processes[view->threads[with].process].serves_display)
+        return;
+    habit->chats++;
+    habit->partner = habits->chats_with = with;
 }
 
-static void count_ending(const struct habits *habits, const struct view *view, uint32_t vertex,
+bool is_in_conversation(const struct habits *habits, const struct view *view, uint32_t vertex)
+{
+    const struct habit *habit = habits_of(habits, &view->vertices[vertex]);
+    return habit && timeline_next(view, vertex) == ARGUS_NONE && habit->chats > 0 &&
+           habit->chats == habit->ended &&
+           turn_until(view, vertex, habit->partner).asked != ARGUS_NONE;
+}
+
+static void count_ending(struct habits *habits, const struct view *view, uint32_t vertex,
                          struct habit *habit)
 {
     uint32_t next = timeline_next(view, vertex);
@@ -325,10 +258,13 @@ bool habits_in_signal(const struct habits *habits, const struct view *view, uint
     return false;
 }
 
-static void count_wait(const struct habits *habits, const struct view *view, uint32_t vertex,
+static void count_wait(struct habits *habits, const struct view *view, uint32_t vertex,
                        struct habit *habit)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
+    habits->chats_with_before = habits->chats_with;
+    if (v->wait.kind != ARGUS_WAIT_FUTEX)
+        habits->chats_with = ARGUS_NONE;
     habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
     habit->last_ns = v->end_ns;
     habit->count += v->repeat ? v->repeat : 1;
@@ -345,8 +281,7 @@ static void count_wait(const struct habits *habits, const struct view *view, uin
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
     uint32_t at = known_habit(habits, wait);
-    struct habit new_habit = {
-        .kind = wait->kind, .user_stack = wait->user_stack, .chats_with = ARGUS_NONE};
+    struct habit new_habit = {.kind = wait->kind, .user_stack = wait->user_stack};
     if (at != IDMAP_NONE)
         return at;
     at = (uint32_t)habits->items.length;
@@ -498,7 +433,8 @@ bool habits_find(const struct view *view, uint32_t thread, struct habits *ret)
     const struct argus_thread *t = &view->threads[thread];
     struct duration *durations = malloc((t->vertex_count + 1) * sizeof(*durations));
     size_t count = 0;
-    *ret = (struct habits){.graph = view->graph};
+    *ret = (struct habits){
+        .graph = view->graph, .chats_with = ARGUS_NONE, .chats_with_before = ARGUS_NONE};
     bool done = durations != NULL && find_clear_polls(ret, view, thread);
     for (uint32_t v = t->first_vertex; done && v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &view->vertices[v];

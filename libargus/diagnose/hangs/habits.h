@@ -38,7 +38,7 @@ struct habit {
     uint32_t keys;       /* of `ended`: by input of a terminal */
     uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
     uint32_t chats;      /* waits that belong to a conversation which this thread had begun … */
-    uint32_t chats_with; /* … with this thread; ARGUS_NONE: the last wait did not */
+    uint32_t partner;    /* … the last time with this thread */
     uint64_t first_ns, last_ns;             /* when the first and the last of them began */
     uint64_t sources[HABIT_SOURCES];        /* what they take from, without answers (nesting.c) */
     uint32_t source_counts[HABIT_SOURCES];  /* how many of the waits take from each of them */
@@ -65,6 +65,9 @@ struct habits {
     struct idmap by_key;
     /* polls by their arguments, for polls whose own stacks do not tell the place */
     struct idmap by_call;
+    /* while habits are found: with which thread the last wait and the one before it belonged to a
+     * conversation (locks do not count); ARGUS_NONE */
+    uint32_t chats_with, chats_with_before;
 };
 
 /* The habits of a thread's waits; false without memory. End with habits_deinit(). */
@@ -92,6 +95,10 @@ bool habits_in_signal(const struct habits *habits, const struct view *view, uint
 
 /* The number of frames in the stack of the habit's waits. */
 uint32_t habit_depth(const struct habits *habits, const struct habit *habit);
+
+/* Whether the wait of `vertex`, which never ended, is for the next words of a conversation: all
+ * waits at its place that ended were, and the thread has spoken since. */
+bool is_in_conversation(const struct habits *habits, const struct view *view, uint32_t vertex);
 
 /* Whether a stack tells at which place of the program it was taken. */
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);

@@ -61,7 +61,8 @@ static const struct habit *loop_habit(const struct scan *scan, uint32_t vertex)
         return NULL;
     if (habit->loop)
         return habit;
-    bool is_loop = habit->kind == ARGUS_WAIT_POLL && !habit->answers;
+    bool is_loop = habit->kind == ARGUS_WAIT_POLL && !habit->answers &&
+                   !is_in_conversation(scan->habits, scan->view, vertex);
     return is_loop && !is_answered_wait(scan->view, vertex) ? habit : NULL;
 }
 
