@@ -511,6 +511,16 @@ bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns
     return true;
 }
 
+uint32_t lock_script_find(const struct view *view, uint32_t vertex, uint64_t start_ns,
+                          uint64_t end_ns, struct lock_tries *ret)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    uint32_t script = parent_of(view, view->threads[v->thread].process, v->start_ns);
+    uint32_t thread = script == ARGUS_NONE ? ARGUS_NONE : view->processes[script].main_thread;
+    bool tries = thread != ARGUS_NONE && lock_tries_find(view, thread, start_ns, end_ns, ret);
+    return tries && ret->is_name ? thread : ARGUS_NONE;
+}
+
 /* --- a wait --- */
 
 /* Completes the request of a wait from what its end, or the kernel's list, showed. */

@@ -29,6 +29,12 @@ bool lock_tries_detect(const struct view *view, uint32_t thread, uint64_t start_
 bool lock_tries_find(const struct view *view, uint32_t thread, uint64_t start_ns, uint64_t end_ns,
                      struct lock_tries *ret);
 
+/* The main thread of the script of which the process of `vertex` is a child, if the script tries to
+ * create a lock file again and again in the time, and each try and each pause is a child;
+ * ARGUS_NONE. */
+uint32_t lock_script_find(const struct view *view, uint32_t vertex, uint64_t start_ns,
+                          uint64_t end_ns, struct lock_tries *ret);
+
 /* The next stretch, from `from_ns` on, in which `thread` tried to get one lock again and again:
  * from the first try until the thread got it, or the last try. False: there is none. Leaves
  * `holder` alone. `*steps` bounds the work of all calls that share it: without steps, tries with

@@ -243,6 +243,41 @@ def lock_of_somebody_unknown_that_is_refused_once():
                          "why": "tried once in vain to lock inode 77 of device 0:8, and got it at the next try (clock_nanosleep) for 5"}
 
 
+@scene
+def script_that_an_editor_waits_for():
+    """until mkdir lock; do sleep 0.2; done"""
+    s = Scene()
+    for tid, name in (10, "editor"), (20, "package"), (30, "server"):
+        s.thread(tid, name)
+    s.lock_file(20, "got")
+    s.wait(20, "read")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    s.thread(35, "shell", parent=10)
+    s.wait(10, "wait4")
+    for turn in range(12):
+        s.thread(40 + turn, "mkdir", parent=35)
+        s.wait(35, "wait4")
+        s.lock_file(40 + turn, "refused")
+        s.wake(40 + turn, 35, call="exit_group")
+        s.exit(40 + turn)
+        s.thread(60 + turn, "sleep", parent=35)
+        s.wait(35, "wait4")
+        s.sleep(60 + turn, 250)
+        s.wake(60 + turn, 35, call="exit_group")
+        s.exit(60 + turn)
+    s.timer(30)
+    s.wake(30, 20)
+    s.lock_file(20, "released")
+    s.thread(59, "mkdir", parent=35)
+    s.wait(35, "wait4")
+    s.lock_file(59, "got")
+    s.wake(59, 35, call="exit_group")
+    s.wake(35, 10, call="exit_group")
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "shell", "package", "server"]}
+
+
 def shell_that_makes_a_folder(pause, rounds, makes=lambda turn: True):
     """while :; do mkdir -p folder; sleep …; done"""
     s = Scene()

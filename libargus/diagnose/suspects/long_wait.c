@@ -185,6 +185,27 @@ struct argus_error *diagnoser_close_circle(struct diagnoser *d, size_t first)
 
 /* --- a wait that ended late --- */
 
+/* The late one is a try or a pause of a script that polls for a lock file: the script is explained.
+ * `ret_done`: it was one. */
+static struct argus_error *explain_script(struct diagnoser *d, const struct late *late,
+                                          struct window window, bool *ret_done)
+{
+    struct lock_tries tries;
+    uint32_t thread =
+        lock_script_find(&d->view, late->vertex, window.start_ns, window.end_ns, &tries);
+    *ret_done = thread != ARGUS_NONE && thread != d->hang.thread;
+    if (!*ret_done)
+        return NULL;
+    long at = diagnoser_find_step(d, thread);
+    uint32_t vertex =
+        at >= 0 ? d->path.data[at].vertex : timeline_before(&d->view, thread, window.start_ns + 1);
+    if (vertex == ARGUS_NONE)
+        vertex = d->view.threads[thread].first_vertex; /* it began later */
+    if (at < 0 && !diagnoser_add_step(d, vertex, ARGUS_NONE, false))
+        return argus_error_memory();
+    return diagnoser_explain_polled_lock(d, vertex, window, &tries);
+}
+
 static struct argus_error *take_late(struct diagnoser *d, const struct argus_account *account,
                                      const struct late *late, struct walk_position *position)
 {
@@ -193,7 +214,11 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
                   ? -1
                   : diagnoser_find_step(d, v->thread);
     bool busy = late->run_ns + late->runnable_ns >= late->wait_ns;
+    bool is_script;
+    struct argus_error *error = explain_script(d, late, position->window, &is_script);
     position->ended = true;
+    if (error || is_script)
+        return error;
     if (!late->yields && !busy && at >= 0)
         return diagnoser_close_circle(d, (size_t)at);
     if (!diagnoser_add_late_path(d, account, late->link, late->vertex))
@@ -202,8 +227,7 @@ static struct argus_error *take_late(struct diagnoser *d, const struct argus_acc
     bool polls =
         late->yields || (!busy && lock_tries_detect(&d->view, v->thread, late->part.start_ns,
                                                     late->part.end_ns, &tries));
-    struct argus_error *error =
-        polls || busy ? NULL : slow_loop_detect(d, late->vertex, late->part, &polls);
+    error = polls || busy ? NULL : slow_loop_detect(d, late->vertex, late->part, &polls);
     if (error || polls)
         return error ? error : diagnoser_explain_yielding(d, late->vertex, late->part);
     if (file_lock_find_holder(&d->view, position->vertex) == v->thread &&
