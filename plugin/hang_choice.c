@@ -184,6 +184,8 @@ struct argus_error *hang_choice_make(const struct analysis *analysis,
         error = hang_of_file_find(analysis->graph, analysis->report.symbols, &ret->hang, &found);
     if (error || found)
         return error;
+    if (!word && !hang_options_name(options))
+        hang_of_file_warn(analysis->session, argus_graph_trace(analysis->graph));
     error = find(analysis, options, &word, &hangs);
     if (error)
         return error;

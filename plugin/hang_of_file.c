@@ -1,5 +1,6 @@
 #include "plugin/hang_of_file.h"
 
+#include "argus/report.h"
 #include "base/overlap.h"
 
 #define SOON_NS 100000000u
@@ -69,6 +70,29 @@ struct argus_error *hang_of_file_find(const struct argus_graph *graph,
     *ret_found = take_best(&kept, &hangs, ret);
     argus_hangs_deinit(&hangs);
     return NULL;
+}
+
+void hang_of_file_warn(struct session *session, const struct argus_trace *trace)
+{
+    char lost[32], lasted[32];
+    struct argus_kept_hang kept;
+    uint64_t start_ns, end_ns;
+    if (!trace || !argus_kept_hang_get(trace, &kept))
+        return;
+    argus_trace_time_range(trace, &start_ns, &end_ns);
+    argus_duration_text(kept.duration_ns, lasted, sizeof(lasted));
+    if (kept.start_ns >= start_ns) {
+        session_warn(session,
+                     "the records do not show the hang of %s [%llu], of %s, for which this file "
+                     "was kept",
+                     kept.process, (unsigned long long)kept.pid, lasted);
+        return;
+    }
+    argus_duration_text(start_ns - kept.start_ns, lost, sizeof(lost));
+    session_warn(session,
+                 "the hang of %s [%llu], of %s, for which this file was kept, began %s before the "
+                 "first record, so it is not explained (a larger ring: argus start --ring-size)",
+                 kept.process, (unsigned long long)kept.pid, lasted, lost);
 }
 
 /* Whether other programs had filled the ring again when the hang was over. */

@@ -5,11 +5,16 @@
 #include "argus/hangs.h"
 #include "argus/kept_hang.h"
 #include "argus/symbols.h"
+#include "plugin/session.h"
 
 /* `*ret_found` false: the trace was not kept for a hang, or its records do not show that hang. */
 struct argus_error *hang_of_file_find(const struct argus_graph *graph,
                                       struct argus_symbols *symbols, struct argus_hang *ret,
                                       bool *ret_found);
+
+/* Tells a user who gets another hang instead that the records do not show the one that the trace
+ * was kept for. Says nothing of other traces. */
+void hang_of_file_warn(struct session *session, const struct argus_trace *trace);
 
 /* What the records say about the hang that the recorder saw. The recorder only knows the returns
  * from poll calls. */

@@ -61,7 +61,18 @@ def test_times_are_those_of_the_analysis(setup):
 def test_a_note_that_does_not_fit_changes_nothing(setup):
     for start_ms, tid in (350, 999), (90000, 110), (18446744073709, 110):
         trace = setup.trace("other", freezes(4000, 2500) + kept("editor1", tid, start_ms, 2500))
-        expect_in("Which hang is to be explained?", setup.run("diagnose", trace, code=3).stdout)
+        done = setup.run("diagnose", trace, code=3)
+        expect_in("Which hang is to be explained?", done.stdout)
+        is_possible = start_ms < 1e9  # the times of the last note overflow
+        expect_equal(f"told at {start_ms}", "the records do not show the hang of editor1 [" in done.stderr, is_possible)
+
+
+def test_a_hang_of_which_the_ring_lost_the_beginning(setup):
+    """Its thread ran for the first time after it: another hang is explained, and the user is told."""
+    text = "wall 1795446804000000000\n" + freezes(2500) + kept("editor1", 999, 0, 300)
+    done = setup.run("diagnose", "--auto", setup.trace("lost", text), code=0)
+    expect_in("of 300 ms, for which this file was kept", done.stderr)
+    expect_in("editor0", done.stdout)
 
 
 def test_a_short_hang_is_explained_too(setup):
