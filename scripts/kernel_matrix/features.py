@@ -253,6 +253,15 @@ def judge_fallback(context):
     return "dict-server"
 
 
+def judge_groups(context):
+    """A control group of version 2 that has used up its quota of CPU time."""
+    context.check_backend("quota.argus")
+    answer = json.loads(context.ask("diagnose", context.trace("quota.argus"), "--process", "ash", "--auto", "--json"))
+    whys = [cause["why"] for cause in answer["root_causes"]]
+    assert "its control group slow (20.0 ms of cpu in each 1.00 s) had used up its cpu quota" in " ".join(whys[:1]), whys or answer["summary"]
+    return "quota"
+
+
 def judge_lockdown(context):
     context.check_backend("integrity.argus")
     if not context.text("integrity.txt").strip():
@@ -348,6 +357,11 @@ FEATURES = [
     Feature("fallback", judge_fallback,
             "$ARGUS record --backend perf -o $RESULTS/perf.argus -- $BUILD/examples/frozen-editor/frozen-editor "
             "2> $RESULTS/perf.argus.err", FREEZE_PROGRAMS, ("bpf", "perf")),
+    Feature("groups", judge_groups,
+            "cd /sys/fs/cgroup; echo +cpu > cgroup.subtree_control; mkdir slow; echo '20000 1000000' > slow/cpu.max\n"
+            "$ARGUS record -o $RESULTS/quota.argus -- ash -c 'echo $$ > slow/cgroup.procs; until [ -e /tmp/over ]; do :; done' "
+            "2> $RESULTS/quota.argus.err &\n"
+            "until grep -q . slow/cgroup.procs; do sleep 1; done; sleep 10; touch /tmp/over; wait"),
     # Last: a lockdown cannot be taken back.
     Feature("lockdown", judge_lockdown,
             "echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown > $RESULTS/integrity.txt\n"
