@@ -23,6 +23,7 @@ class Truth:
     ours: set = field(default_factory=set)  # processes of this desktop; other processes of the machine are ignored
     itself: bool = False
     says: str = ""  # a regular expression that the first root cause must match
+    headline: str = ""  # one that the answer's first line must match
 
     @classmethod
     def read(cls, saved):
@@ -113,6 +114,7 @@ def judge_culprit(verdict, argus, trace, truth, which):
     verdict.blamed = ", ".join(f"{short(c)} {c['type']}" for c in causes) or "nobody"
     verdict.questions = sum(1 for question in answer["questions"] if question["by"] == "auto")
     verdict.headline, verdict.type = answer["summary"] or "", answer["hang"]["type"]
+    verdict.culprit &= re.search(truth.headline, verdict.headline) is not None
 
 
 def judge(argus, trace, truth, listed=None):

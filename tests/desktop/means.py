@@ -20,6 +20,7 @@ class Means:
     blames_itself = False  # the frozen thread is its own culprit
     everybody = False  # all programs of the desktop freeze
     says = ""  # where no process is the culprit: what the first root cause has to say (a regular expression)
+    headline = ""  # the same for the first line of the answer
 
     def __init__(self, session, *arguments):
         self.session, self.values, self.culprits = session, {}, set()
@@ -115,6 +116,15 @@ class StoppedAccessibility(Stopped):
         self.culprits = {launcher.pid}
 
 
+class StoppedSettings(Stopped):
+    """The service of Xfce's settings."""
+
+    def prepare(self):
+        service = self.session.start("/usr/lib/x86_64-linux-gnu/xfce4/xfconf/xfconfd")
+        time.sleep(1)
+        self.culprits = {service.pid}
+
+
 class Held(Means):
     """A lock, a silent server or the like, of hold.py, which ends after a fixed time. `where` may name {folder}."""
 
@@ -122,12 +132,43 @@ class Held(Means):
         self.kind, self.where = kind, where.format(folder=self.session.folder)
         self.values = {"held": self.where}
         pathlib.Path(self.where).parent.mkdir(parents=True, exist_ok=True)
-        if kind == "pipe":
+        if kind in ("pipe", "reader"):
             os.mkfifo(self.where)
 
     def begin(self):
         holder = self.session.helper("hold.py", self.kind, self.where, SECONDS + 1)
         self.culprits.add(holder.pid)
+
+
+class HeldProgram(Held):
+    """hold.py stops the program itself."""
+
+    blames_itself = True
+
+    def prepare(self, kind, headline):
+        super().prepare(kind)
+        self.headline = headline
+
+    def find(self, program):
+        self.where = str(program.pid)
+
+
+class Debugger(Means):
+    """A debugger has stopped the program."""
+
+    blames_itself = True
+    headline = "was stopped"
+
+    def find(self, program):
+        self.program = program
+
+    def begin(self):
+        self.debugger = self.session.start("gdb", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-solib-add off",
+                                           "-p", self.program.pid, "-ex", f"shell sleep {SECONDS}", "-ex", "detach")
+        self.culprits = {self.debugger.pid}
+
+    def end(self):
+        self.culprits |= {pid for pid in our_processes() if descends(pid, self.debugger.pid)}
 
 
 class SleepingChild(Means):
@@ -139,6 +180,15 @@ class SleepingChild(Means):
 
     def end(self):
         self.culprits = {int(self.id.read_text())}
+
+
+class Server(Held):
+    """A server that answers only after it has read a named pipe, whose writer writes nothing."""
+
+    def prepare(self, *command):
+        super().prepare("pipe", "{folder}/fifo")
+        self.session.start(*(word.replace("{fifo}", self.where).replace("{programs}", str(HERE / "programs")) for word in command))
+        time.sleep(4)
 
 
 class Grab(Held):

@@ -20,12 +20,14 @@ def now_ns():
 
 
 def place(tid):
-    """System call and stack pointer of a thread that waits, "running", or "" if the thread has ended."""
+    """System call and stack pointer of a thread that waits, and its state if it does not sleep as usual; "running", or "" if the
+    thread has ended."""
     try:
         words = pathlib.Path(f"/proc/{tid}/syscall").read_text().split()
+        state = pathlib.Path(f"/proc/{tid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return ""
-    return (words[0], words[-2]) if len(words) > 2 else "running"
+    return (words[0], words[-2], *(state if state in "DTt" else "")) if len(words) > 2 else "running"
 
 
 class Watch(threading.Thread):

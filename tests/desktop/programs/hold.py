@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import os
 import pathlib
+import signal
 import socket
 import sqlite3
 import struct
@@ -127,6 +128,129 @@ class LockFile:
 
 def lock_file(path):
     return LockFile(path)
+
+
+class LinkedLock(LockFile):
+    """The same, made by link(2) as on NFS, in the current folder as dotlockfile(1) does."""
+
+    def __init__(self, path):
+        self.path = path
+        folder, name = os.path.split(path)
+        os.chdir(folder)
+        pathlib.Path("own").touch()
+        os.link("own", name)
+        os.unlink("own")
+
+
+def linked_lock(path):
+    return LinkedLock(path)
+
+
+class LockFolder:
+    """A lock that is a folder, as shell scripts have it."""
+
+    def __init__(self, path):
+        self.path = path
+        os.mkdir(path)
+
+    def __del__(self):
+        os.rmdir(self.path)
+
+
+def lock_folder(path):
+    return LockFolder(path)
+
+
+class Stop:
+    """Stops a process."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        os.kill(pid, signal.SIGSTOP)
+
+    def __del__(self):
+        os.kill(self.pid, signal.SIGCONT)
+
+
+def stop(pid):
+    return Stop(int(pid))
+
+
+class Freezer:
+    """Freezes a process by a control group, as containers are paused."""
+
+    def __init__(self, pid):
+        self.pid, self.group = pid, pathlib.Path(f"/sys/fs/cgroup/freezer/argus-desktop-{os.getpid()}")
+        self.group.mkdir()
+        (self.group / "cgroup.procs").write_text(pid, encoding="ascii")
+        (self.group / "freezer.state").write_text("FROZEN", encoding="ascii")
+
+    def __del__(self):
+        (self.group / "freezer.state").write_text("THAWED", encoding="ascii")
+        (self.group.parent / "cgroup.procs").write_text(self.pid, encoding="ascii")
+        self.group.rmdir()
+
+
+def freezer(pid):
+    return Freezer(pid)
+
+
+def lease(path):
+    """A lease of a file: who opens the file waits until the lease is given back."""
+    signal.signal(signal.SIGIO, signal.SIG_IGN)
+    file = open(path, "r+", encoding="ascii")
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    return file
+
+
+def scanner(path):
+    """Has to allow each open() of a file, as scanners for viruses do."""
+    library = ctypes.CDLL(None, use_errno=True)
+    watch = library.fanotify_init(4, os.O_RDONLY)
+    library.fanotify_mark.argtypes = [ctypes.c_int, ctypes.c_uint, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]
+    if watch < 0 or library.fanotify_mark(watch, 1, 0x10000, -100, path.encode()):
+        raise OSError(ctypes.get_errno(), "fanotify")
+    return os.fdopen(watch)
+
+
+class Semaphore:
+    """A System V semaphore."""
+
+    def __init__(self, key):
+        self.library = ctypes.CDLL(None, use_errno=True)
+        self.id = self.library.semget(key, 1, 0o1600)
+        self.library.semctl(self.id, 0, 16, 1)
+        self.change(-1)
+
+    def change(self, by):
+        operation = struct.pack("=Hhh", 0, by, 0)
+        if self.library.semop(self.id, operation, 1):
+            raise OSError(ctypes.get_errno(), "semop")
+
+    def __del__(self):
+        self.change(1)
+        time.sleep(0.5)
+        self.library.semctl(self.id, 0, 0)
+
+
+def semaphore(key):
+    return Semaphore(int(key))
+
+
+class Reader:
+    """The reader of a named pipe, which reads nothing at first."""
+
+    def __init__(self, path):
+        self.pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def __del__(self):
+        os.set_blocking(self.pipe, True)
+        while os.read(self.pipe, 1 << 16):
+            pass
+
+
+def reader(path):
+    return Reader(path)
 
 
 def nothing(path):
