@@ -334,6 +334,7 @@ struct bpf_settings {
     uint32_t unwind;             /* enum bpf_unwind; 0: no snapshots */
     uint32_t snapshot_bytes;     /* of a stack, a multiple of 8 */
     uint32_t snapshot_slots;     /* per cpu */
+    uint32_t snapshot_recent;    /* a stack is copied again after so many copies of its cpu */
     uint32_t known_sets;         /* of bpf/known_copy.h, a power of two; 0: none */
     uint32_t messages;           /* 1: record messages */
     uint32_t has_data_ready;     /* tracepoint sk_data_ready (Linux 6.3) */

@@ -31,6 +31,18 @@ static uint32_t slot_bytes(uint32_t stack_bytes)
     return (uint32_t)sizeof(struct bpf_snapshot) + stack_bytes + SNAPSHOT_SLACK_BYTES;
 }
 
+/* A stream asks for each stack once, when it first sees it. It never sees it if that record is lost;
+ * so there, too, a stack is copied again some time. */
+#define STREAM_ROUNDS 64
+
+/* A stack whose copy has become older than so many others is copied again. */
+static uint32_t recent_copies(const struct backend_options *options, uint32_t slots)
+{
+    if (options->snapshot_bytes)
+        return slots / 2;
+    return slots < UINT32_MAX / STREAM_ROUNDS ? slots * STREAM_ROUNDS : UINT32_MAX;
+}
+
 bool snapshots_wanted(const struct backend_options *options)
 {
     return (options->unwind_count || options->late_ns) &&
@@ -56,6 +68,7 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
     if (slots > UINT32_MAX / cpu_count / 2)
         slots = UINT32_MAX / cpu_count / 2;
     settings->snapshot_slots = (uint32_t)slots;
+    settings->snapshot_recent = recent_copies(options, (uint32_t)slots);
     if (options->call_stacks || options->unwind_count) {
         settings->known_sets = KNOWN_SETS;
         bpf_map__set_max_entries(map_of(object, "known_copies"), KNOWN_SETS * KNOWN_WAYS);

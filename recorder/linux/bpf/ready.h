@@ -215,7 +215,10 @@ static __always_inline void remember_epoll(struct task_struct *task, const struc
         return;
     struct bpf_epoll_key key = {
         .pid = (uint32_t)task->tgid, .set = (uint32_t)call->arguments[0], .data = entry.data};
-    bpf_map_update_elem(&epoll_sets, &key, &descriptor, BPF_ANY);
+    const uint32_t *known = bpf_map_lookup_elem(&epoll_sets, &key);
+    /* Some loops change at each turn what they wait for, and a look costs less than an update. */
+    if (!known || *known != descriptor)
+        bpf_map_update_elem(&epoll_sets, &key, &descriptor, BPF_ANY);
 }
 
 static __always_inline bool is_poll(uint64_t number)

@@ -22,7 +22,9 @@
  * The ring. Each CPU has `snapshot_slots` slots and reuses them in turn. A slot is written before
  * it is known to be new: if its ID is known already, and the earlier copy is not about to be
  * overwritten, the next snapshot takes the same slot. So a reader finds the slots of the last
- * `snapshot_slots - 1` numbers intact. `sequence` is 0 while a slot is being written.
+ * `snapshot_slots - 1` numbers intact. `sequence` is 0 while a slot is being written. A stream
+ * reads each ID once, when it first sees it: there a copy may be overwritten before its stack is
+ * copied again.
  */
 #ifndef ARGUS_BPF_SNAPSHOT_H
 #define ARGUS_BPF_SNAPSHOT_H
@@ -189,16 +191,16 @@ static __always_inline void copy_stack(struct bpf_snapshot *snapshot, bool has_e
         snapshot->end = BPF_SNAPSHOT_MISSING;
 }
 
-/* Whether the snapshot at `place` will not be overwritten soon. */
+/* Whether the snapshot at `place` will not be overwritten soon, or need not be there any more. */
 static __always_inline bool is_recent(uint64_t place)
 {
     uint32_t cpu = place >> 48;
     uint64_t number = place & ((1ull << 48) - 1);
     const struct bpf_cpu *state = bpf_map_lookup_elem(&cpus, &cpu);
-    return state && state->snapshot_head - number <= settings.snapshot_slots / 2;
+    return state && state->snapshot_head - number <= settings.snapshot_recent;
 }
 
-/* Whether there is a snapshot that has this name and will not be overwritten soon. */
+/* Whether there is a snapshot that has this name and is_recent(). */
 static __always_inline bool is_kept(uint64_t name, uint64_t *ret_place)
 {
     const uint64_t *place = bpf_map_lookup_elem(&snapshot_places, &name);
