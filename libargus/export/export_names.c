@@ -119,3 +119,39 @@ const char *export_segment_name(const struct argus_report_context *context, uint
     utf8_repair_name(buffer, strlen(buffer));
     return buffer;
 }
+
+/* `text` with at most EXPORT_NAME_BYTES, which end between two characters. */
+static json_t *short_text(const char *text, size_t length)
+{
+    char cut[EXPORT_NAME_BYTES + sizeof("…")];
+    size_t bytes = 0, next;
+    if (length <= EXPORT_NAME_BYTES)
+        return json_text(text);
+    while ((next = utf8_length(text + bytes, length - bytes)) > 0 &&
+           bytes + next <= EXPORT_NAME_BYTES)
+        bytes += next;
+    snprintf(cut, sizeof(cut), "%.*s…", (int)bytes, text);
+    return json_text(cut);
+}
+
+json_t *export_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack)
+{
+    json_t *frames = stack == ARGUS_NONE ? NULL : json_stack(context, vertex, stack);
+    json_t *ret = frames ? json_array() : NULL;
+    size_t count = json_array_size(frames), bytes = 0;
+    for (size_t i = 0; i < count && ret; i++) {
+        const char *frame = json_string_value(json_array_get(frames, i));
+        size_t length = frame ? strlen(frame) : 0;
+        bytes += length < EXPORT_NAME_BYTES ? length : EXPORT_NAME_BYTES;
+        if (bytes > EXPORT_STACK_BYTES) {
+            char more[32];
+            snprintf(more, sizeof(more), "… %zu more", count - i);
+            json_add(ret, json_text(more));
+            break;
+        }
+        if (frame)
+            json_add(ret, short_text(frame, length));
+    }
+    json_decref(frames);
+    return ret;
+}

@@ -6,6 +6,7 @@
 
 #include "argus/hangs.h"
 #include "export/export_edges.h"
+#include "export/export_names.h"
 #include "export/export_writers.h"
 #include "report/json.h"
 #include "report/lines.h"
@@ -113,7 +114,8 @@ static void put_wait(struct trace_events *out, uint32_t vertex)
     json_put(event, "cat", json_text("wait"));
     json_put(args, "vertex", json_integer(vertex));
     json_put(args, "outcome", json_text(argus_outcome_name((enum argus_outcome)v->wait.outcome)));
-    json_put(args, "stack", json_stack(out->context, vertex, v->wait.user_stack));
+    json_t *stack = export_stack(out->context, vertex, v->wait.user_stack);
+    json_put(args, "stack", stack ? stack : json_array());
     json_put(event, "args", args);
     put_event(out, event);
 }

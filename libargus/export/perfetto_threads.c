@@ -123,7 +123,7 @@ static void put_edges(struct perfetto *out, uint32_t vertex)
 /* The frames of a stack as one text, innermost first, a line each; owned by the caller. */
 static char *stack_text(const struct perfetto *out, uint32_t vertex, uint32_t stack)
 {
-    json_t *frames = stack == ARGUS_NONE ? NULL : json_stack(out->context, vertex, stack);
+    json_t *frames = export_stack(out->context, vertex, stack);
     VEC(char) text = {0};
     for (size_t i = 0; i < json_array_size(frames) && i < MOST_FRAMES; i++) {
         const char *frame = json_string_value(json_array_get(frames, i));

@@ -3,6 +3,7 @@
 #include "argus/symbols.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -515,10 +516,12 @@ const char *argus_symbol_text(const struct argus_symbol *symbol, uint64_t addres
                               size_t buffer_bytes)
 {
     const char *slash = symbol->image ? strrchr(symbol->image, '/') : NULL;
+    /* snprintf() takes its time for what has no room, and a name may have 64 KB */
+    int room = buffer_bytes < INT_MAX ? (int)buffer_bytes : INT_MAX;
     if (symbol->function)
-        snprintf(buffer, buffer_bytes, "%s", symbol->function);
+        snprintf(buffer, buffer_bytes, "%.*s", room, symbol->function);
     else if (symbol->image)
-        snprintf(buffer, buffer_bytes, "%s+0x%" PRIx64, slash ? slash + 1 : symbol->image,
+        snprintf(buffer, buffer_bytes, "%.*s+0x%" PRIx64, room, slash ? slash + 1 : symbol->image,
                  symbol->offset);
     else
         snprintf(buffer, buffer_bytes, "0x%" PRIx64, address);

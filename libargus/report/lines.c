@@ -86,7 +86,8 @@ static void put_place(const struct argus_symbol *symbol, char *buffer, size_t by
     if (symbol->line)
         snprintf(line, sizeof(line), ":%u", symbol->line);
     if (file)
-        snprintf(buffer, bytes, " (%s%s%s)", file, line, symbol->is_inlined ? ", inlined" : "");
+        snprintf(buffer, bytes, " (%.*s%s%s)", (int)bytes, file, line,
+                 symbol->is_inlined ? ", inlined" : "");
     else if (symbol->is_inlined)
         snprintf(buffer, bytes, " (inlined)");
 }
