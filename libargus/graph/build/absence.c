@@ -167,15 +167,22 @@ void absence_unread(void *context, const struct argus_message_channel *channel,
         add_unread(builder, channel, message, owner, false);
 }
 
-/* A message whose buffer is used again was not received if its receiver has ended. A receiver that
- * lives closed its end of the channel at an unknown time, and is not expected to take the message
- * any more. */
+/* Whether the receiver's process ended after the message was sent. A process that lives closed its
+ * end of the channel at an unknown time, and is not expected to take the message any more. */
+static bool has_ended(const struct builder *builder, const struct argus_unread *unread)
+{
+    const struct machine *machine = &builder->graph->machine;
+    uint32_t process = machine->threads.data[unread->receiver].process;
+    uint64_t end_ns = machine->processes.data[process].end_ns;
+    return end_ns != UINT64_MAX && unread->sent_ns <= end_ns;
+}
+
+/* A message whose buffer is used again was not received if its receiver has ended. */
 static void add_gone(struct builder *builder)
 {
     for (size_t i = 0; i < builder->absences->gone.length; i++) {
         const struct argus_unread *unread = &builder->absences->gone.data[i];
-        if (builder->graph->machine.threads.data[unread->receiver].end_ns != UINT64_MAX &&
-            !vec_push(&builder->graph->unread, *unread))
+        if (has_ended(builder, unread) && !vec_push(&builder->graph->unread, *unread))
             builder->no_memory = true;
     }
 }

@@ -255,7 +255,8 @@ struct argus_visits {
     uint16_t syscall;
 };
 
-/* A message that had not been received when the trace ended. */
+/* A message that had not been received when the trace ended, or when its receiver's process ended
+ * before that. */
 struct argus_unread {
     uint64_t sent_ns;
     uint32_t sender,

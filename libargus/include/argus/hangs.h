@@ -167,7 +167,7 @@ struct argus_pending {
     uint32_t count;     /* at least this many; several sends of one vertex count as one */
     uint32_t sender;    /* thread; ARGUS_NONE: unknown, or a device */
     uint32_t ui_events; /* a bit for each enum argus_ui_event */
-    bool unread;        /* still not received when the trace ended */
+    bool unread;        /* never received: struct argus_unread */
     uint8_t kind;       /* enum argus_pending_kind */
     struct argus_arrival ready;
 };
