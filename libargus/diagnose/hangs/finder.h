@@ -19,11 +19,14 @@ struct frozen {
 
 /* By thread: whether it has windows, once that has been asked. */
 enum window_answer { WINDOWS_NOT_ASKED, WINDOWS_NONE, WINDOWS_SOME };
+/* By process: whether its threads take keys of a terminal, once that has been asked. */
+enum key_answer { KEYS_NOT_ASKED, KEYS_NONE, KEYS_SOME };
 
 /* The state of a search. */
 struct finder {
     const struct view *view;
     uint8_t *windows; /* enum window_answer by thread; owned */
+    uint8_t *keys;    /* enum key_answer by process; owned */
     const struct argus_hang_options *options;
     VEC(struct frozen) frozen;
     hang_list found;
@@ -148,7 +151,7 @@ bool start_up_starves(const struct finder *finder, const struct argus_hang *hang
 bool process_descends_from(const struct view *view, uint32_t process, uint32_t ancestor);
 /* Whether the thread's process reads what is typed in its terminal, and kept the terminal while it
  * waited in the hang for processes that it had started. */
-bool keeps_terminal(const struct view *view, const struct habits *habits,
+bool keeps_terminal(const struct finder *finder, const struct habits *habits,
                     const struct argus_hang *hang);
 
 /* --- unnoticed.c --- */

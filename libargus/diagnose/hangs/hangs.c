@@ -229,6 +229,7 @@ bool finder_add_sign(struct finder *finder, const struct sign *sign)
         options.pid = finder->view->processes[sign->process].pid;
     struct finder near = {.view = finder->view,
                           .windows = finder->windows,
+                          .keys = finder->keys,
                           .options = &options,
                           .sees_pending = finder->sees_pending};
     bool done = find_around(&near, sign);
@@ -291,12 +292,15 @@ struct argus_error *argus_hangs_find(const struct argus_graph *graph,
     struct finder finder = {.view = &view,
                             .options = options,
                             .windows = calloc(view.thread_count + 1, sizeof(*finder.windows)),
+                            .keys = calloc(view.process_count + 1, sizeof(*finder.keys)),
                             .sees_pending = finder_sees_pending(&view)};
-    struct argus_error *error = finder.windows ? find(&finder) : argus_error_memory();
+    bool has_memory = finder.windows && finder.keys;
+    struct argus_error *error = has_memory ? find(&finder) : argus_error_memory();
     if (!error)
         hangs_order(&finder);
     vec_deinit(&finder.frozen);
     free(finder.windows);
+    free(finder.keys);
     if (error) {
         vec_deinit(&finder.found);
         return error;

@@ -24,6 +24,8 @@ struct commands {
 static uint32_t parent_of(const struct view *view, uint32_t process)
 {
     const struct argus_process *child = &view->processes[process];
+    if (child->forked_from < view->process_count)
+        return child->forked_from;
     for (uint32_t i = 0; child->parent_pid && i < view->process_count; i++)
         if (view->processes[i].pid == child->parent_pid && i != process &&
             view->processes[i].start_ns <= child->start_ns &&
@@ -72,13 +74,12 @@ static bool shares_terminal(const struct view *view, const struct argus_hang *ha
                             bool is_command)
 {
     const struct argus_thread *t = &view->threads[thread];
-    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
-        if (view->vertices[v].start_ns >= hang->end_ns)
-            break;
-        if (timeline_wait_end(view, v) >= hang->start_ns &&
-            (makes_group(view, v) || (is_command && reads_keys(view, hang, v))))
+    uint32_t v = timeline_before(view, thread, hang->start_ns + 1);
+    if (v == ARGUS_NONE)
+        v = t->first_vertex;
+    for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
+        if (makes_group(view, v) || (is_command && reads_keys(view, hang, v)))
             return true;
-    }
     return false;
 }
 
@@ -122,13 +123,8 @@ static bool command_is_used(const struct view *view, const struct argus_hang *ha
     return false;
 }
 
-/* Whether a thread of the process waits for keys. */
-static bool reads_terminal(const struct view *view, const struct habits *habits, uint32_t process)
+static bool any_keys(const struct view *view, uint32_t process)
 {
-    for (size_t i = 0; i < habits->items.length; i++)
-        if (habits->items.data[i].keys || (habits->items.data[i].kind == ARGUS_WAIT_READ &&
-                                           input_is_brought(&habits->items.data[i])))
-            return true;
     for (uint32_t thread = 0; thread < view->thread_count; thread++) {
         const struct argus_thread *t = &view->threads[thread];
         for (uint32_t v = t->first_vertex;
@@ -139,9 +135,24 @@ static bool reads_terminal(const struct view *view, const struct habits *habits,
     return false;
 }
 
-bool keeps_terminal(const struct view *view, const struct habits *habits,
+/* Whether a thread of the process, or the one of `habits`, waits for keys. */
+static bool reads_terminal(const struct finder *finder, const struct habits *habits,
+                           uint32_t process)
+{
+    uint8_t *answer = &finder->keys[process];
+    for (size_t i = 0; i < habits->items.length; i++)
+        if (habits->items.data[i].keys || (habits->items.data[i].kind == ARGUS_WAIT_READ &&
+                                           input_is_brought(&habits->items.data[i])))
+            return true;
+    if (*answer == KEYS_NOT_ASKED)
+        *answer = any_keys(finder->view, process) ? KEYS_SOME : KEYS_NONE;
+    return *answer == KEYS_SOME;
+}
+
+bool keeps_terminal(const struct finder *finder, const struct habits *habits,
                     const struct argus_hang *hang)
 {
-    return reads_terminal(view, habits, view->threads[hang->thread].process) &&
+    const struct view *view = finder->view;
+    return reads_terminal(finder, habits, view->threads[hang->thread].process) &&
            !shares_terminal(view, hang, hang->thread, false) && !command_is_used(view, hang);
 }

@@ -278,7 +278,7 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     return !awaited &&
            (!sure || !is_main ||
             (children.enough && !finder_has_windows(finder, hang->thread) &&
-             !keeps_terminal(view, habits, hang)) ||
+             !keeps_terminal(finder, habits, hang)) ||
             (sleeps(view, habits, hang) && !hang_is_named(finder->options)) ||
             (is_polled_for(view, habits, hang) && late_answer(view, hang) == ARGUS_NONE) ||
             serves_children(view, habits, hang->thread));
