@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/overlap.h"
 #include "report/lines.h"
 #include "report/phrases.h"
 #include "report/reason_words.h"
@@ -72,7 +73,9 @@ static void describe_length(const struct view *view, const struct argus_diagnosi
     pieces.end_ns = pieces.end_ns < hang->end_ns ? pieces.end_ns : hang->end_ns;
     if (wait_ns < half_ns && pieces.count > 1 && pieces.end_ns >= pieces.start_ns + half_ns) {
         for (uint32_t v = pieces.first; v <= pieces.last; v++) {
-            uint64_t ns = argus_vertex_wait_ns(&view->vertices[v]);
+            const struct argus_vertex *piece = &view->vertices[v];
+            uint64_t ns =
+                overlap_ns(piece->end_ns, piece->wait.end_ns, pieces.start_ns, pieces.end_ns);
             longest_ns = ns > longest_ns ? ns : longest_ns;
         }
         argus_duration_text(pieces.end_ns - pieces.start_ns, waited, sizeof(waited));
