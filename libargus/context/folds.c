@@ -13,8 +13,9 @@
  * differ from run to run: their variance is that of the base (sleeps.c). All other times are
  * measured, too. But with a base, less than a thousandth of the run's time may be chance, because
  * no two runs are more alike; and so may CPU time and waits for disks below what one sample stands
- * for. But if the base has enough such waits to know their spread, it says how much they may differ,
- * together with the speed of the disk, which differs from run to run. What is beyond chance only together with other functions is added
+ * for. If the base has enough waits for disks to know their spread, not the sample but that spread
+ * says how much they may differ, and at least half of their time in the base may: disks are faster
+ * in one run than in another. What is beyond chance only together with other functions is added
  * after that (spread.c). */
 #include <math.h>
 #include <stdlib.h>
@@ -80,8 +81,8 @@ static uint32_t key_of(struct folds *folds, const struct argus_ranked_path *path
     return state_after(folds, state, folds->nodes[program].function);
 }
 
-/* Of an entry's cost, in ns * ns; and the parts of that cost that are CPU time, and waits for disks,
- * pages and stops, in ns. */
+/* Of an entry's cost, in ns * ns; and the parts of that cost that are CPU time, and waits for
+ * disks, pages and stops, in ns. */
 struct variance {
     double samples, waits;
     double cpu_ns, device_ns;
@@ -150,8 +151,8 @@ static double disk_chance_ns(const struct variance *variance)
     return fmax(CHANCE * sqrt(variance->waits), DISK_PART * variance->known_base_ns);
 }
 
-/* Whether the cost is less than one CPU sample stands for, apart from sleeps and the like that are no
- * more than a thousandth of the run, and from waits for disks beyond their own chance. */
+/* Whether the cost is less than one CPU sample stands for, apart from sleeps and the like that are
+ * no more than a thousandth of the run, and from waits for disks within their own chance. */
 static bool is_below_a_sample(const struct folds *folds, double cost_ns,
                               const struct variance *variance)
 {

@@ -50,7 +50,8 @@ uint32_t paths_of_user(struct paths *paths, struct frame_space space, uint64_t i
  * used. A program of which all stacks are from before the exec gets a node. If all are from after
  * it, what was before belongs to the same node. */
 uint32_t paths_program(struct paths *paths, uint32_t process, bool is_later);
-/* The node below `node` for a function; ARGUS_NONE: there is no `node` or function, or no memory. */
+/* The node below `node` for a function; ARGUS_NONE: there is no `node` or function, or no
+ * memory. */
 uint32_t paths_below(struct paths *paths, uint32_t node, uint32_t function);
 /* The node below user path `user` for a system call. */
 uint32_t paths_of_syscall(struct paths *paths, uint32_t user, uint32_t number);

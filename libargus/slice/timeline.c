@@ -95,9 +95,9 @@ uint32_t timeline_wait_begin(const struct view *view, uint32_t vertex)
     return vertex;
 }
 
-/* Whether `vertex` goes on with the wait of the vertex before it, whose time was over: the same call
- * at the same place, after next to no work. glibc's conditions take turns with two futexes, so the
- * object may differ. */
+/* Whether `vertex` goes on with the wait of the vertex before it, whose time was over: the same
+ * call at the same place, after next to no work. glibc's conditions take turns with two futexes, so
+ * the object may differ. */
 static bool goes_on_with(const struct view *view, uint32_t before, uint32_t vertex)
 {
     const struct argus_wait *first = &view->vertices[before].wait,

@@ -35,7 +35,8 @@ struct step_collector {
     uint64_t counts[STEP_ITEM_SIGNAL + 1]; /* by kind of item */
 };
 
-/* `output` is copied. `registers`: "all", "none", or an address range in hexadecimal "0x1000-0x2000". */
+/* `output` is copied. `registers`: "all", "none", or an address range in hexadecimal
+ * "0x1000-0x2000". */
 struct argus_error *step_collector_init(struct step_collector *collector,
                                         const struct argus_output *output, const char *registers);
 void step_collector_deinit(struct step_collector *collector);
