@@ -70,7 +70,8 @@ bool led_life_is(const struct argus_graph *graph, uint32_t thread, bool by_trace
     return false;
 }
 
-/* When the thread began the wait in which the trace ended; `end_ns`: it has ended, or was at work. */
+/* When the thread began the wait in which the trace ended; `end_ns`: it has ended, or was at
+ * work. */
 static uint64_t without_open_wait(const struct argus_graph *graph,
                                   const struct argus_thread *thread, uint64_t end_ns)
 {
