@@ -257,12 +257,14 @@ def request_passed_on_to_an_open_end():
     return left_unread([STORE, OTHER], opens=STORE), "editor", STOPPED
 
 
-@scene
-def request_passed_on_to_a_process_that_ended():
+def left_by_ended_thread(process=None):
     """The store sleeps, and ends without having read it; the kernel uses the request's buffer again for another message."""
     s = Loop(frames=AT_HOME)
-    for tid, name in ((SERVER, "server"), (STORE, "store")):
-        s.thread(tid, name)
+    s.thread(SERVER, "server")
+    if process:
+        s.thread(process, "store")
+        s.wait(process, "read")
+    s.thread(STORE, "store", pid=process)
     idles(s)
     s.wait(STORE, "read")
     for position in range(1, 6):
@@ -278,12 +280,24 @@ def request_passed_on_to_a_process_that_ended():
     idles(s)
     s.for_ms(3000)
     s.timer(STORE)
-    s.exit(STORE)
+    s._record(s.cpus[STORE], STORE, f"thread_exit arg1={STORE} last={int(not process)}")
+    s._record(s.cpus[STORE], STORE, "switch state=X next=0")
     s.type()
     sends(s, s.keyboard, OTHERS, 3006)
     s.rest()
     s.goes_on(10)
-    return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}}
+    return s
+
+
+@scene
+def request_passed_on_to_a_process_that_ended():
+    return left_by_ended_thread(), "editor", {"type": "LongWait", "root": ("store", "LongWait"), "only": {"store"}}
+
+
+@scene
+def request_passed_on_to_a_thread_that_ended():
+    """Its process lives, and has closed the channel at an unknown time."""
+    return left_by_ended_thread(process=OTHER), "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"}}
 
 
 WORKER = (0x408000, 0x401000)
