@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diagnose/file_locks.h"
+#include "graph/text/detail_text.h"
 #include "report/device_words.h"
 #include "report/diagnosis_words.h"
 #include "report/phrases.h"
@@ -189,6 +190,10 @@ static void sentence_add_stop(struct sentence *sentence, const struct view *view
     bool is_frozen = i < count && details[i].kind == ARGUS_DETAIL_FROZEN;
     uint32_t sender =
         i < count && !is_frozen ? thread_with_tid(view, details[i].arg[1], v->end_ns) : ARGUS_NONE;
+    if (is_frozen && detail_is_of_sleep(view->graph, v)) {
+        sentence_add(sentence, "was stopped, probably because the machine went to sleep");
+        return;
+    }
     sentence_add(sentence, is_frozen ? "was in a control group that was frozen" : "was stopped");
     if (sender == ARGUS_NONE) {
         sentence_add_release(sentence, view, vertex);

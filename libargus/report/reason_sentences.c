@@ -39,7 +39,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_MEMORY] = "waited for memory, or took it",
 
     [ARGUS_REASON_SLEPT] = "it slept by its own clock",
-    [ARGUS_REASON_STOPPED] = "it was stopped by a signal, a debugger or its control group",
+    [ARGUS_REASON_STOPPED] =
+        "it was stopped by a signal, a debugger, its control group or the machine's sleep",
     [ARGUS_REASON_DISK] = "it waited for the disk",
     [ARGUS_REASON_DEVICE] = "it waited for a device or the network",
     [ARGUS_REASON_DISK_SERVED] = "{thread} ended its wait for the disk",

@@ -287,8 +287,7 @@ def client_that_is_stopped():
     return s, "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"], "summary": "was stopped by shell."}
 
 
-@scene
-def client_whose_control_group_is_frozen():
+def frozen_client(suspended):
     s = Scene()
     client, server = chain(s, "client", "server")
     rounds(s, 5, client, [server])
@@ -297,10 +296,23 @@ def client_whose_control_group_is_frozen():
     s.for_ms(3000)
     s.signal(50, client)
     s._record(s.cpus[client], 0, f"switch state=R next={client}")
+    if suspended:
+        s._record(s.cpus[50], 0, f"record id=0x60040004 arg1=3600000000000 arg2={s.now}")
     s.wake(client, server)
     s.wait(client, "read")
-    return s, "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"],
-                         "summary": "was in a control group that was frozen, until shell let it go on."}
+    return s
+
+
+@scene
+def client_whose_control_group_is_frozen():
+    return frozen_client(False), "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"],
+                                            "summary": "was in a control group that was frozen, until shell let it go on."}
+
+
+@scene
+def client_of_a_machine_that_sleeps():
+    return frozen_client(True), "client", {"type": "LongWait", "root": ("client", "LongWait"), "path": ["client"],
+                                           "summary": "was stopped, probably because the machine went to sleep."}
 
 
 @scene

@@ -11,6 +11,9 @@ enum { MOST_NAMED = 3 };
 
 #define DEVICE_MINOR_BITS 20
 
+/* A suspend is noticed so soon after the threads were let go on. */
+#define LONGEST_THAW_NS 30000000000ull
+
 /* Details of one kind: `count` of them, of which `index` is the current one. */
 struct detail {
     const struct argus_graph *graph;
@@ -135,10 +138,23 @@ static void add_signal(const struct detail *detail, struct text *text)
         text_add(text, " (%s)", sender->name);
 }
 
+bool detail_is_of_sleep(const struct argus_graph *graph, const struct argus_vertex *vertex)
+{
+    const struct argus_suspension *suspensions;
+    size_t count = argus_graph_suspensions(graph, &suspensions);
+    for (size_t i = 0; i < count; i++)
+        if (suspensions[i].noticed_ns >= vertex->end_ns &&
+            suspensions[i].noticed_ns - vertex->end_ns <=
+                vertex->wait.end_ns - vertex->end_ns + LONGEST_THAW_NS)
+            return true;
+    return false;
+}
+
 static void add_frozen(const struct detail *detail, struct text *text)
 {
-    (void)detail;
-    text_add(text, ", its control group was frozen");
+    text_add(text, detail_is_of_sleep(detail->graph, detail->vertex)
+                       ? ", probably because the machine went to sleep"
+                       : ", its control group was frozen");
 }
 
 /* In the order of the text. To add a kind: its number in argus/graph.h, and a row. */

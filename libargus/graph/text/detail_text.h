@@ -10,4 +10,8 @@
 void detail_texts(const struct argus_graph *graph, const struct argus_vertex *vertex,
                   struct text *text);
 
+/* Whether a thread that was frozen in the wait of `vertex` (ARGUS_DETAIL_FROZEN) probably was so
+ * because the machine went to sleep: that freezes all threads, in the way of a control group. */
+bool detail_is_of_sleep(const struct argus_graph *graph, const struct argus_vertex *vertex);
+
 #endif

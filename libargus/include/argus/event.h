@@ -53,7 +53,7 @@ enum argus_wait_kind {
     ARGUS_WAIT_SIGNAL,  /* sigwait, pause */
     ARGUS_WAIT_DISK,    /* uninterruptible, in a file system call or fsync */
     ARGUS_WAIT_FAULT,   /* outside any system call: a page fault or similar */
-    ARGUS_WAIT_STOPPED, /* SIGSTOP, a debugger, or a frozen control group */
+    ARGUS_WAIT_STOPPED, /* SIGSTOP, a debugger, a frozen control group, the machine's sleep */
     ARGUS_WAIT_KERNEL,  /* a kernel thread's own wait */
     ARGUS_WAIT_OTHER,   /* another system call; its name tells which */
 };

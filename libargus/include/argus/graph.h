@@ -74,7 +74,7 @@ enum argus_detail_kind {
     /* Darwin: 32 bytes of the path that its system call looked up; several details make up a
      * path */
     ARGUS_DETAIL_PATH,
-    ARGUS_DETAIL_FROZEN, /* its control group was frozen; no arguments */
+    ARGUS_DETAIL_FROZEN, /* its control group was frozen, or all threads were; no arguments */
 };
 
 struct argus_wait_detail {

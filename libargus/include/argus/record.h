@@ -142,8 +142,9 @@ enum argus_memory_stall {
 #define ARGUS_LINUX_STATE_UNINTERRUPTIBLE 0x0002u
 #define ARGUS_LINUX_STATE_STOPPED         0x0004u
 #define ARGUS_LINUX_STATE_TRACED          0x0008u
-#define ARGUS_LINUX_STATE_FROZEN          0x8000u /* by its control group; since Linux 6.1 */
 #define ARGUS_LINUX_STATE_DEAD            0x0080u /* TASK_DEAD: will never run again */
+/* TASK_FROZEN, since Linux 6.1: by its control group, or because the machine goes to sleep */
+#define ARGUS_LINUX_STATE_FROZEN 0x8000u
 
 /* arg3 of ARGUS_ID_MAKE_RUNNABLE, besides 1 for a new thread: what Darwin's records tell. No file
  * contains these bits: they are set when the records are read. */
