@@ -31,8 +31,8 @@ static uint32_t slot_bytes(uint32_t stack_bytes)
     return (uint32_t)sizeof(struct bpf_snapshot) + stack_bytes + SNAPSHOT_SLACK_BYTES;
 }
 
-/* A stream asks for each stack once, when it first sees it. It never sees it if that record is lost;
- * so there, too, a stack is copied again some time. */
+/* A stream asks for each stack once, when it first sees it. It never sees it if that record is
+ * lost; so there, too, a stack is copied again some time. */
 #define STREAM_ROUNDS 64
 
 /* A stack whose copy has become older than so many others is copied again. */
