@@ -76,3 +76,37 @@ def end_of_a_child_is_polled_for():
     s.wait(20, "read")
     s.wait(10, "read")
     return s, "editor", {"type": "RepeatedYield", "root": ("server", "LongWait"), "path": ["editor", "command", "server"]}
+
+
+@scene
+def command_that_polls_for_its_answer_in_pieces():
+    """The command asks a server and polls for the answer, a second at a time. A thread that the server starts later takes the request and
+    waits for a store, which sleeps."""
+    s = Scene()
+    s.thread(10, "editor")
+    for _ in range(5):
+        s.sleep(10, 20)
+    s.thread(20, "server")
+    s.thread(21, "store")
+    s.wait(20, "clock_nanosleep", timeout=True)
+    s.wait(21, "read")
+    s.thread(30, "command", parent=10)
+    s.wait(10, "wait4", fd=30)
+    where = [0x400500, 0x400200, 0x400100]
+    s.message(30, 0x70)
+    s.wait(30, "poll", timeout=True, frames=where)
+    s.for_ms(50)
+    s.timer(20)
+    s.thread(22, "worker", pid=20)
+    s.wait(20, "clock_nanosleep", timeout=True)
+    s.message(22, 0x70, received=True)
+    s.wake(22, 21)
+    s.wait(22, "read", fd=8)
+    s.wait(21, "clock_nanosleep", timeout=True)
+    for ms in (200, 1000, 1000, 1000, 1000, 1000, 1010):
+        s.for_ms(ms)
+        s.timer(30)
+        s.wait(30, "poll", timeout=True, frames=where)
+    s.for_ms(100)
+    s.thread(90, "bystander")
+    return s, "editor", {"type": "LongWait", "root": ("store", "LongWait"), "path": ["editor", "command", "server", "store"], "cycle": set()}

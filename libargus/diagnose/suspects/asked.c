@@ -1,6 +1,7 @@
 /* Finds the threads to which a thread sent a request before it waited: the receivers of the
  * messages that it sent in the vertex that ends in the wait, or in which the wait began if signals
- * interrupted it since; if it sent nothing there, in the callbacks just before.
+ * interrupted it since, or if it is one in pieces (find_unanswered() looks for those of the hung
+ * thread); if it sent nothing there, in the callbacks just before.
  *
  * A message that was received is an edge of the graph, also if it was received much later, or if it
  * woke no thread because the receiver was busy. A message that was never received has no edge. Its
@@ -183,7 +184,8 @@ static struct argus_error *add_asked(struct suspect_search *search, uint32_t ver
 struct argus_error *find_asked(struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
-    uint32_t vertex = timeline_wait_begin(view, search->vertex);
+    bool is_hung = view->vertices[search->vertex].thread == search->d->hang.thread;
+    uint32_t vertex = is_hung ? timeline_wait_begin(view, search->vertex) : first_piece(search);
     struct argus_error *error = NULL;
     bool has_sent = false;
     for (int i = 0; !error && !has_sent && i < NEAR_VERTICES && vertex != ARGUS_NONE; i++) {

@@ -47,8 +47,9 @@ uint32_t find_stopped(const struct view *view, struct window window);
 /* Adds the threads that should have received what `vertex` sent, and did not. asked.c. */
 struct argus_error *find_unreceived(struct suspect_search *search, uint32_t vertex);
 
-/* The vertex in which the searched wait began: an earlier one if signals interrupted it, or if the
- * hung thread waits in several pieces at one place. suspects.c. */
+/* The vertex in which the searched wait began: an earlier one if signals interrupted it, or if it is
+ * a wait in pieces (timeline_pieces()); of the hung thread, also if only its place is the same.
+ * suspects.c. */
 uint32_t first_piece(const struct suspect_search *search);
 
 /* The thread that occupies `server`, so that a message of thread `client` stays unread during

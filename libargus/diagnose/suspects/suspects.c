@@ -163,6 +163,14 @@ static struct argus_error *find_object_users(struct suspect_search *search)
 
 /* --- the last request --- */
 
+/* An idle loop may have begun its pieces long before the hang, and not for its sake. */
+static uint32_t first_piece_in_hang(const struct suspect_search *search, uint32_t vertex)
+{
+    const struct view *view = &search->d->view;
+    uint32_t first = timeline_pieces(view, vertex).first;
+    return view->vertices[first].end_ns >= search->d->hang.start_ns ? first : vertex;
+}
+
 uint32_t first_piece(const struct suspect_search *search)
 {
     const struct view *view = &search->d->view;
@@ -170,7 +178,7 @@ uint32_t first_piece(const struct suspect_search *search)
     const struct argus_vertex *v = &view->vertices[first];
     bool clear = habit_is_clear(view->graph, v->wait.user_stack);
     if (v->thread != search->d->hang.thread || !clear)
-        return first;
+        return first_piece_in_hang(search, first);
     uint32_t before = argus_graph_previous(view->graph, first);
     for (unsigned i = 0; i < MAX_LOOK_BACK && before != ARGUS_NONE &&
                          view->vertices[before].end_ns >= search->d->hang.start_ns;
