@@ -5,7 +5,7 @@
 #include "slice/timeline.h"
 
 #define MAX_ROWS 3
-/* Rows that differ by less than this part of the hang are not printed. */
+/* A row that differs by less than this part of the hang is not printed. */
 #define MIN_PART 100
 
 /* The baseline may be of another trace: its vertices are described with that trace's graph. */
@@ -48,18 +48,24 @@ static void print_row(const struct argus_report_context *context,
                                   : "nothing");
 }
 
-/* The first rows differ most. */
-static size_t rows_to_print(const struct argus_diagnosis *diagnosis)
+/* Whether a row says more than that both paths have it: one of them has not, or it differs. */
+static bool is_told(const struct argus_diagnosis *diagnosis, const struct argus_path_part *row)
 {
     uint64_t least_ns = (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / MIN_PART;
+    uint64_t longer_ns = row->actual_ns > row->normal_ns ? row->actual_ns : row->normal_ns;
+    uint64_t shorter_ns = row->actual_ns > row->normal_ns ? row->normal_ns : row->actual_ns;
+    return row->actual == ARGUS_NONE || row->normal == ARGUS_NONE ||
+           longer_ns - shorter_ns >= least_ns;
+}
+
+/* Finds the rows to print, those that differ most first; returns their number. */
+static size_t told_rows(const struct argus_diagnosis *diagnosis,
+                        const struct argus_path_part *ret[MAX_ROWS])
+{
     size_t count = 0;
-    for (; count < diagnosis->comparison_count && count < MAX_ROWS; count++) {
-        const struct argus_path_part *row = &diagnosis->comparison[count];
-        uint64_t longer_ns = row->actual_ns > row->normal_ns ? row->actual_ns : row->normal_ns;
-        uint64_t shorter_ns = row->actual_ns > row->normal_ns ? row->normal_ns : row->actual_ns;
-        if (longer_ns - shorter_ns < least_ns)
-            break;
-    }
+    for (size_t i = 0; i < diagnosis->comparison_count && count < MAX_ROWS; i++)
+        if (is_told(diagnosis, &diagnosis->comparison[i]))
+            ret[count++] = &diagnosis->comparison[i];
     return count;
 }
 
@@ -69,7 +75,8 @@ void report_baseline(const struct argus_report_context *context,
     char lasted[32];
     if (diagnosis->baseline == ARGUS_NONE)
         return;
-    size_t count = rows_to_print(diagnosis);
+    const struct argus_path_part *rows[MAX_ROWS];
+    size_t count = told_rows(diagnosis, rows);
     bool other = diagnosis->baseline_graph != context->graph;
     const char *path = other ? argus_trace_name(argus_graph_trace(diagnosis->baseline_graph)) : "";
     argus_sink_printf(context->sink, "  Normally, as in v%u%s%s, such a %s takes %s.%s\n",
@@ -78,7 +85,7 @@ void report_baseline(const struct argus_report_context *context,
                       argus_duration_text(normal_ns(diagnosis), lasted, sizeof(lasted)),
                       count > 0 ? " Where this hang differs:" : "");
     for (size_t i = 0; i < count; i++)
-        print_row(context, diagnosis, &diagnosis->comparison[i]);
+        print_row(context, diagnosis, rows[i]);
 }
 
 json_t *json_baseline(const struct argus_report_context *context,
