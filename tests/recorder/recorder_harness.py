@@ -101,9 +101,11 @@ def link_exists(link):
 
 def eventually(condition, seconds=5):
     until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
+    while not condition():
+        if time.monotonic() >= until:
+            return False
         time.sleep(0.05)
-    return condition()
+    return True
 
 
 def status():

@@ -106,7 +106,7 @@ class Stuck(Live):
     def mount_and_record_through_a_stall(self):
         self.start_and_get_stuck()
         self.switch.unlink()
-        self.assertTrue(eventually(lambda: status()["file_waiting_ns"] == 0, 10))
+        self.assertTrue(eventually(lambda: status()["file_waiting_ns"] < 5e8, 20))
 
     def test_a_snapshot_is_given_up_and_the_recording_goes_on(self):
         self.assertEqual(argus("start", *self.backend, "--ring-size", "64M").returncode, 0)
