@@ -168,12 +168,5 @@ char *shown_line(const char *text)
 
 size_t shown_note_bytes(const char *note, size_t length)
 {
-    /* bytes of UTF-8 behind a first one, and how many there can be */
-    enum { CONTINUED_MASK = 0xc0, CONTINUED = 0x80, MOST_CONTINUED = 3 };
-    if (length <= SHOWN_NOTE_BYTES)
-        return length;
-    for (size_t bytes = SHOWN_NOTE_BYTES; bytes >= SHOWN_NOTE_BYTES - MOST_CONTINUED; bytes--)
-        if (((unsigned char)note[bytes] & CONTINUED_MASK) != CONTINUED)
-            return bytes;
-    return SHOWN_NOTE_BYTES; /* this is not UTF-8 */
+    return utf8_cut(note, length, SHOWN_NOTE_BYTES);
 }

@@ -72,3 +72,15 @@ void utf8_repair_name(char *text, size_t length)
         else if (text[i] == '\t')
             text[i] = SHOWN_NAME_TAB;
 }
+
+size_t utf8_cut(const char *text, size_t length, size_t most)
+{
+    /* bytes of UTF-8 behind a first one, and how many there can be */
+    enum { CONTINUED_MASK = 0xc0, CONTINUED = 0x80, MOST_CONTINUED = 3 };
+    if (length <= most)
+        return length;
+    for (size_t bytes = most; bytes > 0 && most - bytes <= MOST_CONTINUED; bytes--)
+        if (((uint8_t)text[bytes] & CONTINUED_MASK) != CONTINUED)
+            return bytes;
+    return most; /* this is not UTF-8 */
+}

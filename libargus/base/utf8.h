@@ -17,6 +17,8 @@ void utf8_repair_name(char *text, size_t length);
 /* The bytes of the well-formed sequence at the beginning of `text`; 0: there is none. `length` is
  * at least 1. */
 size_t utf8_length(const char *text, size_t length);
+/* How many bytes of `text` are at most `most` and end between two characters. */
+size_t utf8_cut(const char *text, size_t length, size_t most);
 /* Whether all of `text` is the beginning of a longer sequence. `length` is at least 1. */
 bool utf8_is_begun(const char *text, size_t length);
 

@@ -120,26 +120,21 @@ const char *export_segment_name(const struct argus_report_context *context, uint
     return buffer;
 }
 
-/* `text` with at most EXPORT_NAME_BYTES, which end between two characters. */
+/* `text` with at most EXPORT_NAME_BYTES of it. */
 static json_t *short_text(const char *text, size_t length)
 {
     char cut[EXPORT_NAME_BYTES + sizeof("…")];
-    size_t bytes = 0, next;
     if (length <= EXPORT_NAME_BYTES)
         return json_text(text);
-    while ((next = utf8_length(text + bytes, length - bytes)) > 0 &&
-           bytes + next <= EXPORT_NAME_BYTES)
-        bytes += next;
-    snprintf(cut, sizeof(cut), "%.*s…", (int)bytes, text);
+    snprintf(cut, sizeof(cut), "%.*s…", (int)utf8_cut(text, length, EXPORT_NAME_BYTES), text);
     return json_text(cut);
 }
 
 json_t *export_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack)
 {
-    json_t *frames = stack == ARGUS_NONE ? NULL : json_stack(context, vertex, stack);
-    json_t *ret = frames ? json_array() : NULL;
+    json_t *frames = json_stack(context, vertex, stack), *ret = json_array();
     size_t count = json_array_size(frames), bytes = 0;
-    for (size_t i = 0; i < count && ret; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *frame = json_string_value(json_array_get(frames, i));
         size_t length = frame ? strlen(frame) : 0;
         bytes += length < EXPORT_NAME_BYTES ? length : EXPORT_NAME_BYTES;

@@ -22,7 +22,7 @@ const char *export_calls(const struct argus_report_context *context, uint32_t ve
 
 /* The frames of a stack as an array of texts, innermost first, for a format that repeats them at
  * every wait: a text ends with "…" after EXPORT_NAME_BYTES, and "… 12 more" stands for the frames
- * beyond EXPORT_STACK_BYTES. Owned by the caller; NULL: no stack, or no memory. */
+ * beyond EXPORT_STACK_BYTES. As json_stack(): an empty array if there is no stack. */
 json_t *export_stack(const struct argus_report_context *context, uint32_t vertex, uint32_t stack);
 
 #endif

@@ -114,8 +114,7 @@ static void put_wait(struct trace_events *out, uint32_t vertex)
     json_put(event, "cat", json_text("wait"));
     json_put(args, "vertex", json_integer(vertex));
     json_put(args, "outcome", json_text(argus_outcome_name((enum argus_outcome)v->wait.outcome)));
-    json_t *stack = export_stack(out->context, vertex, v->wait.user_stack);
-    json_put(args, "stack", stack ? stack : json_array());
+    json_put(args, "stack", export_stack(out->context, vertex, v->wait.user_stack));
     json_put(event, "args", args);
     put_event(out, event);
 }
