@@ -36,19 +36,22 @@ static bool was_not_ended(const struct view *view, uint32_t vertex)
             wait->outcome == ARGUS_OUTCOME_INTERRUPTED);
 }
 
+static struct window within(struct window window, uint64_t from_ns, uint64_t to_ns)
+{
+    return (struct window){from_ns > window.start_ns ? from_ns : window.start_ns,
+                           to_ns < window.end_ns ? to_ns : window.end_ns};
+}
+
 struct window wait_window(const struct view *view, uint32_t vertex, struct window window)
 {
-    uint64_t from = view->vertices[vertex].end_ns, to = timeline_wait_end(view, vertex);
-    return (struct window){from > window.start_ns ? from : window.start_ns,
-                           to < window.end_ns ? to : window.end_ns};
+    return within(window, view->vertices[vertex].end_ns, timeline_wait_end(view, vertex));
 }
 
 /* The same for all pieces of the wait, if it is one in pieces. */
 static struct window pieces_window(const struct view *view, uint32_t vertex, struct window window)
 {
     struct timeline_pieces pieces = timeline_pieces(view, vertex);
-    return (struct window){pieces.start_ns > window.start_ns ? pieces.start_ns : window.start_ns,
-                           pieces.end_ns < window.end_ns ? pieces.end_ns : window.end_ns};
+    return within(window, pieces.start_ns, pieces.end_ns);
 }
 
 /* Why a wait that no other thread was expected to end took so long. */
