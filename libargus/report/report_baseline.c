@@ -1,12 +1,11 @@
 /* The expected path compared with the actual one. */
+#include "diagnose/baseline/paths_compared.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/report_diagnosis.h"
 #include "slice/timeline.h"
 
 #define MAX_ROWS 3
-/* A row that differs by less than this part of the hang is not printed. */
-#define MIN_PART 100
 
 /* The baseline may be of another trace: its vertices are described with that trace's graph. */
 static struct argus_report_context normal_context(const struct argus_report_context *context,
@@ -48,14 +47,12 @@ static void print_row(const struct argus_report_context *context,
                                   : "nothing");
 }
 
-/* Whether a row says more than that both paths have it: one of them has not, or it differs. */
+/* Whether a row says more than that both paths have it. Of those that only the actual path has, the
+ * noteworthy ones were kept. */
 static bool is_told(const struct argus_diagnosis *diagnosis, const struct argus_path_part *row)
 {
-    uint64_t least_ns = (diagnosis->hang.end_ns - diagnosis->hang.start_ns) / MIN_PART;
-    uint64_t longer_ns = row->actual_ns > row->normal_ns ? row->actual_ns : row->normal_ns;
-    uint64_t shorter_ns = row->actual_ns > row->normal_ns ? row->normal_ns : row->actual_ns;
-    return row->actual == ARGUS_NONE || row->normal == ARGUS_NONE ||
-           longer_ns - shorter_ns >= least_ns;
+    uint64_t hang_ns = diagnosis->hang.end_ns - diagnosis->hang.start_ns;
+    return row->actual == ARGUS_NONE || path_part_differs(row, hang_ns);
 }
 
 /* Finds the rows to print, those that differ most first; returns their number. */

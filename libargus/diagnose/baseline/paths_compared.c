@@ -7,10 +7,11 @@
  */
 #include <string.h>
 
+#include "diagnose/baseline/paths_compared.h"
 #include "diagnose/diagnoser.h"
 
 #define MAX_ROWS 8
-/* A row that differs by less than this part of the hang is left out. */
+/* What differs by less than this part of the hang is left out. */
 #define MIN_PART 100
 
 /* The owner of some time in an account. */
@@ -83,6 +84,11 @@ static uint64_t difference(const struct argus_path_part *row)
                                            : row->normal_ns - row->actual_ns;
 }
 
+bool path_part_differs(const struct argus_path_part *part, uint64_t hang_ns)
+{
+    return difference(part) >= hang_ns / MIN_PART;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct argus_path_part *x = a, *y = b;
@@ -98,7 +104,7 @@ static size_t keep_noteworthy(struct argus_path_part *rows, size_t count, uint64
 {
     size_t kept = 0;
     for (size_t i = 0; i < count && kept < MAX_ROWS; i++)
-        if (rows[i].normal != ARGUS_NONE || difference(&rows[i]) >= hang_ns / MIN_PART)
+        if (rows[i].normal != ARGUS_NONE || path_part_differs(&rows[i], hang_ns))
             rows[kept++] = rows[i];
     return kept;
 }
