@@ -153,16 +153,6 @@ static const char *wait_without_task(enum argus_reason_kind because)
     }
 }
 
-/* The thread with this id that lived at `time_ns`; ARGUS_NONE: not known. */
-static uint32_t thread_with_tid(const struct view *view, uint64_t tid, uint64_t time_ns)
-{
-    for (uint32_t i = 0; i < view->thread_count; i++)
-        if (view->threads[i].tid == tid && view->threads[i].start_ns <= time_ns &&
-            time_ns <= view->threads[i].end_ns)
-            return i;
-    return ARGUS_NONE;
-}
-
 /* Who let a stopped thread go on. */
 static void sentence_add_release(struct sentence *sentence, const struct view *view,
                                  uint32_t vertex)
@@ -188,8 +178,9 @@ static void sentence_add_stop(struct sentence *sentence, const struct view *view
            (details[i].kind != ARGUS_DETAIL_SIGNAL || !details[i].arg[1]))
         i = details[i].next;
     bool is_frozen = i < count && details[i].kind == ARGUS_DETAIL_FROZEN;
-    uint32_t sender =
-        i < count && !is_frozen ? thread_with_tid(view, details[i].arg[1], v->end_ns) : ARGUS_NONE;
+    uint32_t sender = i < count && !is_frozen
+                          ? detail_thread(view->graph, details[i].arg[1], v->end_ns)
+                          : ARGUS_NONE;
     if (is_frozen && detail_is_of_sleep(view->graph, v)) {
         sentence_add(sentence, "was stopped, probably because the machine went to sleep");
         return;

@@ -99,16 +99,14 @@ static void add_block(const struct detail *detail, struct text *text)
         text_add(text, " of inode %" PRIu64, detail->arg[3]);
 }
 
-/* The thread with id `tid` that lived at `time_ns`; NULL: not known. */
-static const struct argus_thread *thread_of(const struct argus_graph *graph, uint64_t tid,
-                                            uint64_t time_ns)
+uint32_t detail_thread(const struct argus_graph *graph, uint64_t tid, uint64_t time_ns)
 {
     const struct argus_thread *threads;
     size_t count = argus_graph_threads(graph, &threads);
-    for (size_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (threads[i].tid == tid && threads[i].start_ns <= time_ns && time_ns <= threads[i].end_ns)
-            return &threads[i];
-    return NULL;
+            return i;
+    return ARGUS_NONE;
 }
 
 /* Adds the path that these details are pieces of. Closes the quotation mark after the last
@@ -126,7 +124,9 @@ static void add_signal(const struct detail *detail, struct text *text)
     const struct argus_wait *wait = &detail->vertex->wait;
     bool stopped = wait->kind == ARGUS_WAIT_STOPPED;
     const char *name = sigabbrev_np((int)(detail->arg[0] & 0x7f));
-    const struct argus_thread *sender = thread_of(detail->graph, detail->arg[1], wait->end_ns);
+    uint32_t sender = detail_thread(detail->graph, detail->arg[1], wait->end_ns);
+    const struct argus_thread *threads;
+    argus_graph_threads(detail->graph, &threads);
     text_add(text, stopped ? ", stopped by " : "; ");
     if (name)
         text_add(text, "SIG%s", name);
@@ -134,8 +134,8 @@ static void add_signal(const struct detail *detail, struct text *text)
         text_add(text, "signal %" PRIu64, detail->arg[0]);
     if (detail->arg[1])
         text_add(text, " from thread %" PRIu64, detail->arg[1]);
-    if (sender)
-        text_add(text, " (%s)", sender->name);
+    if (sender != ARGUS_NONE)
+        text_add(text, " (%s)", threads[sender].name);
 }
 
 bool detail_is_of_sleep(const struct argus_graph *graph, const struct argus_vertex *vertex)

@@ -14,4 +14,7 @@ void detail_texts(const struct argus_graph *graph, const struct argus_vertex *ve
  * because the machine went to sleep: that freezes all threads, in the way of a control group. */
 bool detail_is_of_sleep(const struct argus_graph *graph, const struct argus_vertex *vertex);
 
+/* The thread with id `tid` that lived at `time_ns`, as an index; ARGUS_NONE: not known. */
+uint32_t detail_thread(const struct argus_graph *graph, uint64_t tid, uint64_t time_ns);
+
 #endif
