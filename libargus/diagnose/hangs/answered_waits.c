@@ -1,7 +1,6 @@
 /* Whether a thread's waits are for answers: what it had asked, and who ended them. */
 #include "diagnose/hangs/answered_waits.h"
 
-#include "diagnose/hangs/habits.h"
 #include "diagnose/hangs/keys.h"
 
 /* Whether `vertex` made a vertex of thread `other` run. */
@@ -23,8 +22,6 @@ static bool was_begun_by(const struct view *view, uint32_t vertex, uint32_t othe
     return cause != ARGUS_NONE && view->vertices[view->edges[cause].from].thread == other;
 }
 
-/* `since` asked the thread of `waking`. Whether that thread only passes on what comes from outside:
- * a third thread made `waking` run, one that the thread of `waking` had not asked since then. */
 bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
 {
     uint32_t cause = argus_graph_cause(view->graph, waking);
@@ -47,7 +44,6 @@ bool passes_on(const struct view *view, uint32_t waking, uint32_t since)
     return true;
 }
 
-/* Whether the wait of `vertex`, which `edge` ended, was for an answer. */
 bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     uint32_t waker = view->vertices[edge->from].thread;
@@ -55,8 +51,6 @@ bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge
            !passes_on(view, edge->from, vertex);
 }
 
-/* The same, for a thread that may be a server: the client that had begun the vertex sends the next
- * request. */
 bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     return !was_begun_by(view, vertex, view->vertices[edge->from].thread) &&

@@ -21,6 +21,11 @@ bool is_answer(const struct view *view, uint32_t vertex, const struct argus_edge
  * request. */
 bool is_reply(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
 
+/* Whether the wait of `vertex` was ended by an answer: by a thread that this one had made run and
+ * that had not begun the vertex. Also true where a loop waits for answers and for input at the same
+ * place. */
+bool is_answered_wait(const struct view *view, uint32_t vertex);
+
 /* A turn of a thread, from its last poll to a wait, as far as thread `other` is concerned. A lock
  * that the thread waited for meanwhile belongs to it. */
 struct turn {

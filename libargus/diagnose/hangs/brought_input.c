@@ -15,6 +15,7 @@
  * go on does not come back.)
  */
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/keys.h"
 #include "diagnose/hangs/nesting.h"
 
 /* At least so many waits must have been ended in this way. */

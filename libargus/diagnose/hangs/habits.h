@@ -77,13 +77,6 @@ void habits_deinit(struct habits *habits);
 /* The habit of the wait of `vertex`, a vertex of that thread; NULL if it has no wait. */
 const struct habit *habits_of(const struct habits *habits, const struct argus_vertex *vertex);
 
-/* Whether it reads a character device, such as a terminal. */
-bool wait_reads_device(const struct argus_wait *wait);
-
-/* Whether input of a terminal ended the wait of `vertex`, perhaps brought by another thread of the
- * process. */
-bool was_ended_by_keys(const struct view *view, uint32_t vertex);
-
 /* Whether the wait of `vertex` continues one that a signal interrupted: the thread has not come
  * back to its loop. */
 bool habits_resumes(const struct habits *habits, const struct view *view, uint32_t vertex);
@@ -102,11 +95,6 @@ bool is_in_conversation(const struct habits *habits, const struct view *view, ui
 
 /* Whether a stack tells at which place of the program it was taken. */
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);
-
-/* Whether the wait of `vertex` was ended by an answer: by a thread that this one had made run and
- * that had not begun the vertex. Also true where a loop waits for answers and for input at the same
- * place. */
-bool is_answered_wait(const struct view *view, uint32_t vertex);
 
 /* Whether the wait of `vertex` is for clients to connect. */
 bool is_for_clients(const struct view *view, uint32_t vertex);

@@ -18,6 +18,7 @@
 #include "base/overlap.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/habits.h"
+#include "diagnose/hangs/keys.h"
 #include "diagnose/vertex_deeds.h"
 
 /* A thread takes turns if it takes so many in a stretch, and its waits between them, without the

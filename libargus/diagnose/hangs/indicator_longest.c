@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "diagnose/file_locks.h"
+#include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/finder.h"
 
 /* Vertices with waits of at most this between them are one run: page-ins, a lock now and then. */

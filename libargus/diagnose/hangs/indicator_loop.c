@@ -11,6 +11,7 @@
  * habits.c finds out which polls are homes and not part of some handler. A visit counts if its call
  * has the arguments of a home's poll.
  */
+#include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/nesting.h"
 

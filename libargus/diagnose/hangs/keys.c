@@ -1,8 +1,6 @@
 /* Which waits the keys of a terminal ended. */
 #include "diagnose/hangs/keys.h"
 
-#include "diagnose/hangs/habits.h"
-
 #define MODE_MASK      0170000u
 #define MODE_CHARACTER 0020000u
 

@@ -1,8 +1,11 @@
-/* Keys of a terminal. was_ended_by_keys() and wait_reads_device() are in habits.h. */
+/* Keys of a terminal: which waits they ended. The parts of habits.c that look at devices. */
 #ifndef ARGUS_DIAGNOSE_KEYS_H
 #define ARGUS_DIAGNOSE_KEYS_H
 
 #include "slice/timeline.h"
+
+/* Whether it reads a character device, such as a terminal. */
+bool wait_reads_device(const struct argus_wait *wait);
 
 /* The first descriptor that a poll found ready; NULL: not known. */
 const struct argus_wait_detail *first_ready(const struct view *view, const struct argus_wait *wait);
@@ -14,5 +17,9 @@ bool is_device_input(const struct view *view, uint32_t vertex, const struct argu
 
 /* The same, or that another thread of the process had just got such input. */
 bool is_key(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
+
+/* Whether input of a terminal ended the wait of `vertex`, perhaps brought by another thread of the
+ * process. */
+bool was_ended_by_keys(const struct view *view, uint32_t vertex);
 
 #endif

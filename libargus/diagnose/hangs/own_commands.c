@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/keys.h"
 #include "diagnose/hangs/nesting.h"
 
 /* Generations of processes that are looked at, and processes that were started in one stretch. With

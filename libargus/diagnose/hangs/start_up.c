@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diagnose/hangs/finder.h"
+#include "diagnose/hangs/keys.h"
 
 static uint64_t first_visit_ns(const struct view *view, uint32_t thread)
 {

@@ -18,6 +18,7 @@
  *   - the thread sends nothing in return for what it takes meanwhile, such as keys. A dialog that
  *     shows what a command does draws. Without an end, the thread must have taken something.
  */
+#include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/handed_on.h"
 #include "diagnose/hangs/nesting.h"

@@ -6,6 +6,7 @@
  *     sends requests and takes the answers, like a tool that reads the pointer's position, has no
  *     window. When a recording ends, the recorder notes which processes are display servers.
  */
+#include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/finder.h"
 
 static bool hands_event(const struct view *view, uint32_t vertex)

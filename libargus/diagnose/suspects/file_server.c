@@ -7,8 +7,8 @@
  * server that was busy is not woken, so it is not found.
  */
 #include "diagnose/suspects/file_server.h"
+#include "diagnose/hangs/keys.h"
 
-#include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/chunk_records.h"
 #include "event/tracepoints.h"
 #include "graph/text/object_text.h"
