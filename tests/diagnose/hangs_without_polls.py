@@ -256,6 +256,16 @@ def stops(s):
     s._record(s.cpus[SERVER], 0, f"switch state=R next={SERVER}")
 
 
+def takes_keys(s, fd):
+    """The viewer is in its loop."""
+    for _ in range(5):
+        s.wait(40, "poll", fd=fd, frames=INPUT)
+        s.for_ms(50)
+        s.type()
+        s.wake(s.keyboard, 40)
+        s.rest()
+
+
 @scene
 def start_with_a_conversation():
     """A program with windows logs in at a server while it starts, which takes 3 s. It waits at one place for all answers, but later it
@@ -269,12 +279,7 @@ def start_with_a_conversation():
         s.wait(SERVER, "read", fd=8)
         start_viewer(s)
         talks(s, 4)
-        for _ in range(5):
-            s.wait(40, "poll", fd=9, frames=INPUT)
-            s.for_ms(50)
-            s.type()
-            s.wake(s.keyboard, 40)
-            s.rest()
+        takes_keys(s, fd=9)
         s.end()
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait")]), ([], [])]
@@ -305,12 +310,8 @@ def start_with_a_conversation_in_callbacks():
             if answered or turn < 3:
                 s.wake(SERVER, 40)
                 s.wait(SERVER, "read", fd=8)
-        for _ in range(5 if answered else 0):
-            s.wait(40, "poll", fd=12, frames=INPUT)
-            s.for_ms(50)
-            s.type()
-            s.wake(s.keyboard, 40)
-            s.rest()
+        if answered:
+            takes_keys(s, fd=12)
         s.end()
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait")]), ([], []), ([], [hang("viewer", type="LongWait", ongoing=True)])]
