@@ -380,10 +380,19 @@ static bool poll_all(const struct server *server, int wait_ms,
     return poll(polled, 2 + CLIENT_LIMIT, wait_ms) > 0;
 }
 
+/* What had arrived may have been answered meanwhile, while the request of another client was being
+ * handled (server_wait). */
+static bool has_arrived(int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+    return poll(&polled, 1, 0) > 0;
+}
+
 static void serve_clients(struct server *server, const struct pollfd polled[2 + CLIENT_LIMIT])
 {
     for (size_t i = 0; i < CLIENT_LIMIT && (server->busy || !server->finished); i++) {
-        if (polled[2 + i].revents && server->clients[i].fd == polled[2 + i].fd)
+        if (polled[2 + i].revents && server->clients[i].fd == polled[2 + i].fd &&
+            has_arrived(polled[2 + i].fd))
             client_serve(server, &server->clients[i]);
     }
     if (polled[0].revents && !server->finished)
