@@ -228,6 +228,45 @@ def loop_that_only_looks():
         [([], []), ([], frozen), ([], frozen), ([], []), ([], frozen)]
 
 
+def frame(s, draws, answered_ms):
+    """Draws if `draws`, and waits for the display server's answer, if that takes a while; then sleeps."""
+    s.for_ms(3)
+    if draws:
+        s.wake(s.editor, 30)
+        if answered_ms:
+            s.wait(s.editor, "poll", fd=0x7100, frames=inside(0x40a000, 0x409000))
+            s.for_ms(answered_ms)
+            s.wake(30, s.editor)
+        s.wait(30, "read")
+    s.sleep(s.editor, 20)
+
+
+@scene
+def program_of_frames():
+    """A program that draws and sleeps, frame after frame, and reads no message of another process, is not frozen, unless it draws nothing, or
+    left something of the display server unread."""
+    scenes = []
+    for draws, leaves in (True, False), (False, False), (True, True):
+        s = Loop(frames=AT_HOME)
+        loop_that_is_told(s)
+        s.thread(30, "display")
+        s.wait(30, "read")
+        s.thread(31, "bus")
+        s.key()
+        s.message(31, 55)
+        if leaves:
+            s.interrupt(30)
+            s.message(30, 56, position=2)
+            s.wait(30, "read")
+        for turn in range(100):
+            frame(s, draws, 160 if turn % 20 == 7 else 0)
+        s.raw(s.editor, "open_end inode=55 access=3 fd=3 mode=socket")
+        s.raw(s.editor, "open_end inode=56 access=3 fd=5 mode=socket")
+        s.raw(30, "open_end inode=900 access=7 fd=4 mode=socket")
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="RepeatedYield")]), ([], [hang(type="LongWait")])]
+
+
 def start_viewer(s, name="viewer"):
     """The editor's desktop starts another program, with thread 40."""
     s.cpus[40] = len(s.cpus)
@@ -296,10 +335,11 @@ def slow_start_and_then_idle():
 
 @scene
 def start_without_a_cpu():
-    """A program with windows gets no cpu while it starts, and in the first turns of its loop: that is one hang. A command line tool, or a
-    program that computes while it starts, is none."""
+    """A program with windows gets no cpu while it starts, and in the first turns of its loop: that is one hang. A program that never connects
+    to a display server has no windows, whatever it has mapped; one that computes while it starts is no hang."""
     scenes = []
-    for library, starves in ("/lib/toolkit.so", True), ("/lib/other.so", True), ("/lib/toolkit.so", False):
+    for library, connects, starves in ("/lib/toolkit.so", True, True), ("/lib/other.so", True, True), ("/lib/toolkit.so", False, True), \
+            ("/lib/other.so", False, True), ("/lib/toolkit.so", True, False):
         s = Loop()
         s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
         s.tables.append(f"image pid 40 start 0x600000 end 0x700000 path {library}")
@@ -316,9 +356,12 @@ def start_without_a_cpu():
             s.type()
             s.wake(s.keyboard, 40)
             s.rest()
+        if connects:
+            s.raw(s.keyboard, "open_end inode=900 access=7 fd=4 mode=socket")
         s.end()
         scenes.append(s)
-    return scenes, [([], [hang("viewer", nature="waits for a cpu", duration_ns=4651021000, runnable_ns=3100004666)]), ([], []), ([], [])]
+    starved = ([], [hang("viewer", nature="waits for a cpu", duration_ns=4651021000, runnable_ns=3100004666)])
+    return scenes, [starved, starved, ([], []), ([], []), ([], [])]
 
 
 @scene

@@ -92,6 +92,10 @@ bool finder_has_windows(const struct finder *finder, uint32_t thread);
 bool thread_hands_events(const struct view *view, uint32_t thread);
 /* Whether it takes events or answers from a display server, or sends it requests. */
 bool thread_uses_display(const struct view *view, uint32_t thread);
+/* Whether the thread is of a display server. */
+bool thread_serves_display(const struct view *view, uint32_t thread);
+/* Whether `vertex` sends something to a display server, or wakes one. */
+bool vertex_sends_to_display(const struct view *view, uint32_t vertex);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first
  * reached its event loop. */
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
@@ -141,7 +145,8 @@ bool process_has_toolkit(const struct view *view, uint32_t process);
  * in one wait. A program without a known toolkit gets its first events only after its start. */
 bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
                     uint64_t threshold_ns);
-/* Whether it wanted a cpu for that long, and for half of the start. */
+/* Whether it wanted a cpu for that long, and for half of the start. It must have connected to a
+ * display server. */
 bool start_up_starves(const struct finder *finder, const struct argus_hang *hang,
                       uint64_t threshold_ns);
 
@@ -167,6 +172,10 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
  * idle_stretch.c. */
 bool stretch_is_idle(const struct view *view, const struct habits *habits,
                      const struct argus_hang *hang, bool expects);
+
+/* Whether the thread drew frame after frame throughout the stretch, with short sleeps in between,
+ * and took at once what the display server sent. drawn_frames.c. */
+bool hang_draws_frames(const struct view *view, const struct argus_hang *hang);
 
 /* Whether a message or a callback was pending for the thread and was not taken. */
 bool hang_leaves_message(const struct view *view, const struct argus_hang *hang);

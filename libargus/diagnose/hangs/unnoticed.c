@@ -18,7 +18,9 @@
  *     waits for a condition;
  *   - a thread that sleeps by its own clock, if its timer or a child set off the stretch, unless
  *     the user names the thread;
- *   - a thread that was idle at a place which is not known as its loop (idle_stretch.c).
+ *   - a thread that was idle at a place which is not known as its loop (idle_stretch.c);
+ *   - a program that draws frame by frame, whatever other programs than the display server send it
+ *     (drawn_frames.c).
  *
  * If the trace does not show what is pending, all of them count.
  */
@@ -259,6 +261,8 @@ bool hang_is_unnoticed(const struct finder *finder, const struct habits *habits,
     struct argus_pendings pendings;
     if (!finder->sees_pending)
         return false;
+    if (hang_draws_frames(view, hang))
+        return true;
     bool is_main = is_for_users(view, habits, hang->thread);
     struct children children = children_of(view, hang);
     struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);

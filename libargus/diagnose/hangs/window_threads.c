@@ -61,10 +61,26 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
     return any_vertex(view, thread, hands_event);
 }
 
+bool thread_serves_display(const struct view *view, uint32_t thread)
+{
+    return view->processes[view->threads[thread].process].serves_display;
+}
+
 static bool is_display(const struct view *view, uint32_t vertex, uint32_t own)
 {
-    uint32_t process = view->threads[view->vertices[vertex].thread].process;
-    return view->processes[process].serves_display && process != own;
+    uint32_t thread = view->vertices[vertex].thread;
+    return thread_serves_display(view, thread) && view->threads[thread].process != own;
+}
+
+bool vertex_sends_to_display(const struct view *view, uint32_t vertex)
+{
+    const uint32_t *out;
+    uint32_t own = view->threads[view->vertices[vertex].thread].process;
+    size_t count = argus_graph_out_edges(view->graph, vertex, &out);
+    for (size_t i = 0; i < count; i++)
+        if (is_display(view, view->edges[out[i]].to, own))
+            return true;
+    return false;
 }
 
 /* Whether it receives from a display server, or sends to one: a toolkit of Java draws in a thread
@@ -77,12 +93,7 @@ static bool uses_display(const struct view *view, uint32_t vertex)
     for (size_t i = 0; i < count; i++)
         if (is_display(view, edges[i].from, own))
             return true;
-    const uint32_t *out;
-    count = argus_graph_out_edges(view->graph, vertex, &out);
-    for (size_t i = 0; i < count; i++)
-        if (is_display(view, view->edges[out[i]].to, own))
-            return true;
-    return false;
+    return vertex_sends_to_display(view, vertex);
 }
 
 bool thread_uses_display(const struct view *view, uint32_t thread)
