@@ -22,6 +22,7 @@
 #define FEWEST_TRIES     3              /* fewer are a loop only if it sleeps between two */
 #define LONGEST_PAUSE_NS 5000000000ull  /* between two tries, if it is no sleep */
 #define LONGEST_SLEEP_NS 60000000000ull /* between two tries, and after the last one */
+#define LONGEST_CHILD_NS 1000000000ull  /* from a try until the end of the child that made it */
 #define END_NS           100000000ull   /* until the try after a sleep that ended a hang */
 #define MOST_HELD        32
 #define MOST_HOLDERS     16
@@ -206,6 +207,19 @@ static uint32_t holder_told_later(const struct view *view, const struct lock_req
 
 /* --- tries --- */
 
+/* Whether the call of a child process was a try of `thread`, its parent: the child ends soon after,
+ * or the parent waits for its end. A program that starts others, of which each makes sure that a
+ * folder exists, tries nothing. */
+static bool is_try_of_parent(const struct view *view, const struct argus_file_lock *lock,
+                             uint32_t thread)
+{
+    uint64_t end_ns = view->processes[process_of(view, lock)].end_ns;
+    if (end_ns != UINT64_MAX && end_ns < lock->time_ns + LONGEST_CHILD_NS)
+        return true;
+    uint32_t v = timeline_before(view, thread, lock->time_ns + 1);
+    return v != ARGUS_NONE && view->vertices[v].wait.kind == ARGUS_WAIT_CHILD;
+}
+
 /* Whether `thread` made the call, or a child process that it waits for. */
 static bool is_by(const struct view *view, const struct argus_file_lock *lock, uint32_t thread)
 {
@@ -213,7 +227,8 @@ static bool is_by(const struct view *view, const struct argus_file_lock *lock, u
         return lock->thread == thread;
     const struct argus_process *process = &view->processes[view->threads[thread].process];
     return process->main_thread == thread &&
-           view->processes[process_of(view, lock)].parent_pid == process->pid;
+           view->processes[process_of(view, lock)].parent_pid == process->pid &&
+           is_try_of_parent(view, lock, thread);
 }
 
 static bool is_try(const struct view *view, const struct argus_file_lock *lock, uint32_t thread)

@@ -13,6 +13,7 @@ from watch import Watch, longest, now_ns, place
 
 MIDDLE_S = 3  # mode "middle": the recording stops this long after the freeze began
 LONGEST_S = 20  # the most that a program may compute by itself
+STILL_S = 2.5  # mode "middle", a program that freezes while it starts: how long it has been in one place when the recording stops
 SHORTER_S = 12  # until a program whose loop always does something counts as back from a wait
 
 
@@ -159,10 +160,17 @@ class Run:
         self.type_on()
         time.sleep(max(0, begin + MIDDLE_S - time.monotonic()))
         if self.mode == "middle":
+            self.wait_for_freeze(begin + SHORTER_S)
             self.end_recording()
         time.sleep(max(0, begin + 5 - time.monotonic()))
         self.means.end()
         self.wait_for_home(begin + (LONGEST_S if self.means.blames_itself else SHORTER_S))
+
+    def wait_for_freeze(self, until):
+        """A program that freezes while it starts may need some seconds until it gets there: on a busy machine, the recording would end
+        before."""
+        while self.case.start_up and not self.means.blames_itself and time.monotonic() < until and not self.watch.stands_still(STILL_S):
+            time.sleep(0.1)
 
     def type_on(self):
         """Types, unless the X server is frozen and cannot answer."""

@@ -52,6 +52,13 @@ class Watch(threading.Thread):
     def places(self, first_ns, last_ns):
         return {where for when, tid, where in self.samples if tid == self.tid and first_ns <= when <= last_ns and isinstance(where, tuple)}
 
+    def stands_still(self, seconds):
+        """Whether the thread has been waiting in one place for so long, but for one look in ten."""
+        since_ns = now_ns() - int(seconds * 1e9)
+        seen = [where for when, tid, where in self.samples if tid == self.tid and when >= since_ns]
+        most = max(map(seen.count, {where for where in seen if isinstance(where, tuple)}), default=0)
+        return bool(seen) and self.samples[0][0] <= since_ns and most >= 0.9 * len(seen)
+
     def away(self, home):
         """All stretches (begin, end) away from `home`, the places of the event loop's own wait, in ns."""
         spans, begin, last = [], None, None

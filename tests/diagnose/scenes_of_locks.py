@@ -278,6 +278,35 @@ def script_that_an_editor_waits_for():
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "shell", "package", "server"]}
 
 
+@scene
+def launcher_of_programs_with_one_folder():
+    """What a server's client waits for is not what the programs do that were started as the server was: each makes sure that a folder
+    exists, and lives on."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "launcher")
+    s.thread(30, "server", parent=20)
+    s.wait(20, "poll", timeout=True)
+    for tid in 41, 42, 43, 44:
+        s.thread(tid, "program", parent=20)
+        if tid == 41:
+            s.lock_file(41, "got", path="/tmp/folder")
+    s.wait(30, "read")
+    s.wake(10, 30)
+    s.wait(10, "read")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    for tid in 42, 43, 44:
+        s.for_ms(800)
+        s.lock_file(tid, "refused", path="/tmp/folder")
+        s.wait(tid, "clock_nanosleep", timeout=True)
+    s.for_ms(600)
+    s.timer(30)
+    s.wake(30, 10)
+    s.wait(30, "read")
+    s.wait(10, "read")
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "server"]}
+
+
 def shell_that_makes_a_folder(pause, rounds, makes=lambda turn: True):
     """while :; do mkdir -p folder; sleep …; done"""
     s = Scene()
