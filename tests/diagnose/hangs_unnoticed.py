@@ -188,6 +188,38 @@ def visits_without_messages():
     return loop_that_never_waits(False), [([], [])]
 
 
+def eventfd_message(s, tid, flags):
+    call = "write" if flags == "sent" else "read"
+    s.raw(tid, f"syscall_start nr={call} arg1=8")
+    s.raw(tid, f"message channel=0x8800 bytes=1 kind=eventfd flags={flags} position=0")
+    s.raw(tid, f"syscall_end nr={call} result=8")
+
+
+@scene
+def eventfd_at_a_used_address():
+    """The kernel made an eventfd of another program where one of the editor had been. What the program sends to itself is not pending for
+    the editor. If the program never takes anything there, it is."""
+    scenes = []
+    for takes in True, False:
+        s = Loop()
+        loop_that_is_told(s)
+        s.thread(30, "program")
+        s.key()
+        for flags in "sent", "received":
+            eventfd_message(s, s.editor, flags)
+        s.home()
+        if takes:
+            for flags in "sent", "received":
+                eventfd_message(s, 30, flags)
+        s.key()
+        s.wait(s.editor, "poll", fd=0x7000, frames=inside(0x40a000, 0x409000))
+        eventfd_message(s, 30, "sent")
+        s.wait(30, "read")
+        s.goes_on(3000)
+        scenes.append(s)
+    return scenes, [(["--pid=10"], [hang(type="LongWait", pending=[])]), (["--pid=10"], [hang(type="LongWait", pending=[("message", "program", True)])])]
+
+
 def draw(s, call):
     """Looks for input by `call`, draws and sleeps."""
     if call:

@@ -155,12 +155,32 @@ static void add_unread(struct builder *builder, const struct argus_message_chann
     builder->no_memory |= !added;
 }
 
+static bool share_process(const struct builder *builder, uint32_t thread, uint32_t other)
+{
+    const struct machine *machine = &builder->graph->machine;
+    return machine->threads.data[thread].process == machine->threads.data[other].process;
+}
+
+/* Whether `receiver` had an earlier eventfd at the same address of the kernel's memory, which is
+ * what tells eventfds apart: the sender's process takes from this one itself. */
+static bool had_earlier_one(const struct builder *builder,
+                            const struct argus_message_channel *channel,
+                            const struct message *message, uint32_t receiver)
+{
+    bool takes_itself = false;
+    for (uint8_t i = 0; i < channel->receiver_count; i++)
+        takes_itself |= share_process(builder, channel->receivers[i], message->thread);
+    return channel->kind == ARGUS_CHANNEL_EVENTFD && takes_itself &&
+           !share_process(builder, receiver, message->thread);
+}
+
 void absence_unread(void *context, const struct argus_message_channel *channel,
                     const struct message *message, bool gone)
 {
     struct builder *builder = context;
     for (uint8_t i = 0; i < channel->receiver_count; i++)
-        add_unread(builder, channel, message, channel->receivers[i], gone);
+        if (!had_earlier_one(builder, channel, message, channel->receivers[i]))
+            add_unread(builder, channel, message, channel->receivers[i], gone);
     bool owned = channel->receiver_count == 0 && !gone;
     uint32_t owner = owned ? open_end_owner(builder, channel->id) : ARGUS_NONE;
     if (owner != ARGUS_NONE)
