@@ -171,6 +171,8 @@ class Run:
         before."""
         while self.case.start_up and not self.means.blames_itself and time.monotonic() < until and not self.watch.stands_still(STILL_S):
             time.sleep(0.1)
+        if self.case.start_up and self.watch.stands_still(STILL_S):
+            self.act_ns = now_ns() - int(STILL_S * 1e9)
 
     def type_on(self):
         """Types, unless the X server is frozen and cannot answer."""

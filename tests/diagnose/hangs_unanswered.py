@@ -106,17 +106,17 @@ def handler_gives_up():
 
 @scene
 def reply_is_missing_at_the_end():
-    """The trace ends while the handler waits. A loop that draws what it takes is no such handler."""
+    """The trace ends while the handler waits, whether it draws what it takes or not. A loop whose request was taken is no such handler."""
     scenes = []
-    for draws in False, True:
+    for draws, taken in (False, False), (True, False), (True, True):
         s = server_and_owner()
-        asks(s, False)
+        asks(s, taken)
         keys(s, 20, draws)
         times_out(s)
         waits(s)
         s.goes_on(500)
         scenes.append(s)
-    return scenes, [([], [hang(type="LongWait", ongoing=True)]), ([], [])]
+    return scenes, [([], [hang(type="LongWait", ongoing=True)])] * 2 + [([], [])]
 
 
 COMMAND, TYPED, DRAWN = 41, 80, 81

@@ -8,8 +8,8 @@
  *   - before its first wait there, it sent a request, and a server handed it on to another process,
  *     which does not take it for as long as the thread waits there (handed_on.c);
  *   - the handler gives up: a time-out ends the last of the waits, while input ends a dialog. Or
- *     the trace ends; then the thread takes input, and sends nothing in return but questions that
- *     are answered at once, while a dialog draws what is typed.
+ *     the trace ends. It may draw meanwhile, as browsers do. (Then a dialog that a handler opened
+ *     after such a request counts, too; but the process that does not take the request is stuck.)
  *
  * Of a loop that waits for a command, these show it together:
  *   - the thread was in another loop before, and started the command before its first wait there;
@@ -92,7 +92,7 @@ static bool is_unanswered(const struct view *view, const struct visit *visit)
     uint64_t end_ns = timeline_wait_end(view, visit->last);
     struct window asked = {visit->from_ns, first->end_ns};
     return visit->from_ns && end_ns - first->end_ns >= SHORTEST_NS &&
-           (visit->over ? gives_up(view, visit) : only_takes(view, visit, false)) &&
+           (!visit->over || gives_up(view, visit)) &&
            handed_on_find(view, first->thread, asked, end_ns, &handed);
 }
 
