@@ -198,6 +198,8 @@ static const char *const sentences[ARGUS_REASON_COUNT] = {
     [ARGUS_REASON_COMMUNICATED] = "it communicated with the waiting thread before",
     [ARGUS_REASON_ONLY_OTHER] = "it is the only other thread that is known to interact with it",
     [ARGUS_REASON_ENDED_SIMILAR] = "it took part in ending a similar wait",
+    [ARGUS_REASON_SERVES_FILES] =
+        "it serves files for which the process had asked before, and was busy",
 };
 
 const char *reason_sentence(enum argus_reason_kind kind)

@@ -2,7 +2,7 @@
 from scene import Scene
 from scenes import scene
 
-EDITOR, COPIER, FLUSHER, BYSTANDER = 10, 20, 30, 40
+EDITOR, WORKER, COPIER, FLUSHER, BYSTANDER = 10, 11, 20, 30, 40
 DISK, OTHER_DISK = "device=0x800000", "device=0xfe00000"
 
 
@@ -300,6 +300,37 @@ def data_of_a_served_file():
     s._comes_back(FILE_SERVER, 80)
     s.goes_on(3000)
     return s, "editor", {"type": "LongWait", "root": ("fileserver", "LongRunning"), "only": {"fileserver"}}
+
+
+def read_beside_a_worker(goes_back):
+    """The server takes the request of a worker of the editor, and not the editor's own."""
+    s = with_file_server()
+    s.thread(WORKER, "worker", pid=EDITOR)
+    for tid in WORKER, EDITOR:
+        s._record(s.cpus[tid], tid, "syscall_start nr=read arg1=4")
+        if tid == WORKER:
+            s._record(s.cpus[tid], tid, f"make_runnable thread={FILE_SERVER} context=task")
+        s._record(s.cpus[tid], tid, "object fd=4 inode=2 mode=file")
+        s._record(s.cpus[tid], tid, "switch state=S next=0")
+        if tid == WORKER:
+            s._comes_back(FILE_SERVER, 80)
+            s.for_ms(10)
+    if goes_back:
+        waits_for_requests(s)
+    s.goes_on(3000)
+    return s
+
+
+@scene
+def data_of_a_busy_file_server():
+    return read_beside_a_worker(False), "editor", \
+        {"type": "LongWait", "root": ("fileserver", "LongRunning"), "path": ["editor", "fileserver"], "uncertain": "serves files"}
+
+
+@scene
+def data_of_an_idle_file_server():
+    """A server that waits for requests again is not to blame."""
+    return read_beside_a_worker(True), "editor", {"type": "LongWait", "root": ("editor", "LongWait"), "only": {"editor"}}
 
 
 @scene

@@ -3,8 +3,11 @@
  * A call for a file, or a page fault, looks the same whether the file is on a disk or in a file
  * system in user space. But of the latter, the kernel hands the request to the server: the waiting
  * thread wakes a thread of another process that reads a device (/dev/fuse), and it does so in the
- * same call or fault in which it then waits. A disk's request wakes only threads of the kernel. A
- * server that was busy is not woken, so it is not found.
+ * same call or fault in which it then waits. A disk's request wakes only threads of the kernel.
+ *
+ * A server that is busy is not woken. It is guessed if the wait is for a file but can be interrupted
+ * (one for a disk cannot), and the same process last asked this server for something, which does
+ * not come back to read requests while the thread waits.
  */
 #include "diagnose/suspects/file_server.h"
 #include "diagnose/hangs/keys.h"
@@ -12,6 +15,8 @@
 #include "diagnose/suspects/chunk_records.h"
 #include "event/tracepoints.h"
 #include "graph/text/object_text.h"
+
+#define MOST_LOOKED 256 /* vertices of a thread that may have asked a server */
 
 /* --- whether a system call of the thread began or ended in a window --- */
 
@@ -51,8 +56,18 @@ static struct argus_error *is_of_wait(const struct view *view, const struct argu
 
 /* --- the server --- */
 
+static bool has_path(const struct view *view, const struct argus_wait *wait)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
+        if (details[i].kind == ARGUS_DETAIL_PATH)
+            return true;
+    return false;
+}
+
 /* A signal can end a wait for such a server, so the kernel does not count it as one for a disk. */
-static bool is_for_file(const struct argus_wait *wait)
+static bool is_for_file(const struct view *view, const struct argus_wait *wait)
 {
     switch (wait->kind) {
     case ARGUS_WAIT_DISK:
@@ -61,6 +76,8 @@ static bool is_for_file(const struct argus_wait *wait)
     case ARGUS_WAIT_READ:
     case ARGUS_WAIT_WRITE:
         return object_is_file(wait->object_type);
+    case ARGUS_WAIT_OTHER:
+        return has_path(view, wait);
     default:
         return false;
     }
@@ -101,19 +118,79 @@ static const struct argus_edge *last_wakeup(const struct view *view, uint32_t ve
     return last;
 }
 
+/* --- a server that is busy with an earlier request --- */
+
+/* Whether the wait is in a call for a file, and a signal can end it. */
+static bool is_interruptible(const struct view *view, const struct argus_wait *wait)
+{
+    return (wait->kind == ARGUS_WAIT_OTHER && has_path(view, wait)) ||
+           ((wait->kind == ARGUS_WAIT_READ || wait->kind == ARGUS_WAIT_WRITE) &&
+            object_is_file(wait->object_type));
+}
+
+/* The last request of `thread` before `time_ns`; NULL: none of its last vertices made one. */
+static const struct argus_edge *last_request(const struct view *view, uint32_t thread,
+                                             uint64_t time_ns)
+{
+    uint32_t v = timeline_before(view, thread, time_ns);
+    for (int i = 0; i < MOST_LOOKED && v != ARGUS_NONE; i++) {
+        const struct argus_edge *edge = last_wakeup(view, v);
+        if (edge && edge->from_ns < time_ns && wakes_server(view, edge))
+            return edge;
+        v = argus_graph_previous(view->graph, v);
+    }
+    return NULL;
+}
+
+/* Whether the thread waits for requests at some time in the window. */
+static bool reads_requests(const struct view *view, uint32_t thread, struct window window)
+{
+    for (uint32_t v = timeline_before(view, thread, window.start_ns + 1);
+         v != ARGUS_NONE && view->vertices[v].start_ns < window.end_ns; v = timeline_next(view, v))
+        if (wait_reads_device(&view->vertices[v].wait) &&
+            timeline_wait_end(view, v) > window.start_ns &&
+            view->vertices[v].end_ns < window.end_ns)
+            return true;
+    return false;
+}
+
+static uint32_t find_busy(const struct view *view, uint32_t vertex, struct window window)
+{
+    const struct argus_vertex *v = &view->vertices[vertex];
+    const struct argus_edge *last = NULL;
+    if (!is_interruptible(view, &v->wait))
+        return ARGUS_NONE;
+    for (uint32_t i = 0; i < view->thread_count; i++) {
+        if (view->threads[i].process != view->threads[v->thread].process)
+            continue;
+        const struct argus_edge *edge = last_request(view, i, v->end_ns);
+        if (edge && (!last || edge->from_ns > last->from_ns))
+            last = edge;
+    }
+    if (!last)
+        return ARGUS_NONE;
+    uint32_t server = view->vertices[last->to].thread;
+    struct window wait = {v->end_ns, window.end_ns};
+    return reads_requests(view, server, wait) ? ARGUS_NONE : server;
+}
+
 struct argus_error *file_server_find(const struct view *view, uint32_t vertex, struct window window,
-                                     uint32_t *ret)
+                                     uint32_t *ret, bool *ret_busy)
 {
     *ret = ARGUS_NONE;
-    if (!is_for_file(&view->vertices[vertex].wait) || !is_owed(view, vertex, window) ||
-        timeline_is_kernel(view, vertex) || !argus_graph_trace(view->graph))
+    *ret_busy = false;
+    if (!is_owed(view, vertex, window) || timeline_is_kernel(view, vertex) ||
+        !argus_graph_trace(view->graph))
         return NULL;
-    const struct argus_edge *edge = last_wakeup(view, vertex);
-    if (!edge || !wakes_server(view, edge))
-        return NULL;
-    bool is_server;
-    struct argus_error *error = is_of_wait(view, edge, &is_server);
+    const struct argus_edge *edge =
+        is_for_file(view, &view->vertices[vertex].wait) ? last_wakeup(view, vertex) : NULL;
+    bool is_server = false;
+    struct argus_error *error =
+        edge && wakes_server(view, edge) ? is_of_wait(view, edge, &is_server) : NULL;
     if (is_server)
         *ret = view->vertices[edge->to].thread;
+    else if (!error)
+        *ret = find_busy(view, vertex, window);
+    *ret_busy = !is_server && *ret != ARGUS_NONE;
     return error;
 }

@@ -286,11 +286,15 @@ static struct argus_error *explain_file_server(struct diagnoser *d, struct walk_
                                                bool *ret_done)
 {
     uint32_t server;
+    bool busy;
     struct argus_error *error =
-        file_server_find(&d->view, position->vertex, position->window, &server);
+        file_server_find(&d->view, position->vertex, position->window, &server, &busy);
     *ret_done = !error && server != ARGUS_NONE;
-    return *ret_done ? diagnoser_explain_missing_from(d, position, server, ARGUS_REASON_JUST_CAUSED)
-                     : error;
+    if (!*ret_done)
+        return error;
+    d->guessed |= busy;
+    return diagnoser_explain_missing_from(
+        d, position, server, busy ? ARGUS_REASON_SERVES_FILES : ARGUS_REASON_JUST_CAUSED);
 }
 
 /* Explains a wait for a disk that was busy for another program. */
