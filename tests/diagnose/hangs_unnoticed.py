@@ -414,6 +414,35 @@ def window_that_does_not_come():
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
 
 
+@scene
+def windows_come_late():
+    """A program that got something from the display server waits in a poll while it starts. It rests, unless it leaves unread there what the
+    server sends."""
+    scenes = []
+    for leaves in True, False:
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append("image pid 40 start 0x600000 end 0x700000 path /lib/toolkit.so")
+        loop_that_is_told(s)
+        start_viewer(s)
+        s.thread(70, "display")
+        for position in 1, 2:
+            s.wait(40, "poll", fd=0x7000 + position)
+            s.for_ms(1)
+            s.message(70, 55, position=position)
+            s.wake(70, 40)
+            s.message(40, 55, received=True, position=position)
+        s.wait(40, "poll", fd=0x7100, frames=inside(0x40a000, 0x409000))
+        s.for_ms(500)
+        if leaves:
+            s.message(70, 55, position=3)
+        s.wait(70, "read")
+        s.goes_on(3000)
+        s._record(s.cpus[90], 70, "open_end inode=900 access=7 fd=4 mode=socket")
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], [])]
+
+
 def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
     """A viewer that waits from before the first record to the end. The display server may send it something."""
     s = Loop()

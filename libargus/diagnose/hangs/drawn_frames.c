@@ -45,19 +45,6 @@ static bool takes_late(const struct frames *frames, uint32_t vertex)
     return false;
 }
 
-static bool left_unread(const struct frames *frames)
-{
-    const struct view *view = frames->view;
-    const struct argus_unread *unread;
-    size_t count = argus_graph_unread(view->graph, &unread);
-    for (size_t i = 0; i < count; i++)
-        if (unread[i].receiver == frames->hang->thread &&
-            unread[i].sent_ns + LONGEST_FRAME_NS < frames->hang->end_ns &&
-            thread_serves_display(view, unread[i].sender))
-            return true;
-    return false;
-}
-
 static void take_vertex(struct frames *frames, uint32_t vertex)
 {
     const struct view *view = frames->view;
@@ -85,5 +72,6 @@ bool hang_draws_frames(const struct view *view, const struct argus_hang *hang)
             take_vertex(&frames, v);
     return frames.goes_on && frames.count >= FEWEST_FRAMES &&
            frames.drawn >= frames.count - frames.count / 4 &&
-           frames.last_ns + LONGEST_FRAME_NS > hang->end_ns && !left_unread(&frames);
+           frames.last_ns + LONGEST_FRAME_NS > hang->end_ns &&
+           !thread_leaves_display_unread(view, hang->thread, 0, hang->end_ns - LONGEST_FRAME_NS);
 }

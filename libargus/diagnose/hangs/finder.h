@@ -94,6 +94,9 @@ bool thread_hands_events(const struct view *view, uint32_t thread);
 bool thread_uses_display(const struct view *view, uint32_t thread);
 /* Whether the thread is of a display server. */
 bool thread_serves_display(const struct view *view, uint32_t thread);
+/* Whether a display server sent the thread something in [first_ns, last_ns) that it never took. */
+bool thread_leaves_display_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
+                                  uint64_t last_ns);
 /* Whether `vertex` sends something to a display server, or wakes one. */
 bool vertex_sends_to_display(const struct view *view, uint32_t vertex);
 /* Adds the stretches until `until_ns` in which a thread with windows computed before it first

@@ -353,14 +353,16 @@ static uint64_t started_ns(const struct view *view, uint32_t thread)
 }
 
 /* Finds the first long poll of a thread with windows that polled too seldom to be known as a loop:
- * it rests there all the same. */
+ * it rests there all the same, unless it leaves unread there what the display server sends. */
 static bool find_rest(const struct scan *scan, uint32_t thread, struct stop *ret)
 {
     const struct argus_thread *t = &scan->view->threads[thread];
     for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
         const struct argus_vertex *vertex = &scan->view->vertices[v];
         uint64_t back_ns = timeline_wait_end(scan->view, v);
-        if (!loop_habit(scan, v) || back_ns - vertex->end_ns < LONG_REST_NS)
+        if (!loop_habit(scan, v) || back_ns - vertex->end_ns < LONG_REST_NS ||
+            thread_leaves_display_unread(scan->view, thread, vertex->start_ns,
+                                         back_ns - LONG_REST_NS))
             continue;
         *ret = (struct stop){vertex->end_ns, back_ns, v + 1, true, true};
         return finder_has_windows(scan->finder, thread);

@@ -6,6 +6,7 @@
  *     sends requests and takes the answers, like a tool that reads the pointer's position, has no
  *     window. When a recording ends, the recorder notes which processes are display servers.
  */
+#include "base/lower_bound.h"
 #include "diagnose/hangs/answered_waits.h"
 #include "diagnose/hangs/finder.h"
 
@@ -64,6 +65,19 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
 bool thread_serves_display(const struct view *view, uint32_t thread)
 {
     return view->processes[view->threads[thread].process].serves_display;
+}
+
+bool thread_leaves_display_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
+                                  uint64_t last_ns)
+{
+    const struct argus_unread *unread;
+    size_t i, count = argus_graph_unread(view->graph, &unread);
+    LOWER_BOUND(i, count, unread[i].receiver < thread);
+    for (; i < count && unread[i].receiver == thread; i++)
+        if (unread[i].sent_ns >= first_ns && unread[i].sent_ns < last_ns &&
+            thread_serves_display(view, unread[i].sender))
+            return true;
+    return false;
 }
 
 static bool is_display(const struct view *view, uint32_t vertex, uint32_t own)
