@@ -2,15 +2,15 @@
 from hang_scene import Loop, hang, scene
 from hangs_nested import asks
 
-PAGE, INPUT = 30, 31
+PAGE, INPUT, MOVER, DISPLAY, OWNER = 30, 31, 32, 70, 40
 START = [0x401000, 0x402000]  # main and its caller
 TIMED = [0x700000, 0x510000, 0x511000, 0x512000] + START
 UNTIMED = [0x700000, 0x510080, 0x511080, 0x513000, 0x512080] + START
 HANDLER = [0x700000, 0x510080, 0x511080, 0x522000, 0x523000, 0x524000, 0x512100] + START
 
 
-def page(windows=True):
-    """A page of the editor, with a thread that receives input for it, is told something four times."""
+def page(windows=True, told=4):
+    """A page of the editor, with a thread that receives input for it, is told something some times."""
     s = Loop()
     s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
     if windows:
@@ -18,7 +18,7 @@ def page(windows=True):
     s.thread(PAGE, "page")
     s.thread(INPUT, "input", pid=PAGE)
     s.wait(INPUT, "epoll_wait")
-    for position in range(1, 5):
+    for position in range(1, told + 1):
         tell(s, position)
     return s
 
@@ -48,6 +48,106 @@ def page_computes():
         s.end()
         scenes.append(s)
     return scenes, [([], [hang("page")]), ([], [])]
+
+
+@scene
+def page_behind_a_thread_that_moves_it():
+    """The input thread passes what it receives on to another one, which wakes the page."""
+    s = page(told=0)
+    s.thread(MOVER, "mover", pid=PAGE)
+    s.wait(MOVER, "futex", fd=0xa000, condition=True)
+    for position in range(5, 9):
+        rest(s)
+        s.key(100)
+        asks(s, s.editor, INPUT, position)
+        s.home()
+        s.wake(INPUT, MOVER, call="futex", result=0)
+        s.wait(INPUT, "epoll_wait")
+        s.wake(MOVER, PAGE, call="futex", result=0)
+        s.wait(MOVER, "futex", fd=0xa000, condition=True)
+    s.for_ms(3000)
+    rest(s)
+    s.end()
+    return s, [([], [hang("page")])]
+
+
+def main_thread_and_poller():
+    """A main thread rests at a condition. Another thread of its process polls the display server's socket for it, and wakes it to read."""
+    s = Loop(begun=False)
+    s.thread(PAGE, "wish")
+    s.thread(INPUT, "poller", pid=PAGE)
+    s.thread(DISPLAY, "display")
+    s.thread(OWNER, "owner")
+    s.wait(INPUT, "select")
+    s.wait(DISPLAY, "epoll_wait", fd=8)
+    s.wait(OWNER, "read", fd=7)
+    s.interrupt(DISPLAY)
+    s.message(DISPLAY, 79, position=1)
+    s.wake(DISPLAY, OWNER)
+    s.message(OWNER, 79, received=True, position=1)
+    s.wait(OWNER, "read", fd=7)
+    s.wait(DISPLAY, "epoll_wait", fd=8)
+    for position in range(1, 6):
+        rest(s)
+        display_sends(s, position)
+    return s
+
+
+def display_sends(s, position):
+    s.for_ms(100)
+    s.interrupt(DISPLAY)
+    s.message(DISPLAY, 78, position=position)
+    s.wake(DISPLAY, INPUT)
+    s.wait(DISPLAY, "epoll_wait", fd=8)
+    s.wake(INPUT, PAGE, call="futex", result=0)
+    s.wait(INPUT, "select")
+    s.message(PAGE, 78, received=True, position=position)
+
+
+def ends(s):
+    s.goes_on(10)
+    s._record(s.cpus[90], DISPLAY, "open_end inode=900 access=7 fd=4 mode=socket")
+
+
+@scene
+def loop_for_which_a_thread_polls():
+    """The main thread reads something for 3 s."""
+    scenes = []
+    for reads_ms in 3000, 300:
+        s = main_thread_and_poller()
+        s.wait(PAGE, "read", fd=6, inode=300, mode="fifo", frames=HANDLER)
+        s.for_ms(reads_ms)
+        ends(s)
+        scenes.append(s)
+    return scenes, [([], [hang("wish", type="LongWait", ongoing=True)]), ([], [])]
+
+
+@scene
+def reply_for_which_a_thread_polls():
+    """A handler runs the loop until a reply comes: the display server handed its request on, to an owner that takes it or not."""
+    scenes = []
+    for taken in False, True:
+        s = main_thread_and_poller()
+        s.message(PAGE, 77, position=9)
+        s.wake(PAGE, DISPLAY)
+        s.message(DISPLAY, 77, received=True, position=9)
+        s.message(DISPLAY, 79, position=9)
+        if taken:
+            s.wake(DISPLAY, OWNER)
+            s.message(OWNER, 79, received=True, position=9)
+            s.wait(OWNER, "read", fd=7)
+        s.wait(DISPLAY, "epoll_wait", fd=8)
+        for position in range(10, 16):
+            s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER, timeout=True)
+            s.for_ms(400)
+            s.timer(PAGE)
+            s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER)
+            display_sends(s, position)
+        s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER, timeout=True)
+        s.for_ms(400)
+        ends(s)
+        scenes.append(s)
+    return scenes, [([], [hang("wish", type="LongWait", ongoing=True)]), ([], [])]
 
 
 @scene

@@ -5,7 +5,9 @@
  * A thread that waits for its workers looks similar. The loop differs in what its wakers had just
  * received: messages of a process with windows, which makes the loop work for what a user does
  * there, or of a display server (a toolkit of Java reads events in a thread of its own). In the
- * latter case the loop need not be the main thread, but it uses the display server, too.
+ * latter case the loop need not be the main thread, but it uses the display server, too. A main
+ * thread may also get these from a thread that got them from the receiver; or a thread polls for
+ * it, and the main thread reads what has come.
  *
  * Programs in a terminal read what is typed. The kernel wakes them: its terminal driver, in a
  * worker (drivers/tty/tty_buffer.c) or an interrupt. A device that another program serves, such as
@@ -80,8 +82,33 @@ static uint32_t waker_of(const struct view *view, uint32_t vertex)
     return cause == ARGUS_NONE ? ARGUS_NONE : view->edges[cause].from;
 }
 
+/* Whether a display server ended the poll before `waker`: a thread that polls for the main thread
+ * leaves the reading to it (Tcl's notifier). */
+static bool is_woken_by_display(const struct search *search, uint32_t waker)
+{
+    const struct view *view = search->view;
+    uint32_t cause = argus_graph_cause(view->graph, waker);
+    uint32_t before = argus_graph_previous(view->graph, waker);
+    return search->is_main && cause != ARGUS_NONE && before != ARGUS_NONE &&
+           view->vertices[before].wait.kind == ARGUS_WAIT_POLL &&
+           thread_serves_display(view, view->vertices[view->edges[cause].from].thread);
+}
+
+/* Whether `waker` was made to run by another thread of its process that had received a message: an
+ * engine for pages has a thread that moves them, which hands on what it does not need. */
+static bool is_passed_on(struct search *search, uint32_t waker)
+{
+    const struct view *view = search->view;
+    uint32_t cause = argus_graph_cause(view->graph, waker);
+    uint32_t from = cause == ARGUS_NONE ? ARGUS_NONE : view->edges[cause].from;
+    return from != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WAKE &&
+           view->threads[view->vertices[from].thread].process ==
+               view->threads[view->vertices[waker].thread].process &&
+           receives(search, from);
+}
+
 /* Whether the wait of `vertex` was ended by another thread of its process that had received a
- * message. */
+ * message, or by one to which such a thread passed it on. */
 static bool is_brought(struct search *search, uint32_t vertex)
 {
     const struct view *view = search->view;
@@ -90,8 +117,10 @@ static bool is_brought(struct search *search, uint32_t vertex)
         return false;
     const struct argus_thread *thread = &view->threads[view->vertices[vertex].thread];
     uint32_t other = view->vertices[waker].thread;
-    return other != view->vertices[vertex].thread &&
-           view->threads[other].process == thread->process && receives(search, waker);
+    if (other == view->vertices[vertex].thread || view->threads[other].process != thread->process)
+        return false;
+    return receives(search, waker) || is_woken_by_display(search, waker) ||
+           (search->is_main && is_passed_on(search, waker));
 }
 
 bool begins_with_input(const struct view *view, uint32_t thread)

@@ -303,12 +303,21 @@ static bool is_owed_nothing(const struct view *view, const struct habits *habits
     return !thread_left_unread(view, last->thread, view->vertices[first].start_ns, last->end_ns);
 }
 
+/* Whether the thread waits at a place where it awaits a reply (unanswered.c). */
+static bool awaits_reply(const struct view *view, const struct habits *habits,
+                         const struct argus_hang *hang)
+{
+    const struct habit *habit =
+        hang->vertex == ARGUS_NONE ? NULL : habits_of(habits, &view->vertices[hang->vertex]);
+    return habit && habit->awaits;
+}
+
 bool stretch_is_idle(const struct view *view, const struct habits *habits,
                      const struct argus_hang *hang, bool expects)
 {
     return (!expects && is_owed_nothing(view, habits, hang)) ||
            waits_for_keys(view, habits, hang) ||
            ((takes_turns(view, hang) || only_looks(view, habits, hang)) &&
-            late_answer(view, hang) == ARGUS_NONE) ||
+            late_answer(view, hang) == ARGUS_NONE && !awaits_reply(view, habits, hang)) ||
            is_resting_service(view, hang) || reads_standard_input(view, hang);
 }

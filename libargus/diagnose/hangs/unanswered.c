@@ -8,7 +8,7 @@
  *   - before its first wait there, it sent a request, and a server handed it on to another process,
  *     which does not take it for as long as the thread waits there (handed_on.c);
  *   - the handler gives up: a time-out ends the last of the waits, while input ends a dialog. Or
- *     the trace ends. It may draw meanwhile, as browsers do. (Then a dialog that a handler opened
+ *     the trace ends. The thread may draw meanwhile, as browsers do. (Then a dialog that a handler opened
  *     after such a request counts, too; but the process that does not take the request is stuck.)
  *
  * Of a loop that waits for a command, these show it together:
@@ -36,7 +36,8 @@ struct visit {
 
 static bool is_loop(const struct habits *habits, const struct habit *habit)
 {
-    return habit && habit->kind == ARGUS_WAIT_POLL && habit->home && !habit->nested &&
+    return habit && habit->home && !habit->nested &&
+           (habit->kind == ARGUS_WAIT_POLL || input_is_brought(habit)) &&
            habit_is_clear(habits->graph, habit->user_stack);
 }
 

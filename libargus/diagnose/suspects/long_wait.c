@@ -441,7 +441,8 @@ static struct argus_error *explain_handed_on(struct diagnoser *d, struct walk_po
     /* from the vertex on in which the hang began: the thread may look at its input once more */
     struct window asked = {
         first == ARGUS_NONE ? d->hang.start_ns : d->view.vertices[first].start_ns, v->end_ns};
-    *ret_done = v->wait.kind == ARGUS_WAIT_POLL && was_not_ended(&d->view, position->vertex) &&
+    bool is_open = v->wait.kind == ARGUS_WAIT_POLL || v->wait.kind == ARGUS_WAIT_FUTEX;
+    *ret_done = is_open && was_not_ended(&d->view, position->vertex) &&
                 handed_on_find(&d->view, v->thread, asked,
                                timeline_wait_end(&d->view, position->vertex), &handed) &&
                 d->hang.end_ns - handed.sent_ns >= window_ns(position->window) / 2;
