@@ -36,6 +36,52 @@ def tool_of_a_command_to_the_end():
 
 
 @scene
+def command_with_namesakes():
+    """A command of the same name as an earlier one of the editor waits for a compiler, for another program. The editor's own sleeps."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "builder")
+    s.thread(21, "sh", parent=20)
+    s.thread(22, "compiler", parent=21)
+    s.wait(20, "wait4", fd=21)
+    s.wait(21, "wait4", fd=22)
+    frames = [0x500000, 0x400000, 0x410000, 0x420000, 0x430000, 0x440000]
+    for tid in 30, 31, 32:
+        s.thread(tid, "sh", parent=10)
+        s.wait(10, "read", inode=77, mode="fifo", frames=frames)
+        s.for_ms(30)
+        if tid == 32:
+            break
+        s.wake(tid, 10)
+        s.exit(tid)
+    s.thread(33, "tool", parent=32)
+    s.wait(32, "wait4", fd=33)
+    s.sleep(33, 3000)
+    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "path": ["editor", "sh", "tool"]}
+
+
+@scene
+def child_that_is_where_it_usually_is():
+    """The shell's tool rests where it rested before it was awaited, and nobody asks it for anything. It is the one that does not end."""
+    s = Scene()
+    s.thread(10, "editor")
+    for _ in range(5):
+        s.sleep(10, 20)
+    s.thread(30, "sh", parent=10)
+    s.wait(10, "read", inode=77, mode="fifo")
+    s.thread(40, "tool", parent=30)
+    frames = [0x500000, 0x400000, 0x410000, 0x420000, 0x430000, 0x440000]
+    for _ in range(6):
+        s.wait(40, "poll", timeout=True, frames=frames)
+        s.for_ms(20)
+        s.timer(40)
+    s.wait(40, "poll", frames=frames)
+    s.wait(30, "wait4", fd=40)
+    s.goes_on(3000)
+    return s, "editor", {"type": "LongWait", "root": ("tool", "LongWait"), "path": ["editor", "sh", "tool"]}
+
+
+@scene
 def tool_that_waits_for_somebody_unknown():
     """The tool waits for neither the command nor the editor, which both wait for it: no circular wait."""
     s = Scene()

@@ -408,6 +408,10 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
         if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
             examined.idle = came_back(search, &suspect, examined.figures.vertex) ||
                             had_no_work(search, row, &examined);
+        if (d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD) {
+            examined.idle = false; /* a child is awaited at home, too: it does not end */
+            examined.abnormal = true;
+        }
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
         if (suspect.thread == search->holder) /* … or the holder */

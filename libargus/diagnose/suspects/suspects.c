@@ -21,8 +21,15 @@
 #define MAX_OUT           16
 #define MIN_INTERACTIONS  3
 
+/* Whether two processes are the same, or were started by the same one. */
+static bool are_siblings(const struct view *view, uint32_t process, uint32_t other)
+{
+    return process == other ||
+           view->processes[process].parent_pid == view->processes[other].parent_pid;
+}
+
 /* The thread with the role of `thread` when the wait began: itself while it lives, else another
- * living thread of the same name. */
+ * living thread of the same name, whose process has the same parent: of shells there are many. */
 static uint32_t find_living(const struct view *view, uint32_t thread, uint64_t time_ns)
 {
     const struct argus_thread *t = &view->threads[thread];
@@ -31,7 +38,7 @@ static uint32_t find_living(const struct view *view, uint32_t thread, uint64_t t
     for (uint32_t i = 0; i < view->thread_count; i++) {
         const struct argus_thread *other = &view->threads[i];
         if (other->start_ns <= time_ns && other->end_ns > time_ns &&
-            strcmp(other->name, t->name) == 0 &&
+            strcmp(other->name, t->name) == 0 && are_siblings(view, t->process, other->process) &&
             strcmp(view->processes[other->process].name, view->processes[t->process].name) == 0)
             return i;
     }
