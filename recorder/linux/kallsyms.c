@@ -1,59 +1,20 @@
 #include "linux/kallsyms.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strtab.h"
 #include "base/vec.h"
 
-struct symbol {
+#define LONGEST_LINE 1024
+
+/* The last symbol at or before a wanted address that was read so far. */
+struct nearest {
     uint64_t address;
-    uint32_t name, module; /* in the string table */
+    char *line; /* with its name and module; owned, of LONGEST_LINE bytes; NULL: none */
 };
-
-struct symbols {
-    VEC(struct symbol) list;
-    struct strtab *strings;
-};
-
-/* "address type name\t[module]"; only code. */
-static struct argus_error *take_line(struct symbols *symbols, char *line)
-{
-    char *rest, *save = NULL;
-    uint64_t address = strtoull(line, &rest, 16);
-    char *type = strtok_r(rest, " \t\n", &save), *name = strtok_r(NULL, " \t\n", &save);
-    char *module = strtok_r(NULL, " \t\n[]", &save);
-    if (address == 0 || !type || !name || !strchr("tTwW", type[0]))
-        return NULL;
-    struct symbol symbol = {.address = address};
-    struct argus_error *error = strtab_intern(symbols->strings, name, strlen(name), &symbol.name);
-    if (!error && module)
-        error = strtab_intern(symbols->strings, module, strlen(module), &symbol.module);
-    if (!error && !vec_push(&symbols->list, symbol))
-        error = argus_error_memory();
-    return error;
-}
-
-static struct argus_error *read_symbols(struct symbols *symbols)
-{
-    FILE *file = fopen("/proc/kallsyms", "re");
-    if (!file)
-        return errno == ENOENT ? NULL : argus_error_os(errno, "cannot read /proc/kallsyms");
-    struct argus_error *error = NULL;
-    char line[1024];
-    while (!error && fgets(line, sizeof(line), file))
-        error = take_line(symbols, line);
-    fclose(file);
-    return error;
-}
-
-static int compare_symbols(const void *a, const void *b)
-{
-    const struct symbol *left = a, *right = b;
-    return left->address < right->address ? -1 : left->address > right->address;
-}
 
 static int compare_addresses(const void *a, const void *b)
 {
@@ -61,24 +22,69 @@ static int compare_addresses(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Merges both sorted lists; writes each symbol that contains an address once. */
-static struct argus_error *write_hits(const struct symbols *symbols, const uint64_t *addresses,
-                                      size_t count, struct argus_writer *writer)
+/* The index of the first of `count` sorted addresses that is `address` or more. */
+static size_t first_from(const uint64_t *addresses, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (addresses[middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* "address type name\t[module]"; only code. Most of the kernel's symbols are nobody's nearest, so
+ * a line is only copied. False without memory. */
+static bool take_line(const char *line, const uint64_t *addresses, size_t count,
+                      struct nearest *nearest)
+{
+    char *rest;
+    uint64_t address = strtoull(line, &rest, 16);
+    size_t i = first_from(addresses, count, address);
+    if (address == 0 || i == count || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) ||
+        (nearest[i].line && nearest[i].address > address))
+        return true;
+    if (!nearest[i].line)
+        nearest[i].line = malloc(LONGEST_LINE);
+    if (!nearest[i].line)
+        return false;
+    nearest[i].address = address;
+    memcpy(nearest[i].line, rest + 2, strlen(rest + 2) + 1);
+    return true;
+}
+
+static struct argus_error *read_symbols(const uint64_t *addresses, size_t count,
+                                        struct nearest *nearest)
+{
+    FILE *file = fopen("/proc/kallsyms", "re");
+    if (!file)
+        return errno == ENOENT ? NULL : argus_error_os(errno, "cannot read /proc/kallsyms");
+    bool taken = true;
+    char line[LONGEST_LINE];
+    while (taken && fgets(line, sizeof(line), file))
+        taken = take_line(line, addresses, count, nearest);
+    fclose(file);
+    return taken ? NULL : argus_error_memory();
+}
+
+/* Writes each symbol that contains an address once. It is the nearest of the first address behind
+ * it; addresses behind that one may have none of their own. */
+static struct argus_error *write_nearest(struct nearest *nearest, size_t count,
+                                         struct argus_writer *writer)
 {
     VEC(struct argus_kernel_symbol) hits = {0};
     struct argus_error *error = NULL;
-    size_t at = 0, length = symbols->list.length;
     for (size_t i = 0; i < count && !error; i++) {
-        size_t before = at;
-        while (at < length && symbols->list.data[at].address <= addresses[i])
-            at++;
-        if (at == 0 || (at == before && hits.length > 0))
+        if (!nearest[i].line)
             continue;
-        const struct symbol *symbol = &symbols->list.data[at - 1];
-        struct argus_kernel_symbol hit = {.address = symbol->address,
-                                          .name = strtab_get(symbols->strings, symbol->name),
-                                          .module = strtab_get(symbols->strings, symbol->module)};
-        if (!vec_push(&hits, hit))
+        char *save = NULL, *name = strtok_r(nearest[i].line, " \t\n", &save);
+        const char *module = strtok_r(NULL, " \t\n[]", &save);
+        struct argus_kernel_symbol hit = {
+            .address = nearest[i].address, .name = name, .module = module ? module : ""};
+        if (name && !vec_push(&hits, hit))
             error = argus_error_memory();
     }
     if (!error && hits.length > 0)
@@ -91,15 +97,16 @@ struct argus_error *kallsyms_write(uint64_t *addresses, size_t count, struct arg
 {
     if (count == 0)
         return NULL;
-    struct symbols symbols = {.strings = strtab_create()};
-    struct argus_error *error = symbols.strings ? read_symbols(&symbols) : argus_error_memory();
-    if (!error && symbols.list.length > 0) {
-        qsort(symbols.list.data, symbols.list.length, sizeof(*symbols.list.data), compare_symbols);
-        qsort(addresses, count, sizeof(*addresses), compare_addresses);
-        error = write_hits(&symbols, addresses, count, writer);
-    }
-    strtab_destroy(symbols.strings);
-    vec_deinit(&symbols.list);
+    struct nearest *nearest = calloc(count, sizeof(*nearest));
+    if (!nearest)
+        return argus_error_memory();
+    qsort(addresses, count, sizeof(*addresses), compare_addresses);
+    struct argus_error *error = read_symbols(addresses, count, nearest);
+    if (!error)
+        error = write_nearest(nearest, count, writer);
+    for (size_t i = 0; i < count; i++)
+        free(nearest[i].line);
+    free(nearest);
     return error;
 }
 
