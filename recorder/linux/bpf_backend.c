@@ -204,10 +204,10 @@ static uint64_t bpf_unread(const struct backend *base, uint32_t cpu)
     return rings_head(&backend->rings, cpu) - backend->rings.next[cpu];
 }
 
-static struct argus_error *bpf_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
+static size_t bpf_read_at(const struct backend *base, uint32_t cpu, uint64_t *next,
+                          struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    struct bpf_backend *backend = of_base(base);
-    return rings_copy(&backend->rings, cpu, ret);
+    return rings_read_at(&of_base(base)->rings, cpu, next, records, room, ret_lost);
 }
 
 static size_t bpf_peek(const struct backend *base, uint32_t cpu, bool oldest,
@@ -504,7 +504,7 @@ const struct backend_ops bpf_backend_ops = {
     .read = bpf_read,
     .unread = bpf_unread,
     .peek = bpf_peek,
-    .copy = bpf_copy,
+    .read_at = bpf_read_at,
     .collect = bpf_collect,
     .stack = bpf_stack,
     .look_at_waits = bpf_look_at_waits,

@@ -96,10 +96,10 @@ static size_t accept_slots(struct argus_record *records, uint64_t from, size_t c
     return accepted;
 }
 
-size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *records, size_t room,
-                  uint64_t *ret_lost)
+size_t rings_read_at(const struct rings *rings, uint32_t cpu, uint64_t *next,
+                     struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    uint64_t *next = &rings->next[cpu], first_kept = oldest_kept(rings, cpu);
+    uint64_t first_kept = oldest_kept(rings, cpu);
     *ret_lost = 0;
     if (*next < first_kept) {
         /* Leave room for records written during the copy, otherwise the next slots would be lost as
@@ -123,6 +123,12 @@ size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *record
         memmove(records, records + overwritten, accepted * sizeof(*records));
     *next += accepted;
     return accepted;
+}
+
+size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *records, size_t room,
+                  uint64_t *ret_lost)
+{
+    return rings_read_at(rings, cpu, &rings->next[cpu], records, room, ret_lost);
 }
 
 /* Copies `count` slots from `from` on. Returns the number of complete ones, of which the first is
@@ -149,17 +155,4 @@ size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
     count = copy_whole(rings, cpu, oldest ? from : from + kept - count, count, records, &first);
     memmove(records, records + first, count * sizeof(*records));
     return count;
-}
-
-struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu, struct record_copy *ret)
-{
-    uint64_t from = oldest_kept(rings, cpu);
-    size_t count = rings_head(rings, cpu) - from;
-    size_t first = 0;
-    struct argus_error *error = record_copy_init(ret, count);
-    if (error)
-        return error;
-    ret->count = copy_whole(rings, cpu, from, count, ret->records, &first);
-    ret->records += first;
-    return NULL;
 }

@@ -8,7 +8,6 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
-#include "server/record_copy.h"
 
 #include "linux/shared.h"
 
@@ -30,11 +29,12 @@ void rings_deinit(struct rings *rings);
 
 /* The number of records ever begun on `cpu`. */
 uint64_t rings_head(const struct rings *rings, uint32_t cpu);
-/* As backend_read(), backend_peek() and backend_copy(). */
+/* As backend_read(), backend_read_at() and backend_peek(). */
 size_t rings_read(struct rings *rings, uint32_t cpu, struct argus_record *records, size_t room,
                   uint64_t *ret_lost);
+size_t rings_read_at(const struct rings *rings, uint32_t cpu, uint64_t *next,
+                     struct argus_record *records, size_t room, uint64_t *ret_lost);
 size_t rings_peek(const struct rings *rings, uint32_t cpu, bool oldest,
                   struct argus_record *records, size_t room);
-struct argus_error *rings_copy(const struct rings *rings, uint32_t cpu, struct record_copy *ret);
 
 #endif

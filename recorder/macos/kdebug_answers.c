@@ -63,9 +63,10 @@ size_t kdebug_answer_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return record_rings_peek(&kdebug_of_base(base)->rings, cpu, oldest, records, room);
 }
 
-struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
+size_t kdebug_answer_read_at(const struct backend *base, uint32_t cpu, uint64_t *next,
+                             struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    return record_rings_copy(&kdebug_of_base(base)->rings, cpu, ret);
+    return record_rings_read_at(&kdebug_of_base(base)->rings, cpu, next, records, room, ret_lost);
 }
 
 /* Stacks are records of kperf. */

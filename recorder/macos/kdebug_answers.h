@@ -49,7 +49,8 @@ size_t kdebug_answer_read(struct backend *base, uint32_t cpu, struct argus_recor
 uint64_t kdebug_answer_unread(const struct backend *base, uint32_t cpu);
 size_t kdebug_answer_peek(const struct backend *base, uint32_t cpu, bool oldest,
                           struct argus_record *records, size_t room);
-struct argus_error *kdebug_answer_copy(struct backend *base, uint32_t cpu, struct record_copy *ret);
+size_t kdebug_answer_read_at(const struct backend *base, uint32_t cpu, uint64_t *next,
+                             struct argus_record *records, size_t room, uint64_t *ret_lost);
 size_t kdebug_answer_stack(struct backend *base, uint64_t id, uint64_t *frames);
 struct argus_error *kdebug_answer_write_threads(struct backend *base, struct argus_writer *writer);
 struct argus_error *kdebug_answer_write_images(struct backend *base, struct argus_writer *writer,

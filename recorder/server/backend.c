@@ -145,9 +145,10 @@ size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
     return backend->ops->peek(backend, cpu, oldest, records, room);
 }
 
-struct argus_error *backend_copy(struct backend *backend, uint32_t cpu, struct record_copy *ret)
+size_t backend_read_at(const struct backend *backend, uint32_t cpu, uint64_t *next,
+                       struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    return backend->ops->copy(backend, cpu, ret);
+    return backend->ops->read_at(backend, cpu, next, records, room, ret_lost);
 }
 
 struct argus_error *backend_collect(struct backend *backend)

@@ -3,8 +3,8 @@
  * kdebug. backends.c lists them.
  *
  * A backend records from its creation on, into rings that it owns: one for each CPU, which
- * overwrites its oldest records. The core reads new records (backend_read) or copies everything
- * that a ring holds (backend_copy). It also asks for the tables that name the threads, images and
+ * overwrites its oldest records. The core reads new records (backend_read) or everything that a
+ * ring holds (backend_read_at). It also asks for the tables that name the threads, images and
  * stacks of these records. One thread owns a backend.
  */
 #ifndef ARGUS_RECORDER_BACKEND_H
@@ -23,7 +23,6 @@
 #include "server/name_search.h"
 #include "server/poll_set.h"
 #include "server/probe_list.h"
-#include "server/record_copy.h"
 
 /* A process whose user stacks are copied, to be unwound later. */
 struct backend_unwind {
@@ -78,7 +77,7 @@ struct backend;
 
 typedef VEC(struct argus_record) record_list;
 
-/* The debugid of a marker in the records that `read` and `copy` return: arg[0] records of this CPU
+/* The debugid of a marker in the records that `read` and `read_at` return: arg[0] records of this CPU
  * were lost here (Darwin's TRACE_LOST_EVENTS). The sink takes it out. */
 #define BACKEND_ID_LOST ARGUS_DEBUGID(0x07, 0x02, 2)
 
@@ -105,7 +104,8 @@ struct backend_ops {
     uint64_t (*unread)(const struct backend *backend, uint32_t cpu);
     size_t (*peek)(const struct backend *backend, uint32_t cpu, bool oldest,
                    struct argus_record *records, size_t room);
-    struct argus_error *(*copy)(struct backend *backend, uint32_t cpu, struct record_copy *ret);
+    size_t (*read_at)(const struct backend *backend, uint32_t cpu, uint64_t *next,
+                      struct argus_record *records, size_t room, uint64_t *ret_lost);
     struct argus_error *(*collect)(struct backend *backend);
     size_t (*stack)(struct backend *backend, uint64_t id, uint64_t *frames);
     struct argus_error *(*write_threads)(struct backend *backend, struct argus_writer *writer);
@@ -193,9 +193,10 @@ uint64_t backend_unread(const struct backend *backend, uint32_t cpu);
 size_t backend_peek(const struct backend *backend, uint32_t cpu, bool oldest,
                     struct argus_record *records, size_t room);
 
-/* Copies what the ring of a CPU holds now; recording continues. The caller
- * calls record_copy_deinit(), unless there is an error. */
-struct argus_error *backend_copy(struct backend *backend, uint32_t cpu, struct record_copy *ret);
+/* As backend_read(), from the record with number `*next` on (the first one ever has 0), which is
+ * moved behind what was returned or lost. Does not affect backend_read(). */
+size_t backend_read_at(const struct backend *backend, uint32_t cpu, uint64_t *next,
+                       struct argus_record *records, size_t room, uint64_t *ret_lost);
 
 /* Reads what the kernel reports outside the rings (new mappings, CPUs). Call it several times a
  * second. */

@@ -122,6 +122,12 @@ static bool wait_once(struct outlet *outlet)
            !atomic_load(&outlet->queue->failed);
 }
 
+void outlet_serve(const struct outlet *outlet)
+{
+    if (outlet->waiter.wait)
+        outlet->waiter.wait(outlet->waiter.context, 0);
+}
+
 /* The process sleeps until it is called. If the socket is full, it has been. */
 static void call(const struct outlet *outlet)
 {

@@ -59,6 +59,8 @@ struct argus_error *outlet_check(const struct outlet *outlet);
 bool outlet_is_behind(const struct outlet *outlet);
 /* For how long the file system has taken nothing of what is queued; 0: it is not waited for. */
 uint64_t outlet_waiting_ns(const struct outlet *outlet);
+/* Lets the waiter serve others for a moment, without waiting. */
+void outlet_serve(const struct outlet *outlet);
 /* Waits until everything is written, and closes the file. Fails after ten seconds in which the file
  * system has taken nothing. */
 struct argus_error *outlet_finish(struct outlet *outlet);

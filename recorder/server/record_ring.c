@@ -61,10 +61,10 @@ static void copy_slots(const struct record_rings *rings, uint32_t cpu, uint64_t 
     memcpy(ret + part, slots, (count - part) * sizeof(*ret));
 }
 
-size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_record *records,
-                         size_t room, uint64_t *ret_lost)
+size_t record_rings_read_at(const struct record_rings *rings, uint32_t cpu, uint64_t *next,
+                            struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    uint64_t *next = &rings->next[cpu], first = oldest(rings, cpu);
+    uint64_t first = oldest(rings, cpu);
     *ret_lost = first > *next ? first - *next : 0;
     *next += *ret_lost;
     uint64_t unread = rings->heads[cpu] - *next;
@@ -74,6 +74,12 @@ size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_
     return count;
 }
 
+size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_record *records,
+                         size_t room, uint64_t *ret_lost)
+{
+    return record_rings_read_at(rings, cpu, &rings->next[cpu], records, room, ret_lost);
+}
+
 size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool from_oldest,
                          struct argus_record *records, size_t room)
 {
@@ -81,15 +87,4 @@ size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool fr
     size_t count = kept < room ? kept : room;
     copy_slots(rings, cpu, from_oldest ? from : from + kept - count, count, records);
     return count;
-}
-
-struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
-                                      struct record_copy *ret)
-{
-    uint64_t from = oldest(rings, cpu);
-    size_t count = rings->heads[cpu] - from;
-    struct argus_error *error = record_copy_init(ret, count);
-    if (!error)
-        copy_slots(rings, cpu, from, count, ret->records);
-    return error;
 }

@@ -10,7 +10,6 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
-#include "server/record_copy.h"
 
 struct record_rings {
     /* Cpu_count * slot_count, mapped; a page takes memory when it is first written. */
@@ -31,12 +30,12 @@ static inline void record_rings_push(struct record_rings *rings, const struct ar
         *record;
 }
 
-/* As `read`, `peek` and `copy` of backend.h. */
+/* As `read`, `read_at` and `peek` of backend.h. */
 size_t record_rings_read(struct record_rings *rings, uint32_t cpu, struct argus_record *records,
                          size_t room, uint64_t *ret_lost);
+size_t record_rings_read_at(const struct record_rings *rings, uint32_t cpu, uint64_t *next,
+                            struct argus_record *records, size_t room, uint64_t *ret_lost);
 size_t record_rings_peek(const struct record_rings *rings, uint32_t cpu, bool from_oldest,
                          struct argus_record *records, size_t room);
-struct argus_error *record_rings_copy(const struct record_rings *rings, uint32_t cpu,
-                                      struct record_copy *ret);
 
 #endif

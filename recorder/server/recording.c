@@ -10,6 +10,7 @@
 #include "server/clocks.h"
 #include "server/leave_out.h"
 #include "server/measure.h"
+#include "server/oldest_first.h"
 #include "server/pace.h"
 #include "server/sink.h"
 
@@ -19,6 +20,7 @@
 #define WAIT_SHORT_MS     5             /* also soon enough to watch the flag of a new process */
 #define WAIT_LONG_MS      40
 #define STUCK_NS          500000000ull /* before such a file is waited for, everything is removed */
+#define RUNS_OF_TURN      32           /* of a snapshot: a few ms, then requests are answered */
 #define WAIT_MEMORY_MS    200          /* only mappings have to be collected */
 
 struct recording {
@@ -321,49 +323,25 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     return name_failure(recording->outlet, error);
 }
 
-/* The time from which the copies of all CPUs are complete. A full ring on a busy CPU reaches back
- * less far than one on an idle CPU. Before that time, records of the other CPUs would show threads
- * that were woken but never ran. */
-static uint64_t complete_from(const struct recording *recording, const struct record_copy *copies)
+/* Writes what the rings hold, while the recording goes on, and answers requests. */
+static struct argus_error *copy_rings(struct recording *recording, struct outlet *outlet,
+                                      struct sink *sink)
 {
-    uint64_t from_ns = 0;
-    for (uint32_t cpu = 0; cpu < backend_cpu_count(recording->backend); cpu++) {
-        bool full = backend_emitted(recording->backend, cpu) > ring_records(recording);
-        if (full && copies[cpu].count && copies[cpu].records[0].timestamp > from_ns)
-            from_ns = copies[cpu].records[0].timestamp;
+    struct oldest_first rest;
+    struct oldest_run run;
+    struct argus_error *error = oldest_first_init(&rest, recording->backend);
+    unsigned runs = 0;
+    if (!error)
+        error = sink_spare(sink, true);
+    while (!error) {
+        error = oldest_first_next(&rest, &run);
+        if (error || (run.count == 0 && run.lost == 0))
+            break;
+        error = sink_take(sink, run.cpu, run.records, run.count, run.lost);
+        if (runs++ % RUNS_OF_TURN == 0)
+            outlet_serve(outlet);
     }
-    return from_ns;
-}
-
-/* Writes the records of a copy from `from_ns` on to the sink. */
-static struct argus_error *take_copy(struct sink *sink, uint32_t cpu,
-                                     const struct record_copy *copy, uint64_t from_ns)
-{
-    size_t first = 0;
-    while (first < copy->count && copy->records[first].timestamp < from_ns)
-        first++;
-    if (first == copy->count)
-        return NULL;
-    return sink_take(sink, cpu, copy->records + first, copy->count - first, 0);
-}
-
-/* Copies the rings of all CPUs first, one right after the other, and then compresses. */
-static struct argus_error *copy_rings(struct recording *recording, struct sink *sink)
-{
-    uint32_t cpu_count = backend_cpu_count(recording->backend);
-    struct record_copy *copies = calloc(cpu_count, sizeof(*copies));
-    if (!copies)
-        return argus_error_memory();
-    struct argus_error *error = NULL;
-    for (uint32_t cpu = 0; cpu < cpu_count && !error; cpu++)
-        error = backend_copy(recording->backend, cpu, &copies[cpu]);
-    uint64_t from_ns = error ? 0 : complete_from(recording, copies);
-    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
-        if (!error)
-            error = take_copy(sink, cpu, &copies[cpu], from_ns);
-        record_copy_deinit(&copies[cpu]);
-    }
-    free(copies);
+    oldest_first_deinit(&rest);
     return error;
 }
 
@@ -455,7 +433,7 @@ struct argus_error *recording_snapshot(struct recording *recording, struct outle
     if (!error)
         error = copy_locks(recording, sink);
     if (!error)
-        error = copy_rings(recording, sink);
+        error = copy_rings(recording, outlet, sink);
     if (!error)
         error = sink_finish(sink, true);
     error = finish_outlet(outlet, error);

@@ -1,7 +1,7 @@
 /* One recording, in one of two modes over the same rings and the same sink:
  *
  *   stream  a reader follows the rings and writes a file continuously
- *   memory  the rings are the flight recorder; a snapshot copies and compresses them
+ *   memory  the rings are the flight recorder; a snapshot compresses them, the oldest records first
  *
  * One thread owns it and calls recording_step() again and again.
  */

@@ -85,16 +85,22 @@ static struct argus_record make_record(uint32_t cpu, uint64_t number)
     return record;
 }
 
+static size_t fake_read_at(const struct backend *base, uint32_t cpu, uint64_t *next,
+                           struct argus_record *records, size_t room, uint64_t *ret_lost)
+{
+    size_t count = 0;
+    *ret_lost = fake.loses ? 7 : 0;
+    *next += *ret_lost;
+    fake.loses = false;
+    while (count < room && *next < of_base(base)->emitted[cpu])
+        records[count++] = make_record(cpu, (*next)++);
+    return count;
+}
+
 static size_t fake_read(struct backend *base, uint32_t cpu, struct argus_record *records,
                         size_t room, uint64_t *ret_lost)
 {
-    struct fake_backend *backend = of_base(base);
-    size_t count = 0;
-    *ret_lost = fake.loses ? 7 : 0;
-    fake.loses = false;
-    while (count < room && backend->read[cpu] < backend->emitted[cpu])
-        records[count++] = make_record(cpu, backend->read[cpu]++);
-    return count;
+    return fake_read_at(base, cpu, &of_base(base)->read[cpu], records, room, ret_lost);
 }
 
 static uint64_t fake_unread(const struct backend *base, uint32_t cpu)
@@ -109,19 +115,6 @@ static size_t fake_peek(const struct backend *base, uint32_t cpu, bool oldest,
     for (size_t i = 0; i < room && i < 3; i++)
         records[i] = make_record(cpu, oldest ? i : 1000 + i);
     return room < 3 ? room : 3;
-}
-
-static struct argus_error *fake_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
-{
-    (void)base;
-    if (fake.copy_fails) {
-        fake.copy_fails = false;
-        return argus_error_memory();
-    }
-    struct argus_error *error = record_copy_init(ret, FAKE_RECORDS);
-    for (size_t i = 0; !error && i < FAKE_RECORDS; i++)
-        ret->records[i] = make_record(cpu, i);
-    return error;
 }
 
 static struct argus_error *fake_collect(struct backend *base)
@@ -225,7 +218,7 @@ static const struct backend_ops fake_ops = {
     .read = fake_read,
     .unread = fake_unread,
     .peek = fake_peek,
-    .copy = fake_copy,
+    .read_at = fake_read_at,
     .collect = fake_collect,
     .stack = fake_stack,
     .write_threads = fake_write_threads,

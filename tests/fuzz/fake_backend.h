@@ -9,7 +9,7 @@
 
 /* Settings for the next calls. */
 struct fake_state {
-    bool create_fails, copy_fails, loses;
+    bool create_fails, loses;
     unsigned alive; /* backends that exist now */
 };
 

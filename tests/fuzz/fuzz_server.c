@@ -309,8 +309,6 @@ static void step_setting(struct world *world, char letter)
         world->owned = true;
     else if (letter == '!')
         fake.create_fails = true;
-    else if (letter == '@')
-        fake.copy_fails = true;
     else if (letter == '#')
         fake.loses = true;
 }

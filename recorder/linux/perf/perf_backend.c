@@ -435,9 +435,10 @@ static size_t perf_peek(const struct backend *base, uint32_t cpu, bool oldest,
     return record_rings_peek(&of_base(base)->rings, cpu, oldest, records, room);
 }
 
-static struct argus_error *perf_copy(struct backend *base, uint32_t cpu, struct record_copy *ret)
+static size_t perf_read_at(const struct backend *base, uint32_t cpu, uint64_t *next,
+                           struct argus_record *records, size_t room, uint64_t *ret_lost)
 {
-    return record_rings_copy(&of_base(base)->rings, cpu, ret);
+    return record_rings_read_at(&of_base(base)->rings, cpu, next, records, room, ret_lost);
 }
 
 static void follow_cpus(struct perf_backend *backend, const struct perf_visitor *visitor)
@@ -533,7 +534,7 @@ const struct backend_ops perf_backend_ops = {
     .read = perf_read,
     .unread = perf_unread,
     .peek = perf_peek,
-    .copy = perf_copy,
+    .read_at = perf_read_at,
     .collect = perf_collect,
     .stack = perf_stack,
     .write_threads = perf_write_threads,
