@@ -124,12 +124,17 @@ def loop_for_which_a_thread_polls():
 
 @scene
 def reply_for_which_a_thread_polls():
-    """A handler runs the loop until a reply comes: the display server handed its request on, to an owner that takes it or not."""
+    """A handler runs the loop until a reply comes: the display server handed its request on, to an owner that takes it or not. The thread
+    that polls may send the request."""
     scenes = []
-    for taken in False, True:
+    for taken, by_poller in (False, False), (False, True), (True, False):
         s = main_thread_and_poller()
-        s.message(PAGE, 77, position=9)
-        s.wake(PAGE, DISPLAY)
+        if by_poller:
+            s.wake(PAGE, INPUT, call="futex")
+        s.message(INPUT if by_poller else PAGE, 77, position=9)
+        s.wake(INPUT if by_poller else PAGE, DISPLAY)
+        if by_poller:
+            s.wait(INPUT, "select")
         s.message(DISPLAY, 77, received=True, position=9)
         s.message(DISPLAY, 79, position=9)
         if taken:
@@ -145,6 +150,26 @@ def reply_for_which_a_thread_polls():
             display_sends(s, position)
         s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER, timeout=True)
         s.for_ms(400)
+        ends(s)
+        scenes.append(s)
+    return scenes, [([], [hang("wish", type="LongWait", ongoing=True)])] * 2 + [([], [])]
+
+
+@scene
+def one_condition_for_all_waits():
+    """A handler waits for the thread's only condition again and again, with a time-out. If somebody ends some of the waits, it is a loop."""
+    scenes = []
+    for told in False, True:
+        s = main_thread_and_poller()
+        for position in range(6, 18):
+            s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER, timeout=True)
+            s.for_ms(250)
+            if told and position % 4 == 0:
+                display_sends(s, position)
+            else:
+                s.timer(PAGE)
+        s.wait(PAGE, "futex", fd=0x7000, frames=HANDLER, timeout=True)
+        s.for_ms(200)
         ends(s)
         scenes.append(s)
     return scenes, [([], [hang("wish", type="LongWait", ongoing=True)]), ([], [])]

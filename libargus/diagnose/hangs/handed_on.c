@@ -113,30 +113,69 @@ static bool find_unused(const struct turn *turn, struct handed_on *ret)
     return false;
 }
 
+/* The search for a request of one thread. */
+struct search {
+    const struct view *view;
+    struct window asked;
+    uint64_t until_ns;
+    uint32_t thread;
+    int turns; /* looked at */
+    bool has_ends;
+};
+
+/* Whether the server of `edge`, by which the asking process sent something, handed it on. */
+static bool find_in_turn(struct search *search, const struct argus_edge *edge,
+                         struct handed_on *ret)
+{
+    struct turn turn = {search->view, search->thread, edge->to, edge->to_ns, search->until_ns};
+    ret->asked_ns = edge->from_ns;
+    return find_late(&turn, ret) || find_unread(&turn, ret) ||
+           (search->has_ends && find_unused(&turn, ret));
+}
+
+static bool is_own(const struct search *search, uint32_t vertex)
+{
+    return process_of(search->view, search->view->vertices[vertex].thread) ==
+           process_of(search->view, search->thread);
+}
+
+/* Looks at what `vertex` sent. `hops`: also at what other threads of the process sent that it had
+ * woken: a toolkit of Java has a thread that sends for the others. */
+static bool find_from(struct search *search, uint32_t vertex, int hops, struct handed_on *ret)
+{
+    const uint32_t *out;
+    size_t count = argus_graph_out_edges(search->view->graph, vertex, &out);
+    for (size_t i = 0; i < count && i < MOST_EDGES; i++) {
+        const struct argus_edge *edge = &search->view->edges[out[i]];
+        if (edge->from_ns < search->asked.start_ns)
+            continue;
+        if (is_own(search, edge->to)) {
+            bool passes = hops > 0 && edge->kind == ARGUS_EDGE_WAKE &&
+                          search->view->vertices[edge->to].thread != search->thread;
+            if (passes && find_from(search, edge->to, hops - 1, ret))
+                return true;
+        } else if (edge_is_message(edge) && (hops == 0 || edge->from_ns <= search->asked.end_ns) &&
+                   search->turns++ < MOST_TURNS && find_in_turn(search, edge, ret)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool handed_on_find(const struct view *view, uint32_t thread, struct window asked,
                     uint64_t until_ns, struct handed_on *ret)
 {
     const struct argus_open_end *ends;
-    bool has_ends = argus_graph_open_ends(view->graph, &ends) > 0;
+    struct search search = {.view = view,
+                            .asked = asked,
+                            .until_ns = until_ns,
+                            .thread = thread,
+                            .has_ends = argus_graph_open_ends(view->graph, &ends) > 0};
     uint32_t v = timeline_before(view, thread, asked.start_ns + 1);
-    int turns = 0;
     v = v == ARGUS_NONE ? view->threads[thread].first_vertex : v;
     for (; v != ARGUS_NONE && view->vertices[v].start_ns <= asked.end_ns;
-         v = timeline_next(view, v)) {
-        const uint32_t *out;
-        size_t count = argus_graph_out_edges(view->graph, v, &out);
-        for (size_t i = 0; i < count && i < MOST_EDGES; i++) {
-            const struct argus_edge *edge = &view->edges[out[i]];
-            struct turn turn = {view, thread, edge->to, edge->to_ns, until_ns};
-            if (!edge_is_message(edge) || edge->from_ns < asked.start_ns ||
-                edge->from_ns > asked.end_ns || turns++ >= MOST_TURNS ||
-                process_of(view, view->vertices[edge->to].thread) == process_of(view, thread))
-                continue;
-            ret->asked_ns = edge->from_ns;
-            if (find_late(&turn, ret) || find_unread(&turn, ret) ||
-                (has_ends && find_unused(&turn, ret)))
-                return true;
-        }
-    }
+         v = timeline_next(view, v))
+        if (find_from(&search, v, 1, ret))
+            return true;
     return false;
 }

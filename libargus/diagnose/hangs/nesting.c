@@ -192,7 +192,10 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
     bool same = inner->kind == outer->kind;
     /* another thread may wake both the loop and, with an answer, its handler */
     bool by_condition = outer->kind == ARGUS_WAIT_FUTEX;
-    bool shares = same && share(inner, outer, by_condition);
+    /* a runtime has one condition for all waits of a thread, so that it counts only if others end
+     * waits at both places */
+    bool told = !by_condition || inner->ended > 0 || inner->count < SERVES;
+    bool shares = same && told && share(inner, outer, by_condition);
     if (outer->kind == ARGUS_WAIT_FUTEX) {
         bool polls = inner->kind == ARGUS_WAIT_POLL;
         outer->loop |= polls;

@@ -403,15 +403,10 @@ static struct argus_error *try_suspects(struct search *search, const struct evid
            search->tried < search->suspects.length) {
         struct suspect suspect = search->suspects.data[search->tried++];
         struct examined examined = diagnoser_examine_thread(d, suspect.thread, position->window);
-        if (examined.in_pieces && suspect_must_end(&search->shared, &suspect, position->window))
-            examined.abnormal = true;
         if (examined.figures.type == ARGUS_TYPE_LONG_WAIT && !examined.idle)
             examined.idle = came_back(search, &suspect, examined.figures.vertex) ||
                             had_no_work(search, row, &examined);
-        if (d->view.vertices[position->vertex].wait.kind == ARGUS_WAIT_CHILD) {
-            examined.idle = false; /* a child is awaited at home, too: it does not end */
-            examined.abnormal = true;
-        }
+        suspect_note_duty(&search->shared, &suspect, position->window, &examined);
         if (suspect.thread == search->holder && examined.idle)
             return take_idle_holder(search, &examined);
         if (suspect.thread == search->holder) /* … or the holder */

@@ -1,6 +1,6 @@
-/* Whether a suspect should have ended a wait although it waited in many pieces, none of which is
- * half of the wait: a child, for which its parent waits whatever it does; or the thread that ended
- * the wait when it came back to its loop. */
+/* Whether a suspect should have ended a wait although it did nothing unusual, or waited in many
+ * pieces, none of which is half of the wait: a child, for which its parent waits whatever it does
+ * and wherever it rests; or the thread that ended the wait when it came back to its loop. */
 #include "base/overlap.h"
 #include "diagnose/hangs/habits.h"
 #include "diagnose/suspects/suspect_search.h"
@@ -28,10 +28,13 @@ static bool was_away(const struct view *view, uint32_t thread, struct window win
     return has_home && home_ns < window_ns(window) / 100 * AT_HOME_PERCENT;
 }
 
-bool suspect_must_end(const struct suspect_search *search, const struct suspect *suspect,
-                      struct window window)
+void suspect_note_duty(const struct suspect_search *search, const struct suspect *suspect,
+                       struct window window, struct examined *examined)
 {
     const struct view *view = &search->d->view;
-    return view->vertices[search->vertex].wait.kind == ARGUS_WAIT_CHILD ||
-           (suspect->why == ARGUS_REASON_ENDED_LATER && was_away(view, suspect->thread, window));
+    bool is_child = view->vertices[search->vertex].wait.kind == ARGUS_WAIT_CHILD;
+    bool came_late = suspect->why == ARGUS_REASON_ENDED_LATER && examined->in_pieces &&
+                     was_away(view, suspect->thread, window);
+    examined->abnormal |= is_child || came_late;
+    examined->idle &= !is_child;
 }

@@ -57,10 +57,10 @@ uint32_t first_piece(const struct suspect_search *search);
 uint32_t find_exclusive_client(const struct view *view, uint32_t client, uint32_t server,
                                struct window wait);
 
-/* Whether the suspect should have ended the searched wait, whatever it did in many short waits in
- * the window. must_end.c. */
-bool suspect_must_end(const struct suspect_search *search, const struct suspect *suspect,
-                      struct window window);
+/* Notes in `examined` that the suspect did something unusual if it should have ended the searched
+ * wait, whatever it did in the window. must_end.c. */
+void suspect_note_duty(const struct suspect_search *search, const struct suspect *suspect,
+                       struct window window, struct examined *examined);
 
 /* --- evidence that has a file of its own --- */
 struct argus_error *find_asked(struct suspect_search *search);      /* asked.c */
