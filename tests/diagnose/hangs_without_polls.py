@@ -98,6 +98,7 @@ def interpreter_that_reads_lines():
     return scenes, [([], [hang("tool", type="LongWait")]), ([], [])]
 
 
+COMMAND = 41
 KEYS = (0x700000, 0x510000, 0x511000, 0x512000, 0x513000, 0x514000)  # the function that reads keys, with all that it calls
 COMMANDS, PROMPT = (*KEYS, 0x520000, *START), (*KEYS, 0x530000, 0x531000, 0x520000, *START)
 ANSWER = (0x700000, 0x510000, 0x540000, 0x541000, 0x542000, 0x543000, 0x530000, 0x531000, 0x520000, *START)
@@ -148,6 +149,46 @@ def prompt_of_an_editor():
         scenes.append(s)
     frozen = ([], [hang("pager", type="LongWait")])
     return scenes, [([], []), frozen, ([], []), frozen]
+
+
+def key_of_a_helper(s, helper, position):
+    """The same, with a message."""
+    s.for_ms(60)
+    s.interrupt(WORKER)
+    s.wake(WORKER, helper)
+    s.wait(WORKER, "read")
+    s.message(helper, 80 + helper, position=position)
+    s.wake(helper, s.editor)
+    s.wait(helper, "read", fd=0, inode=3, mode="device")
+    s.message(s.editor, 80 + helper, received=True, position=position)
+
+
+@scene
+def command_of_an_editor():
+    """An editor runs a command, takes keys meanwhile in the function that also reads its commands, and answers none. Without a command, it is
+    a prompt."""
+    scenes = []
+    for runs in True, False:
+        s = pager(True, "read")
+        for tid in HELPER, HELPER + 1:
+            s.thread(tid, "helper", pid=s.editor)
+            s.wait(tid, "read", fd=0, inode=3, mode="device")
+        for position in range(1, 7):
+            s.wait(s.editor, "poll", fd=0, frames=COMMANDS)
+            key_of_a_helper(s, HELPER, position)
+        if runs:
+            s.cpus[COMMAND] = len(s.cpus)
+            s.raw(s.editor, f"new_thread thread={COMMAND} pid={COMMAND} new_process=1 parent={s.editor}")
+            s.raw(s.editor, 'name_new name="command"')
+            s._record(s.cpus[COMMAND], 0, f"switch state=R next={COMMAND}")
+            s.wait(COMMAND, "read", fd=7)
+        for position in range(7, 9):
+            s.wait(s.editor, "poll", fd=0, frames=PROMPT)
+            key_of_a_helper(s, HELPER + 1, position)
+        s.wait(s.editor, "poll", fd=0, frames=PROMPT)
+        s.goes_on(3000)
+        scenes.append(s)
+    return scenes, [([], [hang("pager", type="LongWait", ongoing=True)]), ([], [])]
 
 
 def rests(s, frames=INPUT):

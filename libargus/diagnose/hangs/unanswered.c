@@ -34,11 +34,15 @@ struct visit {
     uint64_t from_ns;     /* when the thread came back from the other loop; 0: it was in none */
 };
 
+static bool is_clear_home(const struct habits *habits, const struct habit *habit)
+{
+    return habit->home && (habit->kind == ARGUS_WAIT_POLL || input_is_brought(habit)) &&
+           habit_is_clear(habits->graph, habit->user_stack);
+}
+
 static bool is_loop(const struct habits *habits, const struct habit *habit)
 {
-    return habit && habit->home && !habit->nested &&
-           (habit->kind == ARGUS_WAIT_POLL || input_is_brought(habit)) &&
-           habit_is_clear(habits->graph, habit->user_stack);
+    return habit && !habit->nested && is_clear_home(habits, habit);
 }
 
 static bool takes_message(const struct view *view, uint32_t vertex)
@@ -176,9 +180,11 @@ void unanswered_find(const struct view *view, uint32_t thread, struct habits *ha
     size_t loops = 0;
     for (size_t i = 0; i < habits->items.length; i++)
         loops += is_loop(habits, &habits->items.data[i]);
-    for (size_t i = 0; loops > 1 && i < habits->items.length; i++) {
+    for (size_t i = 0; loops > 0 && i < habits->items.length; i++) {
         struct habit *place = &habits->items.data[i];
-        if (is_loop(habits, place) && has_unanswered(view, thread, habits, place))
+        bool has_other = place->nested || loops > 1;
+        if (has_other && is_clear_home(habits, place) &&
+            has_unanswered(view, thread, habits, place))
             place->nested = place->awaits = true;
     }
 }
