@@ -15,11 +15,11 @@ endfunction()
 # To add a library: a pair.
 function(argus_built_libraries ret)
   set(found "")
-  foreach(pair "zlib:${ZLIB_VERSION_STRING}" "zstd:${ZSTD_VERSION}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
+  foreach(pair "zlib:${ZLIB_VERSION_STRING}" "zstd:${ZSTD_VERSION}" "libsodium:${SODIUM_VERSION}" "elfutils:${LIBDW_libdw_VERSION}" "capstone:${CAPSTONE_VERSION}"
                "jansson:${JANSSON_VERSION}" "popt:${POPT_VERSION}" "libedit:${EDIT_VERSION}" "libplist:${PLIST_VERSION}"
                "sqlite:${SQLITE3_VERSION}")
     string(REGEX MATCH "^([^:]+):(.+)$" known "${pair}")
-    if(known) # elfutils is only on Linux, zstd optional
+    if(known) # elfutils and libsodium are only on Linux, zstd optional
       list(APPEND found "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
     endif()
   endforeach()
@@ -35,7 +35,7 @@ function(argus_built_with)
   endif()
   get_property(compiler_of_bpf GLOBAL PROPERTY ARGUS_BPF_COMPILER)
   if(compiler_of_bpf)
-    set(recorder "libbpf ${LIBBPF_VERSION}, zlib ${ZLIB_VERSION_STRING}${zstd}, BPF programs by ${compiler_of_bpf}")
+    set(recorder "libbpf ${LIBBPF_VERSION}, zlib ${ZLIB_VERSION_STRING}${zstd}, libsodium ${SODIUM_VERSION}, BPF programs by ${compiler_of_bpf}")
   endif()
   argus_built_libraries(libraries)
   string(TOLOWER "${CMAKE_C_COMPILER_ID}" compiler)

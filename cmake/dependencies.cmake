@@ -18,6 +18,7 @@ find_program(PROTOC_C protoc-c)
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw libelf)
   pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf)
+  pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.12) # the first version with XChaCha20-Poly1305
 endif()
 if(ARGUS_TESTS)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)

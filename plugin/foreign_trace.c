@@ -157,7 +157,7 @@ static bool show_progress(void *context, const char *what, double share)
 
 void foreign_trace_finish(struct session *session, const char *path)
 {
-    struct argus_error *error = argus_unwind_file(path, show_progress, session, NULL);
+    struct argus_error *error = argus_unwind_file(path, NULL, show_progress, session, NULL);
     if (!error)
         error = argus_names_append(path, show_progress, session, NULL);
     session_end_progress(session);

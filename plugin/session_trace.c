@@ -70,18 +70,36 @@ static struct argus_error *open_trace(struct session *session, const struct argu
     return NULL;
 }
 
+/* What a recorder that was killed has left of copied stacks. */
+static void warn_copies(struct session *session, const struct session_trace *trace)
+{
+    struct argus_snapshot_counts copies = argus_trace_count_snapshots(trace->trace);
+    if (copies.plain)
+        session_warn(session,
+                     "%s was not finished and still has copies of stacks in it, which are memory "
+                     "of the recorded programs: treat it as a core file",
+                     trace->path);
+    if (copies.encrypted)
+        session_warn(session,
+                     "%s was not finished: %llu copied stacks are encrypted in it, and readable as "
+                     "long as the key ring of this user has their key (until the machine restarts, "
+                     "for %d days at most)",
+                     trace->path, (unsigned long long)copies.encrypted, ARGUS_SNAPSHOT_KEY_DAYS);
+    if (copies.locked)
+        session_warn(session,
+                     "%s: %llu stacks were copied and are encrypted, and the key ring of this user "
+                     "does not have their key: it went with the recorder, or is another user's",
+                     trace->path, (unsigned long long)copies.locked);
+}
+
 /* Warns of what is wrong with the file, and makes the command end with exit code 4. */
 static void warn_damage(struct session *session, const struct session_trace *trace)
 {
     const struct argus_damage *damage;
     size_t count = argus_trace_damage(trace->trace, &damage);
-    const struct argus_chunk *snapshots;
     bool complete = argus_trace_complete(trace->trace);
-    if (!session->damage_seen && argus_trace_snapshot_chunks(trace->trace, &snapshots))
-        session_warn(session,
-                     "%s was not finished and still has copies of stacks in it, which are memory "
-                     "of the recorded programs: treat it as a core file",
-                     trace->path);
+    if (!session->damage_seen)
+        warn_copies(session, trace);
     if (session->damage_seen || (!count && complete))
         return;
     session->damage_seen = true;

@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(struct request) == 1024, "a request has no hidden padding");
 _Static_assert(offsetof(struct request, room) == 16, "a request has no hidden padding");
-_Static_assert(sizeof(struct reply) == 488 + FLAG_NUMBERS * sizeof(struct reply_flag),
+_Static_assert(sizeof(struct reply) == 512 + FLAG_NUMBERS * sizeof(struct reply_flag),
                "a reply has no hidden padding");
 
 const char *backend_kind_name(enum backend_kind kind)
@@ -144,7 +144,18 @@ static struct argus_error *check_start(const struct request *request)
         error = check_unwind(start);
     if (!error)
         error = check_stacks(start);
+    if (!error && start->mode != RECORDING_MEMORY)
+        error = file_key_check(&start->key);
     return error ? error : check_names(start);
+}
+
+/* The key of a file; a build without a cipher copies no stacks. */
+struct argus_error *file_key_check(const struct file_key *key)
+{
+    if (!argus_snapshot_key_is_built() || argus_snapshot_key_is_set(&key->key))
+        return NULL;
+    return argus_error_create(ARGUS_ERROR_FORMAT,
+                              "invalid request: it has no key for the copied stacks of its file");
 }
 
 static struct argus_error *check_watched(const struct request *request)

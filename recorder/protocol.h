@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "argus/error.h"
+#include "argus/snapshot_key.h"
 #include "category.h"
 #include "flag_spec.h"
 #include "interpreter_spec.h"
@@ -29,7 +30,7 @@
 #endif
 
 #define PROTOCOL_MAGIC   0x51475241u /* "ARGQ" */
-#define PROTOCOL_VERSION 8
+#define PROTOCOL_VERSION 9
 
 #define PROTOCOL_RING_MIN      (1ull << 20)
 #define PROTOCOL_RING_MAX      (1ull << 40)
@@ -84,6 +85,14 @@ enum backend_kind {
     BACKEND_KIND_COUNT = 4
 };
 
+/* Of a file: the key of the stacks that are copied into it. */
+struct file_key {
+    struct argus_snapshot_key key;
+    uint32_t
+        is_kept; /* 1: in the key ring of the user, too, so a killed recorder does not lose it */
+    uint32_t padding;
+};
+
 struct request_start {
     uint32_t mode;       /* enum recording_mode */
     uint32_t rate_hz;    /* cpu samples a second, 0: none */
@@ -104,6 +113,7 @@ struct request_start {
     uint64_t late_ns;
     uint32_t max_overhead; /* in 1/10000 of the time of all CPUs; 0: no limit */
     uint32_t padding;
+    struct file_key key; /* with a descriptor */
 };
 
 struct request_page {
@@ -168,6 +178,7 @@ struct request {
     uint32_t reserved;
     union {
         struct request_start start;
+        struct file_key key; /* STOP, SNAPSHOT: with a descriptor */
         struct request_page page;
         struct request_watched watched;
         struct request_probe probe;
@@ -239,7 +250,9 @@ struct reply {
     uint32_t left_out;               /* bits of categories that are left out now … */
     uint32_t padding;
     uint64_t left_ns[16]; /* … and for how long */
-    uint64_t reserved[2];
+    /* Of the file that is written. The key itself only in the reply to STOP: whoever completes the
+     * file needs it. */
+    struct file_key key;
     union {
         /* NUL-terminated. An error's message; STATUS, STOP: the path of the output file; NOTES:
          * notes, one per line. */
@@ -256,6 +269,9 @@ const char *backend_kind_name(enum backend_kind kind);
 /* Checks a received message; `bytes` may point to anything. */
 struct argus_error *request_parse(const void *bytes, size_t length, struct request *ret);
 struct argus_error *reply_parse(const void *bytes, size_t length, struct reply *ret);
+
+/* Whether a request with a descriptor has what it needs to write to it. */
+struct argus_error *file_key_check(const struct file_key *key);
 
 /* Sends one message of `length` bytes, and `fd` with it unless it is -1. */
 struct argus_error *message_send(int socket, const void *bytes, size_t length, int fd);

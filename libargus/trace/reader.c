@@ -10,6 +10,7 @@
 
 #include "base/compat.h"
 #include "base/hash64.h"
+#include "trace/cipher.h"
 #include "trace/codec.h"
 #include "trace/file.h"
 #include "trace/kdebug.h"
@@ -216,7 +217,7 @@ static struct argus_error *read_tables(struct argus_trace *trace, const chunk_li
         struct argus_error *error = load_table(trace, chunk, &unpacked_bytes, &loaded);
         if (error)
             return error;
-        if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS && !vec_push(&trace->snapshot_chunks, *chunk))
+        if (is_of_snapshots(chunk->kind) && !vec_push(&trace->snapshot_chunks, *chunk))
             return argus_error_memory();
         if (chunk->kind != ARGUS_CHUNK_BUILD_IDS && chunk->kind != ARGUS_CHUNK_NAMES &&
             chunk->kind != ARGUS_CHUNK_NOTE) /* notes may follow the END chunk */
@@ -374,5 +375,6 @@ void argus_trace_close(struct argus_trace *trace)
     strtab_destroy(trace->strings);
     free(trace->path);
     free(trace->name);
+    cipher_wipe(&trace->key, sizeof(trace->key));
     free(trace);
 }

@@ -90,6 +90,7 @@ struct argus_trace {
     const struct kdebug_format *kdebug; /* NULL: an .argus file */
     bool kdebug_narrow;                 /* its records come from a 32-bit kernel */
     enum argus_codec codec;             /* of the newest part of the file */
+    struct argus_snapshot_key key;      /* argus_trace_give_key() */
     bool complete;
 };
 
@@ -107,7 +108,14 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
  * skipped. */
 struct argus_error *clock_steps_load(struct argus_trace *trace);
 
-/* Checks a chunk of snapshots. ARGUS_ERROR_FORMAT as in chunk_load(). */
+/* Whether the chunk has snapshots that are not unwound, encrypted or not. */
+static inline bool is_of_snapshots(enum argus_chunk_kind kind)
+{
+    return kind == ARGUS_CHUNK_SNAPSHOTS || kind == ARGUS_CHUNK_ENCRYPTED;
+}
+
+/* Checks a chunk of snapshots; without its key, only that it is whole. ARGUS_ERROR_FORMAT as in
+ * chunk_load(). */
 struct argus_error *snapshots_check(const struct argus_trace *trace,
                                     const struct argus_chunk *chunk);
 

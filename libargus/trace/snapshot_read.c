@@ -5,6 +5,7 @@
 #include "trace/cursor.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
+#include "trace/snapshot_decrypt.h"
 
 static bool take_registers(struct cursor *cursor, struct argus_snapshot *ret)
 {
@@ -54,11 +55,14 @@ struct argus_error *argus_trace_read_snapshots(const struct argus_trace *trace,
                                                const struct argus_chunk *chunk,
                                                struct argus_snapshots *ret)
 {
+    size_t bytes = chunk->unpacked_bytes;
     *ret = (struct argus_snapshots){0};
-    struct argus_error *error = chunk_load(trace, chunk, &ret->payload);
+    struct argus_error *error = chunk->kind == ARGUS_CHUNK_ENCRYPTED
+                                    ? snapshots_decrypt(trace, chunk, &ret->payload, &bytes)
+                                    : chunk_load(trace, chunk, &ret->payload);
     if (error)
         return error;
-    struct cursor cursor = {.payload = ret->payload, .end = chunk->unpacked_bytes};
+    struct cursor cursor = {.payload = ret->payload, .end = bytes};
     error = reason_to_error(take_all(&cursor, chunk->count, ret));
     if (error)
         argus_snapshots_deinit(ret);
@@ -102,5 +106,9 @@ struct argus_error *snapshots_check(const struct argus_trace *trace,
     struct argus_snapshots snapshots;
     struct argus_error *error = argus_trace_read_snapshots(trace, chunk, &snapshots);
     argus_snapshots_deinit(&snapshots);
+    if (error && error->code == ARGUS_ERROR_NOT_FOUND) { /* without its key it can be right */
+        argus_error_destroy(error);
+        error = NULL;
+    }
     return error;
 }

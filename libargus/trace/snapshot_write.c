@@ -19,18 +19,54 @@
 
 /* --- writing --- */
 
+struct argus_error *argus_writer_encrypt(struct argus_writer *writer,
+                                         const struct argus_snapshot_key *key)
+{
+    if (!cipher_nonces_init(&writer->nonces))
+        return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
+                                  "cannot encrypt the copies of stacks: this build has no cipher, "
+                                  "or the kernel no random numbers");
+    writer->key = *key;
+    return NULL;
+}
+
+/* Sets `payload` to that of an encrypted chunk; false without memory. */
+static bool encrypt(struct argus_writer *writer, struct bytes *payload)
+{
+    static const uint8_t zeros[sizeof(struct cipher_head)];
+    enum argus_codec codec;
+    bytes_clear(payload);
+    bytes_put(payload, zeros, sizeof(zeros));
+    if (!packer_pack(&writer->packer, writer->snapshots.data, writer->snapshots.length, payload,
+                     &codec))
+        return false;
+    size_t packed = payload->length - sizeof(zeros);
+    bytes_put(payload, zeros, CIPHER_TAG_BYTES);
+    struct cipher_head head = {.codec = codec,
+                               .unpacked_bytes = (uint32_t)writer->snapshots.length};
+    if (payload->failed ||
+        !cipher_encrypt(&writer->key, &writer->nonces, &head, payload->data + sizeof(head), packed))
+        return false;
+    memcpy(payload->data, &head, sizeof(head));
+    return true;
+}
+
 struct argus_error *writer_flush_snapshots(struct argus_writer *writer)
 {
     if (!writer->snapshot_count)
         return NULL;
+    bool is_encrypted = argus_snapshot_key_is_set(&writer->key);
+    struct bytes *payload = is_encrypted ? &writer->payload : &writer->snapshots;
+    if (is_encrypted && !encrypt(writer, payload))
+        return argus_error_memory();
     struct chunk_head head = {
-        .kind = ARGUS_CHUNK_SNAPSHOTS,
+        .kind = is_encrypted ? ARGUS_CHUNK_ENCRYPTED : ARGUS_CHUNK_SNAPSHOTS,
         .count = writer->snapshot_count,
         .cpu = ARGUS_CPU_MIXED,
         .first_ticks = writer->latest_ticks,
         .last_ticks = writer->latest_ticks,
     };
-    struct argus_error *error = writer_put_chunk(writer, &head, &writer->snapshots);
+    struct argus_error *error = writer_put_chunk(writer, &head, payload);
     if (!error) {
         bytes_clear(&writer->snapshots);
         writer->snapshot_count = 0;
@@ -166,6 +202,11 @@ static struct argus_error *replace_chunk(struct argus_writer *writer,
 {
     struct argus_snapshots snapshots = {0};
     struct argus_error *error = argus_trace_read_snapshots(trace, chunk, &snapshots);
+    if (error && error->code == ARGUS_ERROR_NOT_FOUND) {
+        *lost += chunk->count;
+        argus_error_destroy(error); /* nobody can read it, and whoever finds the key needs it */
+        return NULL;
+    }
     if (error && error->code != ARGUS_ERROR_FORMAT)
         return error;
     /* a damaged chunk is removed too, because it also contains memory */

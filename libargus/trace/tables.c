@@ -270,7 +270,7 @@ static const struct table_kind *find_kind(enum argus_chunk_kind kind)
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     const struct table_kind *kind = find_kind(chunk->kind);
-    if (chunk->kind == ARGUS_CHUNK_SNAPSHOTS)
+    if (is_of_snapshots(chunk->kind))
         return snapshots_check(trace, chunk);
     if (!kind) /* a kind from a later minor version */
         return NULL;

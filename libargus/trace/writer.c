@@ -30,6 +30,18 @@ struct layout_chunk writer_padding(uint64_t bytes)
     return header;
 }
 
+/* Appends the payload as it is stored. */
+static bool put_payload(struct argus_writer *writer, enum argus_chunk_kind kind,
+                        const struct bytes *payload, enum argus_codec *ret_codec)
+{
+    *ret_codec = ARGUS_CODEC_NONE;
+    if (kind != ARGUS_CHUNK_ENCRYPTED) /* which is packed already, and cannot be packed again */
+        return packer_pack(&writer->packer, payload->data, payload->length, &writer->image,
+                           ret_codec);
+    bytes_put(&writer->image, payload->data, payload->length);
+    return !writer->image.failed;
+}
+
 /* Sets writer->image to header, compressed payload and alignment; false without memory. */
 bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
                        const struct bytes *payload)
@@ -39,7 +51,7 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     bytes_clear(image);
     bytes_put(image, zeros, sizeof(struct layout_chunk));
     enum argus_codec codec;
-    if (!packer_pack(&writer->packer, payload->data, payload->length, image, &codec))
+    if (!put_payload(writer, head->kind, payload, &codec))
         return false;
     uint32_t stored_bytes = (uint32_t)(image->length - sizeof(struct layout_chunk));
     bytes_put(image, zeros, layout_chunk_extent(stored_bytes) - image->length);
@@ -61,7 +73,8 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     };
     seal(&header);
     memcpy(image->data, &header, sizeof(header));
-    if (head->kind == ARGUS_CHUNK_SNAPSHOTS) { /* see snapshot_write.c */
+    if (head->kind == ARGUS_CHUNK_SNAPSHOTS ||
+        head->kind == ARGUS_CHUNK_ENCRYPTED) { /* see snapshot_write.c */
         header = writer_padding(sizeof(header));
         bytes_put(image, &header, sizeof(header));
     }

@@ -6,6 +6,7 @@
 #include "argus/trace.h"
 #include "base/idmap.h"
 #include "trace/bytes.h"
+#include "trace/cipher.h"
 #include "trace/codec.h"
 #include "trace/layout.h"
 #include "trace/pack.h"
@@ -24,12 +25,14 @@ struct argus_writer {
     uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
-    struct bytes payload;     /* of the current chunk, before compression */
-    struct bytes image;       /* of the current chunk, as written to the file */
-    struct bytes stacks;      /* entries for the next chunk */
-    uint32_t stack_count;     /* in `stacks` */
-    struct bytes snapshots;   /* entries for the next chunk */
-    uint32_t snapshot_count;  /* in `snapshots` */
+    struct bytes payload;          /* of the current chunk, before compression */
+    struct bytes image;            /* of the current chunk, as written to the file */
+    struct bytes stacks;           /* entries for the next chunk */
+    uint32_t stack_count;          /* in `stacks` */
+    struct bytes snapshots;        /* entries for the next chunk */
+    uint32_t snapshot_count;       /* in `snapshots` */
+    struct argus_snapshot_key key; /* not set: snapshots are not encrypted */
+    struct cipher_nonces nonces;
     struct bytes late_stacks; /* entries for the next chunk */
     uint32_t late_count;      /* in `late_stacks` */
     struct idmap stacks_written;

@@ -241,6 +241,7 @@ void argus_writer_destroy(struct argus_writer *writer)
     bytes_deinit(&writer->stacks);
     bytes_deinit(&writer->snapshots);
     bytes_deinit(&writer->late_stacks);
+    cipher_wipe(&writer->key, sizeof(writer->key));
     idmap_deinit(&writer->stacks_written);
     free(writer);
 }

@@ -93,6 +93,16 @@ static json_t *notes_json(const struct argus_trace *trace)
     return json;
 }
 
+/* null: there are none, as in each finished trace. */
+static json_t *copies_json(const struct argus_trace *trace)
+{
+    struct argus_snapshot_counts copies = argus_trace_count_snapshots(trace);
+    if (!copies.plain && !copies.encrypted && !copies.locked)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I}", "plain", (json_int_t)copies.plain, "encrypted",
+                     (json_int_t)copies.encrypted, "locked", (json_int_t)copies.locked);
+}
+
 static struct argus_error *print_json(struct session *session, const struct argus_trace *trace,
                                       const struct population *population,
                                       const struct argus_contents *contents)
@@ -118,10 +128,30 @@ static struct argus_error *print_json(struct session *session, const struct argu
     if (json && strcmp(argus_trace_path(trace), argus_trace_name(trace)) != 0)
         json_object_set_new(json, "copy", json_text(argus_trace_path(trace)));
     if (json)
+        json_object_set_new(json, "copied_stacks", copies_json(trace));
+    if (json)
         json_object_set_new(json, "missing", info_gaps_json(trace));
     if (json && header->os == ARGUS_OS_DARWIN)
         json_object_set_new(json, "darwin", darwin_contents_json(contents));
     return json_output(session, "argus-info 1", json);
+}
+
+static void print_copies(struct session *session, const struct argus_trace *trace)
+{
+    struct argus_snapshot_counts copies = argus_trace_count_snapshots(trace);
+    if (copies.plain)
+        session_printf(session, "copies     %llu of stacks, not encrypted\n",
+                       (unsigned long long)copies.plain);
+    if (copies.encrypted)
+        session_printf(session,
+                       "copies     %llu of stacks, encrypted; their key is in the key ring "
+                       "of this user\n",
+                       (unsigned long long)copies.encrypted);
+    if (copies.locked)
+        session_printf(session,
+                       "copies     %llu of stacks, encrypted; their key is not in the key "
+                       "ring of this user\n",
+                       (unsigned long long)copies.locked);
 }
 
 static void print_time(struct session *session, const struct argus_trace *trace)
@@ -213,6 +243,7 @@ static void print_text(struct session *session, const struct argus_trace *trace,
         darwin_contents_print(session, contents);
     else
         session_printf(session, "stacks     %zu\n", argus_trace_stack_count(trace));
+    print_copies(session, trace);
     info_gaps_print(session, trace);
     print_remarks(session, trace);
 }

@@ -36,6 +36,7 @@ struct live {
     uint64_t pid;
     uint64_t wait_ns;
     const char *path;
+    struct argus_snapshot_key key; /* of the first part's file */
     struct live_watch watch;
 };
 
@@ -148,6 +149,7 @@ static struct argus_error *write_trace(struct live *live, struct output *output,
         error = output_commit(output);
     if (error)
         return error;
+    live->key = status.key;
     recording_note_replaced(live->session, output);
     return is_last ? recording_finish_file(live->session, output->path, &status, true) : NULL;
 }
@@ -163,7 +165,8 @@ static struct argus_error *find_variables(struct live *live)
     const struct argus_diagnose_options options = {.threshold_ns = 0};
     bool no_cache = live->session->no_cache;
     live->session->no_cache = true;
-    struct argus_error *error = argus_unwind_file(live->path, NULL, NULL, NULL);
+    struct argus_error *error = argus_unwind_file(live->path, &live->key, NULL, NULL, NULL);
+    argus_snapshot_key_forget(&live->key);
     if (!error)
         error = analysis_begin_file(live->session, live->arguments, live->path, &analysis);
     live->session->no_cache = no_cache;

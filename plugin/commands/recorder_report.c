@@ -163,6 +163,12 @@ static json_t *numbers_json(const struct recorder_report *report)
                      "fill", fill_share(report), "span_s", span_s(status));
 }
 
+/* While it records: into memory, there is no file and no key yet. */
+static bool writes_file(const struct recorder_status *status)
+{
+    return status->mode == RECORDER_STREAM || status->mode == RECORDER_RING;
+}
+
 json_t *recorder_report_json(const struct recorder_report *report)
 {
     const struct recorder_status *status = &report->status;
@@ -170,7 +176,7 @@ json_t *recorder_report_json(const struct recorder_report *report)
     json_t *json = numbers_json(report);
     json_t *rest = json_pack(
         "{s:b, s:s, s:o, s:b, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "recording", status->mode != RECORDER_IDLE && !status->failed, "mode",
         mode_names[status->mode], "file", status->path[0] ? json_text(status->path) : json_null(),
         "file_gone", status->file_gone, "file_waiting_ns", (json_int_t)status->waiting_ns,
@@ -180,7 +186,8 @@ json_t *recorder_report_json(const struct recorder_report *report)
         (json_int_t)status->cpu_count, "started_wall_ns", (json_int_t)status->started_wall_ns,
         "per_cpu", cpus_json(report), "categories", categories_json(status), "overhead",
         overhead_json(status), "hangs", hangs_json(status), "notes", notes_json(report->notes),
-        "rights", recorder_rights_json(&rights));
+        "rights", recorder_rights_json(&rights), "key_kept",
+        writes_file(status) ? json_boolean(status->key_is_kept) : json_null());
     if (!json || !rest || json_object_update(rest, json) < 0) {
         json_decref(json);
         json_decref(rest);
@@ -236,6 +243,21 @@ static void print_mode(struct session *session, const struct recorder_report *re
                        status->recorder_pid, status->path, (double)status->waiting_ns / 1e9);
     session_printf(session, "backend    %s, %u cpu samples a second on each cpu\n",
                    backend_kind_name(status->backend), status->rate_hz);
+}
+
+static void print_key(struct session *session, const struct recorder_status *status)
+{
+    if (!writes_file(status) || status->backend != BACKEND_BPF)
+        return;
+    if (status->key_is_kept)
+        session_printf(session,
+                       "copies     of stacks in the file are encrypted; the key ring of its "
+                       "user has the key for %d days\n",
+                       ARGUS_SNAPSHOT_KEY_DAYS);
+    else
+        session_printf(session,
+                       "copies     of stacks in the file are encrypted; the kernel has "
+                       "refused to keep the key: if the recorder is killed, they are lost\n");
 }
 
 static void print_cpus(struct session *session, const struct recorder_report *report)
@@ -349,6 +371,7 @@ void recorder_report_print(struct session *session, const struct recorder_report
         session_printf(session, "the recording has ended by itself (see the notes); argus stop\n");
     print_since(session, status);
     print_mode(session, report);
+    print_key(session, &report->status);
     session_printf(session, "span       %.1f s are kept\n", span_s(status));
     session_printf(session, "records    %llu %s of %llu, %llu lost, %llu stacks lost\n",
                    (unsigned long long)status->records,

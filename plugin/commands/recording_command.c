@@ -267,14 +267,16 @@ static bool finish_progress(void *context, const char *what, double share)
 
 /* If this is interrupted or fails, nothing is lost: the trace can be unwound whenever it is
  * opened. */
-static void finish_stacks(struct session *session, const char *path)
+static void finish_stacks(struct session *session, const char *path,
+                          const struct argus_snapshot_key *key)
 {
     struct argus_unwind_totals totals;
-    struct argus_error *error = argus_unwind_file(path, finish_progress, session, &totals);
+    struct argus_error *error = argus_unwind_file(path, key, finish_progress, session, &totals);
     unsigned long long too_long = totals.cut + totals.deep;
     if (error)
         session_warn(session,
-                     "stack snapshots, which are copies of the programs' memory, remain in %s: %s",
+                     "stack snapshots, which are encrypted copies of the programs' memory, remain "
+                     "in %s: %s",
                      path, error->message);
     else if (totals.snapshots)
         session_note(session,
@@ -283,6 +285,8 @@ static void finish_stacks(struct session *session, const char *path)
                      (unsigned long long)totals.snapshots, (unsigned long long)totals.whole,
                      too_long, (unsigned long long)totals.continued,
                      (unsigned long long)totals.unknown);
+    if (!error && !totals.locked)
+        argus_snapshot_key_forget(key); /* there is nothing left that it can read */
     argus_error_destroy(error);
 }
 
@@ -314,14 +318,15 @@ static void finish_origin(struct session *session, const char *path)
     argus_error_destroy(error);
 }
 
-void recording_complete_file(struct session *session, const char *path, bool with_names)
+void recording_complete_file(struct session *session, const char *path,
+                             const struct argus_snapshot_key *key, bool with_names)
 {
     /* without build ids images are still found by path */
     struct argus_error *error = argus_build_ids_append(path);
     if (error)
         session_warn(session, "no build ids were added: %s", error->message);
     argus_error_destroy(error);
-    finish_stacks(session, path);
+    finish_stacks(session, path, key);
     if (with_names)
         finish_names(session, path);
     finish_origin(session, path);
@@ -347,7 +352,7 @@ static struct argus_error *check_disk(const char *path)
 struct argus_error *recording_finish_file(struct session *session, const char *path,
                                           const struct recorder_status *status, bool with_names)
 {
-    recording_complete_file(session, path, with_names);
+    recording_complete_file(session, path, &status->key, with_names);
     session_note(session, "%s: %llu records, %llu lost, %.3f s, %.2f bytes per record", path,
                  (unsigned long long)status->records, (unsigned long long)status->lost,
                  (double)status->duration_ns / 1e9,

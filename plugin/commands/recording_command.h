@@ -60,8 +60,10 @@ struct argus_error *recording_create_output(const char *path, struct output *ret
 void recording_note_replaced(struct session *session, const struct output *output);
 
 /* Completes a file that the recorder has written: adds build IDs, unwinds stack snapshots, and adds
- * function names (`with_names`). */
-void recording_complete_file(struct session *session, const char *path, bool with_names);
+ * function names (`with_names`). `key`: of the snapshots, from struct recorder_status; it is
+ * forgotten when they are unwound. */
+void recording_complete_file(struct session *session, const char *path,
+                             const struct argus_snapshot_key *key, bool with_names);
 
 /* The same, and prints one remark about its content. It is an error if the disk did not take the
  * file: this waits until it is written. */

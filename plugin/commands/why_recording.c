@@ -63,7 +63,7 @@ static struct argus_error *write_ring(struct recorder_client *client, struct ses
     if (!error)
         error = recorder_snapshot(client, snapshot->fd, SNAPSHOT_PATIENCE_MS, &status);
     if (!error)
-        recording_complete_file(session, snapshot->path, true);
+        recording_complete_file(session, snapshot->path, &status.key, true);
     else
         snapshot_deinit(snapshot);
     return error;

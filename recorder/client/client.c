@@ -162,6 +162,8 @@ static void status_from_reply(const struct reply *reply, struct recorder_status 
         .max_overhead = reply->max_overhead,
         .overhead = reply->overhead,
         .left_out = reply->left_out,
+        .key = reply->key.key,
+        .key_is_kept = reply->key.is_kept != 0,
     };
     if (reply->verb == REQUEST_STATUS || reply->verb == REQUEST_STOP)
         memcpy(ret->path, reply->text, sizeof(ret->path));
@@ -292,6 +294,26 @@ static void put_unwind(const struct recorder_options *options, struct request_st
     }
 }
 
+/* The key of the file `fd`. It is kept before the recorder gets it, and thus before anything is
+ * written. */
+static struct argus_error *make_key(int fd, struct file_key *ret)
+{
+    if (fd < 0 || !argus_snapshot_key_is_built())
+        return NULL;
+    struct argus_error *error = argus_snapshot_key_make(&ret->key);
+    if (!error)
+        ret->is_kept = argus_snapshot_key_keep(&ret->key);
+    return error;
+}
+
+/* Of a file with nothing in it. */
+static struct argus_error *forget_after(struct argus_error *error, const struct file_key *key)
+{
+    if (error)
+        argus_snapshot_key_forget(&key->key);
+    return error;
+}
+
 struct argus_error *recorder_start(struct recorder_client *client,
                                    const struct recorder_options *options, int fd,
                                    struct recorder_status *ret)
@@ -311,7 +333,8 @@ struct argus_error *recorder_start(struct recorder_client *client,
     start->max_overhead = options->max_overhead;
     memcpy(start->hang_name, options->hang_name, sizeof(start->hang_name));
     put_unwind(options, start);
-    return ask(client, &request, fd, ret);
+    struct argus_error *error = make_key(fd, &start->key);
+    return error ? error : forget_after(ask(client, &request, fd, ret), &start->key);
 }
 
 struct argus_error *recorder_probe(struct recorder_client *client,
@@ -344,7 +367,13 @@ struct argus_error *recorder_stop(struct recorder_client *client, int fd,
                                   struct recorder_status *ret)
 {
     struct request request = make_request(REQUEST_STOP);
-    return ask(client, &request, fd, ret);
+    struct argus_error *error = make_key(fd, &request.key);
+    if (error)
+        return error;
+    error = ask(client, &request, fd, ret);
+    if (!error && fd >= 0)
+        ret->key = request.key.key;
+    return forget_after(error, &request.key);
 }
 
 #define ASK_AGAIN_MS 100
@@ -353,14 +382,19 @@ struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, un
                                       struct recorder_status *ret)
 {
     struct request request = make_request(REQUEST_SNAPSHOT);
-    struct argus_error *error = ask(client, &request, fd, ret);
+    struct argus_error *error = make_key(fd, &request.key);
+    if (error)
+        return error;
+    error = ask(client, &request, fd, ret);
     for (unsigned ms = 0; error && error->code == ARGUS_ERROR_BUSY && ms < patience_ms;
          ms += ASK_AGAIN_MS) {
         argus_error_destroy(error);
         poll(NULL, 0, ASK_AGAIN_MS);
         error = ask(client, &request, fd, ret);
     }
-    return error;
+    if (!error)
+        ret->key = request.key.key;
+    return forget_after(error, &request.key);
 }
 
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret)

@@ -15,6 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
+
 #define CLOSE_RANGE 436 /* the same on all architectures; older headers lack it */
 #define NOBODY      65534
 
@@ -193,14 +195,15 @@ static const uint8_t unneeded[] = {
     CAP_MAC_ADMIN,       CAP_WAKE_ALARM,       CAP_BLOCK_SUSPEND,  CAP_SETPCAP,
 };
 
-/* The bounding set first: that needs one of them. Of an ordinary user's process with capabilities,
- * other processes of that user may see no memory and no descriptors. */
+/* The bounding set first: that needs one of them. No core dump of this process has the stacks that
+ * it copied; and of an ordinary user's process with capabilities, other processes of that user may
+ * see no memory and no descriptors. (A sanitizer looks for leaks by ptrace.) */
 void platform_shed_rights(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {0};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (geteuid() != 0)
+    if (geteuid() != 0 || !IS_SANITIZED)
         prctl(PR_SET_DUMPABLE, 0);
     if (syscall(SYS_capget, &header, kept) < 0)
         return;

@@ -89,7 +89,8 @@ static struct argus_error *look_at_locks(struct recording *recording, bool at_en
     return error || !recording->sink ? error : write_locks(recording, before, recording->sink);
 }
 
-static struct argus_error *recording_start(struct recording *recording)
+static struct argus_error *recording_start(struct recording *recording,
+                                           const struct argus_snapshot_key *key)
 {
     recording->buffer = malloc(READ_RECORDS * sizeof(*recording->buffer));
     if (!recording->buffer)
@@ -103,7 +104,7 @@ static struct argus_error *recording_start(struct recording *recording)
         return look_at_locks(recording, false);
     struct argus_output output = outlet_output(recording->outlet);
     struct argus_error *error = sink_create(&output, recording->backend, recording->file_ring_bytes,
-                                            recording->codec, &recording->sink);
+                                            recording->codec, key, &recording->sink);
     if (!error)
         error = sink_tables(recording->sink);
     return error ? error : look_at_locks(recording, false);
@@ -125,7 +126,7 @@ struct argus_error *recording_create(const struct recording_options *options,
     recording->codec = options->codec;
     leave_out_init(&recording->left, options->max_overhead, options->may_leave_out);
     recording->file_ring_bytes = options->mode == RECORDING_RING ? options->file_ring_bytes : 0;
-    struct argus_error *error = recording_start(recording);
+    struct argus_error *error = recording_start(recording, &options->key);
     if (error) {
         recording_destroy(recording);
         return error;
@@ -418,6 +419,7 @@ static struct argus_error *copy_locks(struct recording *recording, struct sink *
 }
 
 struct argus_error *recording_snapshot(struct recording *recording, struct outlet *outlet,
+                                       const struct argus_snapshot_key *key,
                                        struct recording_numbers *ret)
 {
     struct sink *sink = NULL;
@@ -425,7 +427,7 @@ struct argus_error *recording_snapshot(struct recording *recording, struct outle
     struct argus_error *error =
         recording->stopped_ns ? NULL : backend_look_at_waits(recording->backend);
     if (!error)
-        error = sink_create(&output, recording->backend, 0, recording->codec, &sink);
+        error = sink_create(&output, recording->backend, 0, recording->codec, key, &sink);
     if (!error)
         error = copy_markers(recording, sink);
     if (!error)

@@ -34,10 +34,11 @@ struct recording_numbers {
 
 struct recording_options {
     enum recording_mode mode;
-    uint64_t file_ring_bytes; /* RECORDING_RING: of the file */
-    uint32_t max_overhead;    /* in 1/10000 of the time of all CPUs; 0: no limit */
-    uint32_t may_leave_out;   /* bits of categories, for max_overhead */
-    enum argus_codec codec;   /* of files; as in argus_writer_choose_codec() */
+    uint64_t file_ring_bytes;      /* RECORDING_RING: of the file */
+    uint32_t max_overhead;         /* in 1/10000 of the time of all CPUs; 0: no limit */
+    uint32_t may_leave_out;        /* bits of categories, for max_overhead */
+    enum argus_codec codec;        /* of files; as in argus_writer_choose_codec() */
+    struct argus_snapshot_key key; /* of `outlet`, as in sink_create() */
 };
 
 /* Records what `backend` emits, into `outlet` (NULL in memory mode). Takes ownership of both, also
@@ -52,8 +53,9 @@ void recording_destroy(struct recording *recording);
 struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms);
 
 /* Memory mode: writes what the rings hold to `outlet`, and takes ownership of it. The recording
- * continues. */
+ * continues. `key`: as in sink_create(). */
 struct argus_error *recording_snapshot(struct recording *recording, struct outlet *outlet,
+                                       const struct argus_snapshot_key *key,
                                        struct recording_numbers *ret);
 
 /* Detaches. Stream mode: drains the rings and ends the file. */

@@ -72,6 +72,7 @@ struct reply reply_make(const struct server *server, uint16_t verb)
     reply.backend = recording_backend(server->recording)->ops->kind;
     reply.failed = server->failure != NULL;
     put_overhead(&reply, server);
+    reply.key.is_kept = server->started_with.key.is_kept;
     if (server->hangs)
         reply.hangs_seen =
             hang_watch_seen(server->hangs) + hang_watch_doubts(server->hangs) - server->no_hangs;
@@ -261,6 +262,7 @@ static struct argus_error *begin_recording(struct server *server, const struct r
         .mode = (enum recording_mode)start->mode,
         .file_ring_bytes = start->file_ring_bytes,
         .codec = (enum argus_codec)start->codec,
+        .key = start->key.key,
         .max_overhead = start->max_overhead,
         .may_leave_out = may_leave_out(start),
     };
@@ -305,7 +307,8 @@ static struct argus_error *handle_start(struct server *server, struct client *cl
     return NULL;
 }
 
-static struct argus_error *check_snapshot(const struct server *server, bool with_fd)
+static struct argus_error *check_snapshot(const struct server *server,
+                                          const struct request *request, bool with_fd)
 {
     if (!server->recording)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND, "nothing is being recorded: argus start");
@@ -313,7 +316,7 @@ static struct argus_error *check_snapshot(const struct server *server, bool with
         return argus_error_create(ARGUS_ERROR_UNSUPPORTED,
                                   "the recording is already written to a file (started by pid %d)",
                                   server->started_by.pid);
-    return with_fd ? NULL
+    return with_fd ? file_key_check(&request->key)
                    : argus_error_create(ARGUS_ERROR_USAGE, "a snapshot needs an output file");
 }
 
@@ -322,8 +325,7 @@ static struct argus_error *handle_snapshot(struct server *server, struct client 
                                            struct reply *reply)
 {
     struct outlet *outlet;
-    (void)request;
-    struct argus_error *error = check_snapshot(server, handed->with_fd);
+    struct argus_error *error = check_snapshot(server, request, handed->with_fd);
     if (!error)
         error = open_outlet(server, client, handed, &outlet);
     if (error)
@@ -331,7 +333,7 @@ static struct argus_error *handle_snapshot(struct server *server, struct client 
     struct recording_numbers numbers;
     struct hang_thread looks;
     hang_thread_begin(&looks, server);
-    error = recording_snapshot(server->recording, outlet, &numbers);
+    error = recording_snapshot(server->recording, outlet, &request->key.key, &numbers);
     /* The next look fails as well and reports the reason. */
     argus_error_destroy(hang_thread_end(&looks));
     if (!error)
@@ -359,8 +361,10 @@ static struct argus_error *handle_stop(struct server *server, struct client *cli
                                   server->failure->message);
     if (server->recording)
         error = recording_stop(server->recording);
-    if (!with_fd)
+    if (!with_fd) {
         *reply = reply_make(server, request->verb);
+        reply->key = server->started_with.key;
+    }
     if (server->recording)
         put_path(reply, server->recording);
     return error;

@@ -53,6 +53,7 @@ struct sink {
     bool spare;                       /* the cpu */
     VEC(struct argus_record) markers; /* of a ring file: all of them, to be written again */
     uint64_t left_out;                /* categories, by the last mark */
+    bool has_key;                     /* copied stacks can be written */
     struct sink_totals totals;
 };
 
@@ -68,7 +69,8 @@ static struct argus_error *write_notes(struct sink *sink)
 }
 
 static struct argus_error *sink_start(struct sink *sink, const struct argus_output *output,
-                                      uint64_t ring_bytes, enum argus_codec codec)
+                                      uint64_t ring_bytes, enum argus_codec codec,
+                                      const struct argus_snapshot_key *key)
 {
     sink->cpu_count = backend_cpu_count(sink->backend);
     sink->ring_bytes = ring_bytes;
@@ -86,17 +88,21 @@ static struct argus_error *sink_start(struct sink *sink, const struct argus_outp
         error = argus_writer_create_into(output, &header, &sink->writer);
     if (!error)
         error = argus_writer_choose_codec(sink->writer, codec);
+    sink->has_key = argus_snapshot_key_is_set(key);
+    if (!error && sink->has_key)
+        error = argus_writer_encrypt(sink->writer, key);
     return error ? error : write_notes(sink);
 }
 
 struct argus_error *sink_create(const struct argus_output *output, struct backend *backend,
-                                uint64_t ring_bytes, enum argus_codec codec, struct sink **ret)
+                                uint64_t ring_bytes, enum argus_codec codec,
+                                const struct argus_snapshot_key *key, struct sink **ret)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
     if (!sink)
         return argus_error_memory();
     sink->backend = backend;
-    struct argus_error *error = sink_start(sink, output, ring_bytes, codec);
+    struct argus_error *error = sink_start(sink, output, ring_bytes, codec, key);
     if (error) {
         sink_destroy(sink);
         return error;
@@ -167,7 +173,7 @@ static struct argus_error *need_stack(struct sink *sink, uint64_t id)
     uint64_t frames[ARGUS_STACK_MAX_FRAMES];
     struct argus_snapshot snapshot;
     size_t count = backend_stack(sink->backend, id, frames);
-    bool copied = count == 0 && backend_snapshot(sink->backend, id, &snapshot);
+    bool copied = count == 0 && sink->has_key && backend_snapshot(sink->backend, id, &snapshot);
     if (!stack_store_add(&sink->stacks, id, frames, count, copied) ||
         !take_addresses(sink, frames, count))
         return argus_error_memory();

@@ -28,9 +28,10 @@ struct sink_totals {
 
 /* Begins a trace in `output` (copied), with the header and the notes of `backend` (borrowed as
  * well); a ring file of `ring_bytes`, or a stream (0). `codec` as in argus_writer_choose_codec().
- */
+ * `key`: encrypts the copied stacks; without one that is set, none are written. */
 struct argus_error *sink_create(const struct argus_output *output, struct backend *backend,
-                                uint64_t ring_bytes, enum argus_codec codec, struct sink **ret);
+                                uint64_t ring_bytes, enum argus_codec codec,
+                                const struct argus_snapshot_key *key, struct sink **ret);
 /* Without sink_finish() the trace has no end chunk. NULL is fine. */
 void sink_destroy(struct sink *sink);
 

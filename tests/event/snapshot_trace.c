@@ -12,10 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
+
+#include "trace/layout.h"
 
 char snapshot_trace_path[64];
 const uint64_t *snapshot_trace_interpreted;
 size_t snapshot_trace_interpreted_count;
+const struct argus_snapshot_key *snapshot_trace_key;
 
 void must(struct argus_error *error)
 {
@@ -75,6 +79,8 @@ void snapshot_trace_write(const struct argus_snapshot *snapshots, size_t count, 
     int fd = open(snapshot_trace_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     must(argus_writer_create(fd, &header, &writer));
+    if (snapshot_trace_key)
+        must(argus_writer_encrypt(writer, snapshot_trace_key));
     must(argus_writer_threads(writer, &thread, 1));
     if (images)
         put_images(writer);
@@ -139,4 +145,55 @@ void snapshot_trace_assert_scrubbed(const struct argus_chunk *place)
     for (size_t i = rest + 64; i < bytes; i++)
         assert_int_equal(content[i], 0);
     free(content);
+}
+
+void snapshot_trace_change(uint32_t at)
+{
+    const struct argus_chunk *place;
+    struct argus_trace *trace = snapshot_trace_open();
+    assert_int_equal(argus_trace_snapshot_chunks(trace, &place), 1);
+    size_t bytes = sizeof(struct layout_chunk) + place->stored_bytes;
+    uint8_t *content = read_place(place->offset_bytes, bytes);
+    struct layout_chunk header;
+    memcpy(&header, content, sizeof(header));
+    content[sizeof(header) + at] ^= 1;
+    header.payload_crc =
+        (uint32_t)crc32(0, content + sizeof(header), (unsigned)place->stored_bytes);
+    header.header_crc =
+        (uint32_t)crc32(0, (const void *)&header, offsetof(struct layout_chunk, header_crc));
+    memcpy(content, &header, sizeof(header));
+    int fd = open(snapshot_trace_path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, content, bytes, (off_t)place->offset_bytes), bytes);
+    close(fd);
+    free(content);
+    argus_trace_close(trace);
+}
+
+void snapshot_trace_assert_unreadable(const struct argus_snapshot *snapshot)
+{
+    FILE *file = fopen(snapshot_trace_path, "re");
+    static uint8_t content[1 << 20];
+    assert_non_null(file);
+    size_t length = fread(content, 1, sizeof(content), file);
+    fclose(file);
+    assert_true(length > 4096 && length < sizeof(content));
+    for (uint32_t at = 0; at + 16 <= snapshot->stack_bytes; at += 8) {
+        static const uint8_t zeros[16];
+        if (memcmp(snapshot->stack + at, zeros, 8) && memcmp(snapshot->stack + at + 8, zeros, 8))
+            assert_null(memmem(content, length, snapshot->stack + at, 16));
+    }
+}
+
+void snapshot_trace_assert_locked(void)
+{
+    static const struct argus_snapshot_key other = {{9}};
+    struct argus_unwind_totals totals;
+    must(argus_unwind_file(snapshot_trace_path, &other, NULL, NULL, &totals));
+    assert_int_equal(totals.locked, 1);
+    assert_int_equal(totals.snapshots + totals.damaged_chunks, 0);
+    struct argus_trace *trace = snapshot_trace_open();
+    struct argus_snapshot_counts counts = argus_trace_count_snapshots(trace);
+    assert_true(!counts.plain && !counts.encrypted && counts.locked == 1);
+    assert_int_equal(argus_trace_record_count(trace), 1);
+    argus_trace_close(trace);
 }

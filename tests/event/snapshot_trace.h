@@ -12,6 +12,9 @@ extern char snapshot_trace_path[64]; /* set by the test */
 extern const uint64_t *snapshot_trace_interpreted;
 extern size_t snapshot_trace_interpreted_count;
 
+/* Encrypts the snapshots; NULL: they are not encrypted. Set and cleared by the test. */
+extern const struct argus_snapshot_key *snapshot_trace_key;
+
 /* Asserts that there is no error. */
 void must(struct argus_error *error);
 
@@ -26,5 +29,14 @@ size_t snapshot_trace_take(struct argus_trace *trace, uint64_t ret[ARGUS_STACK_M
 /* That the place of a chunk of snapshots has been scrubbed: it is a chunk of stacks, a header of padding
  * (docs/man/argus-trace.5.md), and zeros. */
 void snapshot_trace_assert_scrubbed(const struct argus_chunk *place);
+
+/* Changes the byte at `at` in the payload of the chunk of snapshots, and makes the checksums right
+ * again. */
+void snapshot_trace_change(uint32_t at);
+
+/* That the memory which was copied is not in the file: no two words of the copy. */
+void snapshot_trace_assert_unreadable(const struct argus_snapshot *snapshot);
+/* That the file, without its key, says what it has, and stays as it is when it is finished. */
+void snapshot_trace_assert_locked(void);
 
 #endif

@@ -452,25 +452,48 @@ static void a_deep_program_in_an_interpreter_says_so(void **state)
     snapshot_trace_interpreted_count = 0;
 }
 
-/* In a stream and in a ring. */
+/* One changed byte of an encrypted chunk is noticed although the checksums fit. */
+static void changes_are_noticed(void **state)
+{
+    (void)state;
+    static const struct argus_snapshot_key key = {{1, 2, 3}};
+    struct argus_unwind_totals totals;
+    in_the_middle(0);
+    snapshot_trace_key = &key;
+    for (uint32_t at = 0; at < 64; at += 4) {
+        write_trace(&taken, 0, true);
+        snapshot_trace_change(at);
+        must(argus_unwind_file(snapshot_trace_path, &key, NULL, NULL, &totals));
+        assert_int_equal(totals.snapshots, 0);
+    }
+    snapshot_trace_key = NULL;
+}
+
+/* In a stream and in a ring, encrypted or not. */
 static void a_finished_file_holds_no_memory(void **state)
 {
     (void)state;
+    static const struct argus_snapshot_key key = {{1, 2, 3}};
     uint64_t other[ARGUS_STACK_MAX_FRAMES];
     const struct argus_chunk *chunks;
     const uint64_t *frames;
     static const uint64_t rings[] = {0, 1 << 20};
     in_the_middle(0);
     size_t count = unwind(&taken, true, other);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct stat before, after;
-        write_trace(&taken, rings[i], true);
+        snapshot_trace_key = i < 2 ? NULL : &key;
+        write_trace(&taken, rings[i % 2], true);
+        if (snapshot_trace_key) {
+            snapshot_trace_assert_unreadable(&taken);
+            snapshot_trace_assert_locked();
+        }
         struct argus_trace *trace = snapshot_trace_open();
         assert_int_equal(argus_trace_snapshot_chunks(trace, &chunks), 1);
         struct argus_chunk place = chunks[0];
         argus_trace_close(trace);
         assert_int_equal(stat(snapshot_trace_path, &before), 0);
-        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL));
+        must(argus_unwind_file(snapshot_trace_path, snapshot_trace_key, NULL, NULL, NULL));
         assert_int_equal(stat(snapshot_trace_path, &after), 0);
         assert_int_equal(after.st_size, before.st_size);
         snapshot_trace_assert_scrubbed(&place);
@@ -480,8 +503,10 @@ static void a_finished_file_holds_no_memory(void **state)
         assert_memory_equal(frames, other, count * sizeof(*frames));
         assert_int_equal(argus_trace_record_count(trace), 1);
         argus_trace_close(trace);
-        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL)); /* no snapshots are left */
+        must(argus_unwind_file(snapshot_trace_path, NULL, NULL, NULL,
+                               NULL)); /* no snapshots are left */
     }
+    snapshot_trace_key = NULL;
 }
 
 static bool refuse(void *context, const char *what, double share)
@@ -498,7 +523,7 @@ static void interrupting_it_leaves_the_file(void **state)
     int asked = 0;
     in_the_middle(0);
     write_trace(&taken, 0, true);
-    struct argus_error *error = argus_unwind_file(snapshot_trace_path, refuse, &asked, NULL);
+    struct argus_error *error = argus_unwind_file(snapshot_trace_path, NULL, refuse, &asked, NULL);
     assert_non_null(error);
     assert_int_equal(error->code, ARGUS_ERROR_INTERRUPTED);
     argus_error_destroy(error);
@@ -558,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_cut_stack_stays_cut_in_doubt),
         cmocka_unit_test(a_deep_stack_says_so),
         cmocka_unit_test(a_deep_program_in_an_interpreter_says_so),
+        cmocka_unit_test(changes_are_noticed),
         cmocka_unit_test(a_finished_file_holds_no_memory),
         cmocka_unit_test(interrupting_it_leaves_the_file),
         cmocka_unit_test(nonsense_is_survived),

@@ -225,7 +225,10 @@ static void send_request(struct world *world, uint16_t verb, uint32_t mode)
             .ring_bytes = PROTOCOL_RING_MIN,
             .file_ring_bytes = PROTOCOL_FILE_RING_MIN,
             .categories = CATEGORIES_ALL,
+            .key = {.key = {{1}}},
         };
+    if (verb == REQUEST_STOP || verb == REQUEST_SNAPSHOT)
+        request.key = (struct file_key){.key = {{1}}};
     if (verb == REQUEST_PROBE)
         request.probe.spec.shape = ARGUS_PROBE_QUEUE;
     if (world->has_patch)

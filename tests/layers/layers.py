@@ -50,6 +50,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     "error.h": "libargus/base",
     "record.h": "libargus/trace",
+    "snapshot_key.h": "libargus/trace",
     "trace.h": "libargus/trace",
     "kept_hang.h": "libargus/trace",
     "recorded_command.h": "libargus/trace",

@@ -35,7 +35,7 @@ def check_contents(package):
 
 def check_fields(package):
     depends = run("dpkg-deb", "-f", package, "Depends")
-    for library in "libbpf", "libdw", "libelf", "libcapstone", "libjansson", "libedit", "zlib1g", "libzstd1", "libc6":
+    for library in "libbpf", "libdw", "libelf", "libcapstone", "libjansson", "libedit", "zlib1g", "libzstd1", "libsodium", "libc6":
         expect(library in depends, f"{library} is not among the dependencies: {depends}")
     expect("lldb" not in depends, f"the package depends on a version of LLDB: {depends}")
     expect("lldb" in run("dpkg-deb", "-f", package, "Recommends"), "LLDB is not recommended")

@@ -93,6 +93,9 @@ static void start_choices(void **state)
     struct request request = good_start();
     struct request_start *start = &request.start;
     expect_change(&start->mode, &request, 0, ARGUS_ERROR_FORMAT);
+    int without_key = argus_snapshot_key_is_built() ? ARGUS_ERROR_FORMAT : -1;
+    expect_change(&start->mode, &request, RECORDING_STREAM, without_key);
+    start->key.key.bytes[31] = 1;
     expect_change(&start->mode, &request, RECORDING_STREAM, -1);
     expect_change(&start->mode, &request, RECORDING_RING + 1, ARGUS_ERROR_FORMAT);
     expect_change(&start->mode, &request, RECORDING_RING, ARGUS_ERROR_USAGE); /* a size of zero */

@@ -322,7 +322,8 @@ static void a_day(void **state)
     for (size_t i = 0; i < LIVING; i++)
         machine->living[i].tid = new_tid(machine);
     const struct argus_output output = {write_day, resize_day, &fd};
-    assert_null(sink_create(&output, &machine->base, ring_bytes, ARGUS_CODEC_NONE, &sink));
+    const struct argus_snapshot_key no_key = {0};
+    assert_null(sink_create(&output, &machine->base, ring_bytes, ARGUS_CODEC_NONE, &no_key, &sink));
     assert_null(sink_tables(sink));
     play_day(machine, sink);
     uint64_t written_bytes = sink_totals(sink).bytes, oldest_ns = sink_totals(sink).oldest_ns;

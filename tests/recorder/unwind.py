@@ -19,6 +19,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import decode  # noqa: E402
+import key_ring  # noqa: E402
 import recorder_harness as live  # noqa: E402
 
 TARGET = ""
@@ -48,18 +49,27 @@ def wait_stacks(path, *conditions, least="10ms", most=12):
 
 
 def holds_snapshots(path):
-    """Whether the file has a chunk of snapshots, from the chunk headers alone."""
+    """Whether the file has a chunk of snapshots, from the chunk headers alone. The recorder writes none that is not encrypted."""
     data = pathlib.Path(path).read_bytes()
     at, kinds = 4096, set()
     while chunk := decode.chunk_at(data, at, len(data)):
         kinds.add(chunk.kind)
         at += chunk.extent
-    return decode.SNAPSHOTS in kinds
+    if decode.SNAPSHOTS in kinds:
+        raise AssertionError("copied stacks are not encrypted")
+    return decode.ENCRYPTED in kinds
+
+
+def copied_stacks(path, **how):
+    """What `argus info` says of them: the object, and what is printed."""
+    done = subprocess.run([live.ARGUS, "info", "--json", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                          **how)
+    return json.loads(done.stdout)["copied_stacks"], done
 
 
 def snapshot_copies(path, pid):
     """The bytes of each copied stack of this process in the file."""
-    return [snapshot[6] for snapshot in decode.Trace(pathlib.Path(path).read_bytes()).snapshots if snapshot[1] == pid]
+    return [snapshot[6] for snapshot in decode.Trace(pathlib.Path(path).read_bytes(), key_ring.find).snapshots if snapshot[1] == pid]
 
 
 def is_chain(stack, names):
@@ -255,6 +265,49 @@ class Unwinding(live.Live):
         self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"),
                           ["target_wait", "target_middle", "target_outer", "case_chain", "main"])
 
+    def test_the_key_is_kept_for_the_user_alone(self):
+        self.kill_recorder_of("sh", "-c", f"{TARGET} chain; read line", options=["--unwind", "unwind_target"])
+        copies, done = copied_stacks(self.path, preexec_fn=key_ring.enter_new_session)
+        self.assertEqual((done.returncode, copies["plain"], copies["locked"]), (4, 0, 0), done.stderr)
+        self.assertGreater(copies["encrypted"], 0)
+        self.assertIn("key ring of this user has their key", done.stderr)
+        self.path.chmod(0o644)
+        self.path.parent.chmod(0o755)
+        others, done = copied_stacks(self.path, user=65534, group=65534, extra_groups=[], env={**os.environ, "HOME": "/nonexistent"})
+        self.assertEqual((done.returncode, others["plain"], others["encrypted"], others["locked"]), (4, 0, 0, copies["encrypted"]))
+        self.assertEqual(done.stderr.count("does not have their key"), 1, done.stderr)
+
+    def test_a_finished_file_leaves_no_key(self):
+        before = argus_keys()
+        for arguments in ["start", "-o", str(self.path), "--ring-size", "16M"], ["stop"], ["start"], ["snapshot", "-o", str(self.path)], \
+                ["stop", "-o", str(self.path)], ["record", "-o", str(self.path), "--", TARGET, "chain"]:
+            done = live.argus(*arguments, *(LITTLE if arguments[0] in ("start", "record") else []))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            expected = arguments[:2] == ["start", "-o"]  # another recording of this user can have one for a while
+            self.assertTrue(live.eventually(lambda want=expected: len(argus_keys() - before) == want, seconds=60), arguments)
+            self.assertTrue(arguments[0] == "start" or not self.path.exists() or not holds_snapshots(self.path))
+
+    def test_where_the_kernel_keeps_no_key(self):
+        def without_keys(*arguments):
+            return subprocess.run([live.ARGUS, *arguments], capture_output=True, text=True, check=False, preexec_fn=key_ring.refuse_keys)
+        for end in "stop", "kill":
+            done = without_keys("start", *LITTLE, "--unwind", "unwind_target", "-o", str(self.path), "--ring-size", "16M")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("if the recorder is killed, they are lost", without_keys("status").stdout)
+            self.assertIs(json.loads(live.argus("status", "--json").stdout)["key_kept"], False)
+            subprocess.run([TARGET, "chain"], stdout=subprocess.DEVNULL, check=True)
+            self.assertTrue(live.eventually(lambda: holds_snapshots(self.path), seconds=20))
+            if end == "stop":
+                done = without_keys("stop")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertFalse(holds_snapshots(self.path))
+                self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"), ["target_outer", "case_chain", "main"])
+        os.kill(self.recorder(), signal.SIGKILL)
+        self.assertTrue(live.eventually(lambda: not live.status()["recording"]))
+        copies, done = copied_stacks(self.path)
+        self.assertGreater(copies["locked"], 0)
+        self.assertEqual((done.returncode, copies["encrypted"]), (4, 0), done.stderr)
+
     def test_what_cannot_be_is_said(self):
         for options, code in ((["--unwind", "4000000"], 1), (["--unwind", "a/b"], 2), (["--unwind", ""], 2),
                               (["--unwind", "x"] * 17, 2), (["--unwind", "x", "--unwind-size", "1M"], 2),
@@ -289,6 +342,10 @@ class Unwinding(live.Live):
         expected = re.findall(r"^#\d+\s+(?:0x[0-9a-f]+ in )?([\w.]+)", gdb, re.MULTILINE)
         self.assertIn("main", expected, gdb)
         self.assertIn([plain(name) for name in expected], stacks)
+
+
+def argus_keys():
+    return {line.split()[0] for line in pathlib.Path("/proc/keys").read_text().splitlines() if " argus:" in line}
 
 
 def plain(name):

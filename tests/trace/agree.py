@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 
-from decode import Missing, decode, zstd_library
+from decode import Missing, decode, sodium_library, zstd_library
 
 SEEDS = range(1, 7)
 RINGS = (65536, 65544, 100000)
@@ -73,8 +73,9 @@ def main():
     make, program, directory = sys.argv[1:4]
     try:
         zstd_library()
+        sodium_library()
     except Missing as missing:
-        print(f"skipped: the second decoder needs libzstd: {missing}")
+        print(f"skipped: the second decoder lacks a library: {missing}")
         sys.exit(77)
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, "random.argus")

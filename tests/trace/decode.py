@@ -7,6 +7,7 @@ file, line by line; agree.py compares the two.
 import ctypes
 import ctypes.util
 import functools
+import hashlib
 import struct
 import sys
 import zlib
@@ -22,14 +23,18 @@ LATE_STACKS = 12
 NAMES = 13
 CODE = 14
 INLINED = 15
+ENCRYPTED = 16
 STACK, BLOCK = 0x60000004, 1
 
 
 NO_CODEC, ZLIB, ZSTD = range(3)
 
 
+TEST_KEY = bytes(range(1, 33))  # of the traces that tests write
+
+
 class Missing(Exception):
-    """This machine has no libzstd."""
+    """This machine lacks a library."""
 
 
 class Damaged(Exception):
@@ -159,9 +164,37 @@ def chunk_at(data, offset, limit):
     return Chunk(fields, offset, extent, data[offset + 64 : offset + 64 + size])
 
 
+@functools.lru_cache
+def sodium_library():
+    try:
+        library = ctypes.CDLL(ctypes.util.find_library("sodium") or "libsodium.so.23")
+    except OSError as error:
+        raise Missing(str(error)) from error
+    library.sodium_init()
+    return library
+
+
+def key_id(key):
+    return hashlib.blake2b(key, digest_size=16).digest()
+
+
+def test_key(identity):
+    return TEST_KEY if identity == key_id(TEST_KEY) else None
+
+
+def decrypt(head, encrypted, key):
+    plain = ctypes.create_string_buffer(len(encrypted))
+    failed = sodium_library().crypto_aead_xchacha20poly1305_ietf_decrypt(
+        plain, None, None, encrypted, ctypes.c_ulonglong(len(encrypted)), head, ctypes.c_ulonglong(48), head[16:40], key)
+    require(not failed, "tag")
+    return plain.raw[:len(encrypted) - 16]
+
+
 class Trace:
-    def __init__(self, data):
-        self.data = data
+    """`find_key`: the key with an ID, or None."""
+
+    def __init__(self, data, find_key=test_key):
+        self.data, self.find_key, self.locked = data, find_key, 0
         require(data[:8] == b"ARGUSTRC", "magic")
         require(len(data) >= 4096, "file header cut off")
         (_, self.major, self.minor, size, self.os, self.arch, self.numerator, self.denominator, self.anchor,
@@ -233,14 +266,34 @@ class Trace:
                  BUILD_IDS: self.build_id, NOTE: self.note, END: self.counter, SNAPSHOTS: self.snapshot,
                  PROBES: self.probe, FLAGS: self.flag, LATE_STACKS: self.late_stack, NAMES: self.name, CODE: self.code_object,
                  INLINED: self.inlined}
-        if chunk.kind not in kinds:
+        kind = SNAPSHOTS if chunk.kind == ENCRYPTED else chunk.kind
+        if kind not in kinds:
             return
-        payload = Bytes(chunk.payload())
+        data = chunk.payload() if kind == chunk.kind else self.decrypted(chunk)
+        if data is None:
+            return
+        payload = Bytes(data)
         self.address, self.name_before = 0, None
-        entries = [kinds[chunk.kind](payload, chunk) for _ in range(chunk.count)]
+        entries = [kinds[kind](payload, chunk) for _ in range(chunk.count)]
         payload.end()
         for keep, entry in entries:  # only if the whole table was valid
             keep(entry)
+
+    def decrypted(self, chunk):
+        """The payload of the snapshots; None without their key."""
+        payload = chunk.payload()
+        require(len(payload) >= 64, "length")
+        head, encrypted = payload[:48], payload[48:]
+        codec, size = struct.unpack_from("<II", head, 40)
+        require(codec in UNPACK and size <= 1048576 and chunk.count * 14 <= size, "content")
+        require(size <= (len(encrypted) - 16) * 1040 + 64, "size")
+        key = self.find_key(head[:16])
+        if not key:
+            self.locked += chunk.count
+            return None
+        data = UNPACK[codec](decrypt(head, encrypted, key), size)
+        require(len(data) == size, "unpacked size")
+        return data
 
     def thread(self, b, chunk):
         entry = (b.varint(), b.varint(), b.varint(), b.varint() & 1, chunk.last, b.string())
@@ -442,10 +495,10 @@ def lines(trace):
     yield f"total {count} {lost} {start_ns} {end_ns} {'complete' if t.complete else 'cut'}"
 
 
-def decode(data):
+def decode(data, find_key=test_key):
     """All output lines for the bytes of a file; one line that begins with "error" if it is not a trace."""
     try:
-        return list(lines(Trace(data)))
+        return list(lines(Trace(data, find_key)))
     except Damaged as error:
         return [f"error {error}"]
 

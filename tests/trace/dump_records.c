@@ -115,6 +115,15 @@ static void dump_snapshot(const struct argus_snapshot *snapshot)
     putchar('\n');
 }
 
+/* TEST_KEY of decode.py, which random_trace.c uses. */
+static void give_key(struct argus_trace *trace)
+{
+    struct argus_snapshot_key key;
+    for (int i = 0; i < ARGUS_SNAPSHOT_KEY_BYTES; i++)
+        key.bytes[i] = (uint8_t)(i + 1);
+    argus_trace_give_key(trace, &key);
+}
+
 /* A damaged chunk was listed as damage when the trace was opened. */
 static void dump_snapshots(const struct argus_trace *trace)
 {
@@ -264,6 +273,7 @@ int main(int argc, char **argv)
         argus_error_destroy(error);
         return 0;
     }
+    give_key(trace);
     dump_header(argus_trace_header(trace));
     for (size_t i = 0; i < sizeof(dumps) / sizeof(*dumps); i++)
         dumps[i](trace);

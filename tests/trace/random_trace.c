@@ -334,6 +334,15 @@ static void put_chunks(struct argus_writer *writer, int count)
         put_end(writer);
 }
 
+/* TEST_KEY of decode.py. */
+static void encrypt_snapshots(struct argus_writer *writer)
+{
+    struct argus_snapshot_key key;
+    for (int i = 0; i < ARGUS_SNAPSHOT_KEY_BYTES; i++)
+        key.bytes[i] = (uint8_t)(i + 1);
+    must(argus_writer_encrypt(writer, &key));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -355,6 +364,8 @@ int main(int argc, char **argv)
     int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
     struct argus_writer *writer = NULL;
     must(argus_writer_create(fd, &header, &writer));
+    if (argus_snapshot_key_is_built() && below(2))
+        encrypt_snapshots(writer);
     put_chunks(writer, header.ring_bytes ? RING_CHUNKS : CHUNKS);
     argus_writer_destroy(writer);
     close(fd);

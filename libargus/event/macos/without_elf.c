@@ -256,17 +256,18 @@ struct argus_error *argus_unwind_trace(struct argus_trace *trace, argus_progress
 {
     (void)progress;
     (void)context;
-    const struct argus_chunk *chunks;
+    const struct argus_snapshot_counts counts = argus_trace_count_snapshots(trace);
     if (ret)
-        *ret = (struct argus_unwind_totals){0};
-    return argus_trace_snapshot_chunks(trace, &chunks) == 0 ? NULL
-                                                            : not_here("unwinding copied stacks");
+        *ret = (struct argus_unwind_totals){.locked = counts.locked};
+    return counts.plain + counts.encrypted ? not_here("unwinding copied stacks") : NULL;
 }
 
-struct argus_error *argus_unwind_file(const char *path, argus_progress progress, void *context,
+struct argus_error *argus_unwind_file(const char *path, const struct argus_snapshot_key *key,
+                                      argus_progress progress, void *context,
                                       struct argus_unwind_totals *ret)
 {
     (void)path;
+    (void)key;
     (void)progress;
     (void)context;
     if (ret)

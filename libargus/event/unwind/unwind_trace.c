@@ -63,6 +63,11 @@ static struct argus_error *unwind_chunk(struct work *work, const struct argus_ch
         argus_error_destroy(error);
         return NULL;
     }
+    if (error && error->code == ARGUS_ERROR_NOT_FOUND) {
+        work->totals.locked += chunk->count;
+        argus_error_destroy(error);
+        return NULL;
+    }
     for (size_t i = 0; i < snapshots.count && !error; i++)
         error = unwind_one(work, &snapshots.entries[i]);
     argus_snapshots_deinit(&snapshots);
@@ -121,7 +126,8 @@ static struct argus_error *replace(const char *path, const struct argus_trace *t
     return error;
 }
 
-struct argus_error *argus_unwind_file(const char *path, argus_progress progress, void *context,
+struct argus_error *argus_unwind_file(const char *path, const struct argus_snapshot_key *key,
+                                      argus_progress progress, void *context,
                                       struct argus_unwind_totals *ret)
 {
     struct argus_trace *trace;
@@ -132,6 +138,8 @@ struct argus_error *argus_unwind_file(const char *path, argus_progress progress,
     if (error)
         return error;
     size_t chunk_count = argus_trace_snapshot_chunks(trace, &chunks);
+    if (key)
+        argus_trace_give_key(trace, key);
     error = argus_unwind_trace(trace, progress, context, ret);
     if (!error && chunk_count)
         error = replace(path, trace);

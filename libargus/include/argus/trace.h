@@ -22,6 +22,7 @@
 
 #include "argus/error.h"
 #include "argus/record.h"
+#include "argus/snapshot_key.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +32,7 @@ enum argus_os { ARGUS_OS_LINUX = 1, ARGUS_OS_DARWIN = 2 };
 enum argus_arch { ARGUS_ARCH_X86_64 = 1, ARGUS_ARCH_AARCH64 = 2 };
 
 #define ARGUS_TRACE_VERSION_MAJOR 1
-#define ARGUS_TRACE_VERSION_MINOR 3
+#define ARGUS_TRACE_VERSION_MINOR 4
 #define ARGUS_CPU_MIXED           0xffffffffu
 #define ARGUS_CHUNK_MAX_BYTES     (16u << 20) /* unpacked payload of one chunk */
 #define ARGUS_CHUNK_MAX_RECORDS   (1u << 17)  /* 72 bytes each at the very most: fits the payload */
@@ -69,6 +70,7 @@ enum argus_chunk_kind {
     ARGUS_CHUNK_NAMES = 13,
     ARGUS_CHUNK_CODE = 14,
     ARGUS_CHUNK_INLINED = 15,
+    ARGUS_CHUNK_ENCRYPTED = 16, /* snapshots */
 };
 
 /* How payloads are compressed; the numbers are those of the file format. */
@@ -376,11 +378,23 @@ size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint6
 
 /* The chunks of stack snapshots that have not been unwound; sorted by sequence. Borrowed. */
 size_t argus_trace_snapshot_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
-/* Unpacks one of them. ARGUS_ERROR_FORMAT: it is damaged. */
+/* Unpacks one of them. ARGUS_ERROR_FORMAT: it is damaged; NOT_FOUND: it is encrypted, and its key is
+ * neither that of argus_trace_give_key() nor in the user's key ring. */
 struct argus_error *argus_trace_read_snapshots(const struct argus_trace *trace,
                                                const struct argus_chunk *chunk,
                                                struct argus_snapshots *ret);
 void argus_snapshots_deinit(struct argus_snapshots *snapshots);
+/* A key for the snapshots of the file, which is copied; one that is not set, and one of another
+ * file, change nothing. */
+void argus_trace_give_key(struct argus_trace *trace, const struct argus_snapshot_key *key);
+
+/* What a file has of snapshots that have not been unwound. */
+struct argus_snapshot_counts {
+    uint64_t plain;     /* not encrypted: memory of the recorded programs */
+    uint64_t encrypted; /* and their key is known */
+    uint64_t locked;    /* encrypted, and their key is not known */
+};
+struct argus_snapshot_counts argus_trace_count_snapshots(const struct argus_trace *trace);
 /* Adds a stack, the result of unwinding a snapshot, to the opened trace, not to its file. A stack
  * whose ID is known is left unchanged. Must be called by the trace's owner before other threads
  * read it. */
@@ -466,6 +480,9 @@ struct argus_error *argus_writer_build_ids(struct argus_writer *writer,
  * ARGUS_STACK_MAX_FRAMES. */
 struct argus_error *argus_writer_stack(struct argus_writer *writer, uint64_t id,
                                        const uint64_t *frames, size_t count);
+/* Encrypts all later snapshots by `key`, which is copied. UNSUPPORTED: this build cannot. */
+struct argus_error *argus_writer_encrypt(struct argus_writer *writer,
+                                         const struct argus_snapshot_key *key);
 /* Writes a stack as a snapshot. IDs of earlier snapshots and stacks are dropped. */
 struct argus_error *argus_writer_snapshot(struct argus_writer *writer,
                                           const struct argus_snapshot *snapshot);
@@ -475,7 +492,7 @@ struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
 /* Replaces each chunk of snapshots by the stacks that `trace` has for their IDs, in the file at
  * `fd`. `fd` is open for reading and writing, and `trace` was opened from the same file. A snapshot
  * without a stack is removed. The copied memory of the recorded programs is overwritten with zeros.
- * `*ret_lost`: number of snapshots without a stack. */
+ * `*ret_lost`: number of snapshots without a stack. Encrypted ones without a known key stay. */
 struct argus_error *argus_snapshots_replace(int fd, const struct argus_trace *trace,
                                             uint64_t *ret_lost);
 /* Writes the stacks that are buffered for the next chunk. If it is called regularly, a killed

@@ -24,6 +24,7 @@ struct argus_unwind_totals {
     uint64_t unknown;   /* reached code without unwind information */
     uint64_t deep;      /* have more frames than a stack may have */
     uint64_t damaged_chunks;
+    uint64_t locked; /* not in `snapshots`: encrypted, and their key is not known */
 };
 
 /* Adds the stacks of all snapshots in `trace`. Must be called by the trace's owner before other
@@ -31,8 +32,10 @@ struct argus_unwind_totals {
 struct argus_error *argus_unwind_trace(struct argus_trace *trace, argus_progress progress,
                                        void *context, struct argus_unwind_totals *ret);
 
-/* The same for the file at `path`, in which the stacks replace the snapshots. */
-struct argus_error *argus_unwind_file(const char *path, argus_progress progress, void *context,
+/* The same for the file at `path`, in which the stacks replace the snapshots. `key`: of its
+ * snapshots, if it is not in the user's key ring; NULL: it is, or they are not encrypted. */
+struct argus_error *argus_unwind_file(const char *path, const struct argus_snapshot_key *key,
+                                      argus_progress progress, void *context,
                                       struct argus_unwind_totals *ret);
 
 #ifdef __cplusplus
