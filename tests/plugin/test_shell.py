@@ -117,7 +117,7 @@ def test_files_that_are_no_traces(setup):
 def test_info(setup):
     path = setup.trace("small", SMALL)
     answer = json.loads(setup.run("info", "--json", path, code=0).stdout)
-    for key, value in {"trace_format": "1.3", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
+    for key, value in {"trace_format": "1.4", "os": "linux", "arch": "x86_64", "records": 5, "lost": 0, "threads": 2,
                        "processes": 2, "start_ns": 1000000, "end_ns": 31007000}.items():
         expect_equal(key, answer[key], value)
     sys.path.insert(0, str(setup.source / "tests/diagnose"))

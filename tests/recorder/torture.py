@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 
+import key_ring
 import recorder_harness as harness
 import torture_disks  # noqa: F401  pylint: disable=unused-import  its rows
 import torture_tools  # noqa: F401  pylint: disable=unused-import  its rows
@@ -38,34 +39,45 @@ for i in range(10000):
 gate.set()
 print(len(threads))
 """
-# Keeps a text in registers and on its stack while it waits. rbx, r12 … r15 and their like are the caller's, so a wait keeps them.
+# Keeps words in registers and on its stack while it waits: a text, the canary of the stack protector, and pointers to its heap, to mapped
+# memory, to the heap of a thread, to a function that is never called, and to the stack. rbx, r12 … r15 and their like are the caller's,
+# so a wait keeps them. It writes the words into a file, in the order of KINDS.
 SECRET = b"hunter2!"
-# It writes into a file what else of its stack is secret: the canary of the stack protector, and where its heap is.
+KINDS = ["text", "short text", "canary", "place of the heap", "mapped memory", "code", "place of the stack"]
+LEFT_BY_FILTER = KINDS[4:]  # that can be addresses to unwind by
 KEEPER = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
+int never_called(int n) { return n * 3; }
 int main(int argc, char **argv)
 {
-    volatile char kept[64];
-    unsigned long long secret, canary;
-    void *volatile heap = malloc(1000);
+    volatile unsigned long long kept[16];
+    unsigned long long canary, text, in_register;
+    memcpy(&canary, (void *)getauxval(AT_RANDOM), 8);
+    memcpy(&text, "hunter2!", 8);
+    kept[0] = text;
+    kept[1] = 0;
+    memcpy((char *)&kept[1], "sixtyx", 6); /* as a number, an address at the end of the address space */
+    kept[2] = canary & ~0xffull;
+    kept[3] = (unsigned long long)malloc(1000);
+    kept[4] = (unsigned long long)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 0x5a8;
+    kept[5] = (unsigned long long)never_called + 1;
+    kept[6] = (unsigned long long)&kept[9];
+    in_register = kept[4] + 8;
     FILE *file = fopen(argv[1], "w");
     (void)argc;
-    memcpy(&canary, (void *)getauxval(AT_RANDOM), 8);
-    volatile unsigned long long protector = canary & ~0xffull;
-    fprintf(file, "%llu %llu %llu", (unsigned long long)protector, (unsigned long long)heap, (unsigned long long)kept);
+    for (int i = 0; i < 7; i++)
+        fprintf(file, "%llu ", kept[i]);
     fclose(file);
-    memcpy(&secret, "hunter2!", 8);
-    memcpy((char *)kept, "hunter2!hunter2!", 16);
-    memcpy((char *)kept + 16, "sixtyx\\0\\0", 8); /* as a number, an address at the end of the address space */
     for (int i = 0; i < 1000; i++) {
         usleep(3000);
-        __asm__ volatile("" : "+r"(secret));
+        __asm__ volatile("" : "+r"(text), "+r"(in_register) : : "memory");
     }
-    return kept[0] + (int)secret + (heap == 0) + (int)protector;
+    return (int)(kept[0] + text + in_register);
 }
 """
 FORKS = "import os\nfor i in range(3000):\n  if os.fork() == 0: os._exit(0)\n  os.wait()"
@@ -150,34 +162,42 @@ def stopped_for_a_while(at):
     return expect(at.said(front, 0), " lost"), at.folder / "t.argus"
 
 
+def holders(lines, number):
+    """The decoded lines that have this word: as a number, or in bytes."""
+    in_bytes = number.to_bytes(8, "little").hex()
+    return [line for line in lines if in_bytes in line or str(number) in line.replace(",", " ").split()]
+
+
 @row
 def secret_after_kill(at):
-    """A file whose stacks were never unwound has copies of stacks: places of code and of the stack, which a finished trace has too
-    (frames, libraries). No text, no canary of the stack protector, no place of the heap."""
+    """A file whose stacks were never unwound has copies of stacks. Without their key no copied word is to be found, in the file as it is or
+    in all that can be decoded; with it, the words that can be addresses are there, so this looks at the right place."""
     if not shutil.which("cc"):
         raise Skipped("no C compiler")
-    keeper = at.folder / "keeper"
+    keeper, places, ring = at.folder / "keeper", at.folder / "places", at.random.choice([[], ["--ring-size", "8M"]])
     subprocess.run(["cc", "-O2", "-fomit-frame-pointer", "-x", "c", "-", "-o", keeper], input=KEEPER, text=True, check=True)
-    places, ring = at.folder / "places", at.random.choice([[], ["--ring-size", "8M"]])
     front = at.record(at.folder / "t.argus", str(keeper), str(places), words=["--unwind", "keeper", "--only", "sched,stacks", *ring],
                       load=False)
     time.sleep(1.5 + at.random.uniform(0, 0.5))
-    at.kill(front.pid)
-    at.kill(at.recorder)
+    for pid in at.random.sample([front.pid, at.recorder], 2):
+        at.kill(pid)
     at.said(front)
     at.check_detached()
     left, = at.folder.glob("t.argus*")
-    copies = [line for line in harness.decode.decode(left.read_bytes()) if line.startswith("snapshot ")]
+    content = left.read_bytes()
+    words = dict(zip(KINDS, map(int, places.read_text(encoding="ascii").split()), strict=True))
+    in_clear, readable = harness.decode.decode(content, lambda identity: None), harness.decode.decode(content, key_ring.find)
+    copies = [line for line in readable if line.startswith("snapshot ")]
     if not copies:
         raise Failure("no stack was copied")
-    canary, heap, stack = (int(word) for word in places.read_text(encoding="ascii").split())
-    short = int.from_bytes(b"sixtyx", "little")
-    for what, number in ("text", int.from_bytes(SECRET, "little")), ("short text", short), ("canary", canary), ("place of the heap", heap):
-        in_bytes = number.to_bytes(8, "little").hex()
-        if any(str(number) in line.replace(",", " ").split() or in_bytes in line for line in copies):
-            raise Failure(f"the {what} is in the file")
-    if not any((stack >> 24).to_bytes(5, "little").hex() in line for line in copies):
-        raise Failure("no place of its stack was copied: this looked at nothing")
+    for what, word in words.items():
+        found = holders(in_clear, word)
+        if found or word.to_bytes(8, "little") in content:
+            raise Failure(f"the {what} is in the file: {found[:1]}")
+        if what in LEFT_BY_FILTER and not holders(copies, word):
+            raise Failure(f"the {what} was not copied: this looked at nothing")
+        if what not in LEFT_BY_FILTER and holders(copies, word):
+            raise Failure(f"the {what} was copied")
     return "", at.folder / "t.argus"
 
 
