@@ -23,7 +23,9 @@
 
 struct loop {
     uint32_t pid, tid;
-    uint32_t samples;  /* in its wait */
+    uint32_t samples;  /* in its wait … */
+    uint32_t others;   /* … before the last one, elsewhere … */
+    uint32_t lately;   /* … and since then */
     uint64_t home_sp;  /* of its wait; 0: not found yet */
     uint64_t since_ns; /* since when it is away; 0: it is not */
     long home_call;    /* the system call of its wait: futex or read */
@@ -37,7 +39,7 @@ struct loop {
 
 struct condition_loops {
     VEC(struct loop) loops;   /* all processes, sorted by ID after each list */
-    VEC(struct loop) threads; /* besides main threads */
+    VEC(struct loop) threads; /* that have polled */
     uint64_t listed_ns;
 };
 
@@ -176,11 +178,16 @@ static void sample(struct loop *loop, uint64_t now_ns)
     if (!read_place(loop))
         loop->is_awaited = false;
     else if (is_in_wait(loop)) {
-        loop->samples = loop->sp > loop->home_sp ? 1 : loop->samples + 1;
+        bool is_new = loop->sp > loop->home_sp;
+        loop->samples = is_new ? 1 : loop->samples + 1;
+        loop->others = is_new ? 0 : loop->others + loop->lately;
+        loop->lately = 0;
         loop->home_sp = loop->sp;
         loop->since_ns = 0;
-    } else if (!loop->since_ns)
-        loop->since_ns = now_ns;
+    } else {
+        loop->lately++;
+        loop->since_ns = loop->since_ns ? loop->since_ns : now_ns;
+    }
 }
 
 static bool is_away(const struct loop *loop)
@@ -229,16 +236,32 @@ static void add_processes(struct condition_loops *loops, uint64_t now_ns,
     }
 }
 
-/* --- threads besides the main thread --- */
+/* --- threads that poll, but may have another loop --- */
 
-/* Whether the thread is not the main thread, and the main thread never rests in a poll. */
+/* Whether it is another thread of a process whose main thread never rests in a poll; or a main
+ * thread that never does, because another thread polls for it (Tcl). */
 static bool may_be_loop(const struct backend_poller *poller, const struct backend_poller *pollers,
                         size_t count)
 {
-    if (poller->tid == poller->pid)
-        return false;
     const struct backend_poller *main = find_poller(poller->pid, pollers, count);
     return !main || main->rested_ns < HANG_RESTING_NS;
+}
+
+/* A main thread can be in many more places: it has to be found in its wait mostly. */
+static bool is_known_loop(const struct loop *loop)
+{
+    return loop->is_awaited && loop->samples >= SURE_SAMPLES &&
+           (loop->tid != loop->pid || loop->samples >= loop->others);
+}
+
+/* Its last poll, which may be long ago, says nothing. */
+static void put_in_loop(struct backend_poller *poller, uint64_t now_ns)
+{
+    poller->polling = true;
+    poller->polling_in_handler = false;
+    poller->seen_ns = now_ns;
+    poller->usual_ns = 0;
+    poller->rested_ns = LONG_REST_NS;
 }
 
 /* NULL: there are too many, or no memory. */
@@ -264,27 +287,36 @@ static void drop_threads(struct condition_loops *loops)
         loops->threads.data[i].listed = false;
 }
 
-/* Replaces what is known of the polls of such threads. */
+/* Replaces what is known of the polls of such a thread. */
+static void replace(struct loop *loop, uint64_t now_ns, struct backend_poller *poller)
+{
+    loop->listed = true;
+    if (!loop->is_awaited && loop->asked < ASKED_TIMES) {
+        loop->asked++;
+        loop->is_awaited = process_has_window(loop->pid);
+    }
+    if (poller->polling)
+        loop->since_ns = 0;
+    else if (loop->is_awaited)
+        sample(loop, now_ns);
+    if (is_known_loop(loop) && loop->since_ns)
+        *poller = poller_of(loop);
+    else if (is_known_loop(loop))
+        put_in_loop(poller, now_ns);
+}
+
+/* Main threads come last: what their polls were decides about the others. */
 static void replace_threads(struct condition_loops *loops, uint64_t now_ns,
                             struct backend_poller *pollers, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!may_be_loop(&pollers[i], pollers, count))
+    for (size_t i = 0; i < 2 * count; i++) {
+        struct backend_poller *poller = &pollers[i % count];
+        bool is_main = poller->tid == poller->pid;
+        if (is_main != (i >= count) || !may_be_loop(poller, pollers, count))
             continue;
-        struct loop *loop = thread_of(loops, &pollers[i]);
-        if (!loop)
-            continue;
-        loop->listed = true;
-        if (!loop->is_awaited && loop->asked < ASKED_TIMES) {
-            loop->asked++;
-            loop->is_awaited = process_has_window(loop->pid);
-        }
-        if (pollers[i].polling)
-            loop->since_ns = 0;
-        else if (loop->is_awaited)
-            sample(loop, now_ns);
-        if (is_away(loop))
-            pollers[i] = poller_of(loop);
+        struct loop *loop = thread_of(loops, poller);
+        if (loop)
+            replace(loop, now_ns, poller);
     }
     drop_threads(loops);
 }

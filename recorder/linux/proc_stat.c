@@ -83,3 +83,15 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
         return PROC_WAIT_CHILD;
     return number == SYS_futex ? PROC_WAIT_FUTEX : PROC_WAIT_OTHER;
 }
+
+/* "NUMBER ARGUMENT… SP PC", or "-1 SP PC", or "running". */
+bool proc_place_read(uint32_t pid, struct proc_place *ret)
+{
+    char text[256];
+    unsigned long long sp;
+    if (!read_file(pid, pid, "syscall", sizeof(text), text) ||
+        sscanf(text, "%ld %*s %*s %*s %*s %*s %*s %llx", &ret->number, &sp) != 2)
+        return false;
+    ret->sp = sp;
+    return true;
+}

@@ -3,6 +3,7 @@ include(linux/bpf/programs.cmake)
 
 target_sources(argus_recorder PRIVATE
   linux/bpf_backend.c
+  linux/commands.c
   linux/condition_loops.c
   linux/confine.c
   linux/cpu_overload.c

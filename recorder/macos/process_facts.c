@@ -1,4 +1,5 @@
-/* proc_stat.h and poll_set.h on macOS. */
+/* proc_stat.h, poll_set.h and commands.h on macOS. */
+#include "server/commands.h"
 #include "server/poll_set.h"
 #include "server/proc_stat.h"
 #include "server/windows.h"
@@ -29,6 +30,18 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
 {
     (void)pid, (void)tid;
     return PROC_WAIT_OTHER;
+}
+
+bool proc_place_read(uint32_t pid, struct proc_place *ret)
+{
+    (void)pid, (void)ret;
+    return false;
+}
+
+uint64_t process_command_since(uint32_t pid, uint64_t since_ns)
+{
+    (void)pid, (void)since_ns;
+    return 0;
 }
 
 bool process_has_window(uint32_t pid)

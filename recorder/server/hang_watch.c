@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "server/hang_places.h"
 #include "server/hang_starts.h"
 
 /* Another recorder is left out unless the user names it: its snapshots take long, and that is no
@@ -66,6 +67,7 @@ struct hang_watch {
     VEC(struct away) away;
     hang_reports reports;
     struct hang_starts starts;
+    struct hang_places places;
     size_t next_report;
     uint64_t looked_ns; /* the last look; 0: none yet */
     uint32_t left_out;  /* a process to ignore; 0: none */
@@ -92,6 +94,7 @@ void hang_watch_destroy(struct hang_watch *watch)
     vec_deinit(&watch->away);
     vec_deinit(&watch->reports);
     hang_starts_deinit(&watch->starts);
+    hang_places_deinit(&watch->places);
     free(watch);
 }
 
@@ -493,6 +496,23 @@ static void count_waiting(struct hang_watch *watch)
     watch->waiting = waiting;
 }
 
+/* Those that others find. */
+static bool look_for_doubts(struct hang_watch *watch, const struct backend_poller *pollers,
+                            size_t count, uint64_t now_ns)
+{
+    const struct hang_start_wish wish = {watch->threshold_ns, watch->name, watch->left_out};
+    size_t before = watch->reports.length;
+    for (size_t i = 0; i < watch->away.length; i++)
+        if (watch->away.data[i].is_hang)
+            hang_places_skip(&watch->places, watch->away.data[i].pid);
+    bool good = hang_starts_look(&watch->starts, &wish, watch->system, pollers, count, now_ns,
+                                 &watch->reports);
+    good &= hang_places_look(&watch->places, &wish, watch->system, pollers, count, now_ns,
+                             &watch->reports);
+    watch->doubts += (uint32_t)(watch->reports.length - before);
+    return good;
+}
+
 bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *pollers, size_t count,
                      uint64_t now_ns)
 {
@@ -500,11 +520,7 @@ bool hang_watch_look(struct hang_watch *watch, const struct backend_poller *poll
     for (size_t i = 0; i < count; i++)
         good &= look_at(watch, pollers, count, &pollers[i], now_ns);
     good &= drop_back(watch, now_ns);
-    const struct hang_start_wish wish = {watch->threshold_ns, watch->name, watch->left_out};
-    size_t before = watch->reports.length;
-    good &= hang_starts_look(&watch->starts, &wish, watch->system, pollers, count, now_ns,
-                             &watch->reports);
-    watch->doubts += (uint32_t)(watch->reports.length - before);
+    good &= look_for_doubts(watch, pollers, count, now_ns);
     watch->looked_ns = now_ns;
     count_waiting(watch);
     return good;

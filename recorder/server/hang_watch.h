@@ -54,7 +54,9 @@
  *   terminal;
  * - a main thread that polls and works for another process's windows, as for a page of a browser,
  * is away from its loop while input for that loop is pending;
- * - a program waited, and hardly ran, while it started (hang_starts.h).
+ * - a program waited, and hardly ran, while it started (hang_starts.h);
+ * - a main thread was not at home for long, and a command that it started lives, or it waits for a
+ *   new connection (hang_places.h).
  */
 #ifndef ARGUS_RECORDER_HANG_WATCH_H
 #define ARGUS_RECORDER_HANG_WATCH_H
@@ -64,6 +66,7 @@
 
 #include "argus/error.h"
 #include "server/backend.h"
+#include "server/proc_stat.h"
 
 #define HANG_REPORT_AFTER_NS 10000000000ull
 #define HANG_RESTING_NS      250000000ull /* a longer wait in a poll is no wait for a reply */
@@ -78,6 +81,7 @@ struct hang_sight {
     bool excused;            /* its process is stopped, or another process group has its terminal */
     bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
     bool wants_cpu;          /* it runs, or could run */
+    bool in_foreground;      /* its process is in the foreground of a terminal */
 };
 
 /* The watch's questions to the operating system; tests pass their own functions. */
@@ -101,6 +105,10 @@ struct hang_system {
     bool (*has_untaken)(uint32_t pid);
     /* As display_has_untaken(). */
     bool (*display_has_untaken)(uint32_t pid);
+    /* As proc_place_read(). */
+    bool (*place)(uint32_t pid, struct proc_place *ret);
+    /* As process_command_since(). */
+    uint64_t (*command_since)(uint32_t pid, uint64_t since_ns);
 };
 extern const struct hang_system hang_system_proc;
 

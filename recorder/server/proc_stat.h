@@ -26,4 +26,14 @@ enum proc_wait { PROC_WAIT_OTHER, PROC_WAIT_CHILD, PROC_WAIT_FUTEX };
 /* OTHER also if unknown: the thread runs, has ended, or is a 32-bit one. Any thread may call it. */
 enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid);
 
+/* Where a thread is in a system call. */
+struct proc_place {
+    long number; /* of the call */
+    uint64_t sp; /* its stack pointer */
+};
+
+/* False: the main thread is in no system call, or it is unknown, as on macOS. Any thread may call
+ * it. */
+bool proc_place_read(uint32_t pid, struct proc_place *ret);
+
 #endif

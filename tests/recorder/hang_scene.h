@@ -94,6 +94,24 @@ static bool has_terminal(const struct poll_set *set, uint32_t pid)
     return set->object == TERMINAL;
 }
 
+/* Where main threads are; 0: they run. */
+static struct proc_place place_now;
+
+static bool place(uint32_t pid, struct proc_place *ret)
+{
+    (void)pid;
+    *ret = place_now;
+    return place_now.sp;
+}
+
+static uint64_t command_ns; /* when a command was started that lives; 0: none */
+
+static uint64_t command_since(uint32_t pid, uint64_t since_ns)
+{
+    (void)pid;
+    return command_ns >= since_ns ? command_ns : 0;
+}
+
 static const struct hang_system system_of_test = {.look = look,
                                                   .is_ready = is_ready,
                                                   .is_untaken = is_untaken,
@@ -103,12 +121,16 @@ static const struct hang_system system_of_test = {.look = look,
                                                   .has_display = has_display,
                                                   .has_terminal = has_terminal,
                                                   .has_untaken = has_untaken,
-                                                  .display_has_untaken = display_has_unread};
+                                                  .display_has_untaken = display_has_unread,
+                                                  .place = place,
+                                                  .command_since = command_since};
 
 static int set_up(void **state)
 {
     gone = ready = untaken = windowless = helping = unread = typed = display_unread = false;
     display_asked = 0;
+    place_now = (struct proc_place){.sp = 0};
+    command_ns = 0;
     sight = (struct hang_sight){.excused = false};
     *state = hang_watch_create(THRESHOLD, "", &system_of_test);
     return *state ? 0 : -1;

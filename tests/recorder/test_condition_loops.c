@@ -127,6 +127,81 @@ static void a_thread_away_from_its_condition(void **state)
     condition_loops_destroy(loops);
 }
 
+static unsigned bytes_read;
+
+static void *count_bytes(void *context)
+{
+    char byte;
+    const int *fd = context;
+    while (read(*fd, &byte, 1) == 1) {
+        pthread_mutex_lock(&mutex);
+        bytes_read++;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+    _exit(0);
+}
+
+__attribute__((noinline)) static void wait_for_byte(unsigned wanted, size_t room)
+{
+    volatile char frame[room];
+    frame[0] = 0;
+    pthread_mutex_lock(&mutex);
+    while (bytes_read < wanted + (unsigned)frame[0])
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* A main thread for which another one reads, in turns at home and in a handler. */
+static pid_t start_turns(int ends[2])
+{
+    pthread_t thread;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    close(ends[1]);
+    if (pthread_create(&thread, NULL, count_bytes, &ends[0]) != 0)
+        _exit(1);
+    for (unsigned i = 0;; i += 2) {
+        wait_for_byte(i + 1, 16);
+        wait_for_byte(i + 2, 4096);
+    }
+}
+
+/* Looks until its main thread, whose last poll was long ago, is found away, or at home. */
+static void look_until(struct condition_loops *loops, pid_t pid, bool away, uint64_t *now_ns)
+{
+    static struct backend_poller pollers[MOST];
+    do {
+        size_t count = 1;
+        pollers[0] = (struct backend_poller){
+            .tid = (uint32_t)pid, .pid = (uint32_t)pid, .returned_ns = 1, .returns = 5};
+        condition_loops_add(loops, *now_ns += MS, pollers, MOST, &count);
+        poll(NULL, 0, 1);
+    } while (away ? !pollers[0].waits_for_condition : !pollers[0].polling);
+}
+
+static void a_main_thread_away_from_its_condition(void **state)
+{
+    (void)state;
+    int ends[2];
+    uint64_t now_ns = 0;
+    struct condition_loops *loops = condition_loops_create();
+    pid_t pid = start_turns(ends);
+    for (int i = 0; i < 3; i++) {
+        look_until(loops, pid, false, &now_ns);
+        assert_int_equal(write(ends[1], "x", 1), 1);
+        look_until(loops, pid, true, &now_ns);
+        assert_int_equal(write(ends[1], "x", 1), 1);
+    }
+    look_until(loops, pid, false, &now_ns);
+    close(ends[1]);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    condition_loops_destroy(loops);
+}
+
 /* Reads its terminal until a line comes, then waits for ever. */
 static void read_terminal(const char *terminal)
 {
@@ -182,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_away_from_its_condition),
+        cmocka_unit_test(a_main_thread_away_from_its_condition),
         cmocka_unit_test(a_program_away_from_its_terminal),
     };
     return cmocka_run_group_tests(tests, connect_to_display, NULL);
