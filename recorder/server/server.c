@@ -347,12 +347,26 @@ static void fail_recording(struct server *server, struct argus_error *error)
     server_finish(server);
 }
 
+/* Otherwise the next request of a client that is connected would only meet a closed connection. */
+static void tell_of_signal(struct server *server, uint32_t signal)
+{
+    for (size_t i = 0; i < CLIENT_LIMIT; i++) {
+        struct client *client = &server->clients[i];
+        struct reply reply = {.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION};
+        if (client->fd >= 0 && client != server->owner && is_allowed(server, client))
+            reply_send(
+                client, &reply,
+                argus_error_create(ARGUS_ERROR_IO, "the recorder was ended by signal %u", signal));
+    }
+}
+
 static void handle_signal(struct server *server)
 {
     uint32_t signal = server->signal ? server->signal : platform_next_signal(server->signal_fd);
     if (signal == 0)
         return;
     server_finish(server);
+    tell_of_signal(server, signal);
     bool recording = server->recording && !server->failure;
     struct argus_error *error = recording ? recording_stop(server->recording) : NULL;
     if (!error && server->owner)

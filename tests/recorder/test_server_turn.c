@@ -16,6 +16,7 @@
 
 #include "fuzz/fake_backend.h"
 #include "recorder/protocol.h"
+#include "recorder/server/requests.h"
 #include "recorder/server/server.h"
 
 /* Tests must not run with real-time priority, even as root. */
@@ -92,8 +93,31 @@ static void test_answered_during_a_snapshot(void **state)
     close(second);
 }
 
+/* The connection is closed then, but whoever asks next finds the reason. */
+static void test_told_of_a_signal(void **state)
+{
+    (void)state;
+    struct server *server;
+    struct reply reply;
+    assert_null(server_create_unlisted(0, &server));
+    int client = connect_client(server);
+    ask(client, REQUEST_START, -1);
+    assert_true(server_turn(server, 0));
+    expect_reply(client, REQUEST_START);
+    server->signal = 15;
+    assert_false(server_turn(server, 0));
+    server_destroy(server);
+    assert_int_equal(recv(client, &reply, sizeof(reply), MSG_DONTWAIT), sizeof(reply));
+    assert_int_equal(reply.error, 1 + ARGUS_ERROR_IO);
+    assert_non_null(strstr(reply.text, "signal 15"));
+    close(client);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answered_during_a_snapshot)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answered_during_a_snapshot),
+        cmocka_unit_test(test_told_of_a_signal),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
