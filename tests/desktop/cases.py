@@ -48,6 +48,13 @@ WX = "import fcntl, sys, wx; app = wx.App(); top = wx.Frame(None, title='text');
      "top.Bind(wx.EVT_CHAR_HOOK, lambda e: e.Skip() if e.GetKeyCode() != wx.WXK_F2 else fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX)); " \
      "top.Show(); text.SetFocus(); app.MainLoop()"
 
+TK_UNIX = TK.replace("socket.create_connection(('127.0.0.1', 7802)).recv(1)", "ask()").replace(
+    "top = tkinter", "import sys; ask = lambda: (lambda s: (s.connect(sys.argv[1]), s.sendall(b'x'), s.recv(1)))(socket.socket(socket.AF_UNIX)); top = tkinter", 1)
+WX_SEMAPHORE = "import ctypes, sys, wx; library = ctypes.CDLL(None); library.sem_open.restype = ctypes.c_void_p; " \
+    "take = lambda: library.sem_wait(ctypes.c_void_p(library.sem_open(sys.argv[1].encode(), 0))); app = wx.App(); top = wx.Frame(None, title='text'); " \
+    "text = wx.TextCtrl(top); top.Bind(wx.EVT_CHAR_HOOK, lambda e: e.Skip() if e.GetKeyCode() != wx.WXK_F2 else take()); " \
+    "top.Show(); text.SetFocus(); app.MainLoop()"
+
 CASES = [
     # Files served by another process.
     Case("geany-slow-file", "GTK 3", ("geany", "-i", "{text}"), means.SlowFiles,
@@ -263,4 +270,21 @@ CASES = [
          freeze=("type :e {held}", "key Return")),
     Case("emacs-scanner", "GTK 3 (own loop)", EMACS, means.Held, ("scanner", "{folder}/loop.html"),
          freeze=("key ctrl+x", "key ctrl+f", "sleep 0.5", "type {held}", "key Return")),
+    # Message queues, shared memory, sockets of one machine; commands of debuggers and editors in a terminal.
+    Case("tk-unix-server", "Tk (Python)", ("/usr/bin/python3", "-c", TK_UNIX, "{folder}/socket"), means.Held, ("unix", "{folder}/socket"),
+         use=("type a",), freeze=("key F2",)),
+    Case("wx-posix-semaphore", "wxPython", ("/usr/bin/python3", "-c", WX_SEMAPHORE, "/argus-desktop"), means.Held,
+         ("posix_semaphore", "/argus-desktop"), use=("type a",), freeze=("key F2",)),
+    Case("perl-queue", "Perl/Tk", ("perl", "{programs}/perl_queue.pl", "4712"), means.Held, ("queue", "4712"), freeze=("key F2",)),
+    Case("awt-pipe", "Java (AWT)", ("java", "-cp", "/usr/share/java/bsh.jar", "-Dpath={folder}/fifo", "bsh.Interpreter", "{programs}/awt.bsh"),
+         means.Held, ("pipe", "{folder}/fifo"), freeze=("key F2",), thread="event queue", settle_s=6),
+    Case("gdb-pipe", "terminal", ("xterm", "-e", "gdb", "-q"), means.Held, ("pipe", "{folder}/fifo"), use=("type p 1", "key Return"), thread="terminal",
+         freeze=("type shell cat {held}", "key Return")),
+    Case("emacs-terminal-pipe", "terminal", ("xterm", "-e", "emacs", "-nw", "-Q", "{text}"), means.Held, ("pipe", "{folder}/fifo"), thread="terminal",
+         freeze=("key Escape", "type !", "sleep 0.5", "type cat {held}", "key Return"), settle_s=5),
+    Case("guile-pipe", "terminal (Scheme)", ("xterm", "-e", "guile"), means.Held, ("pipe", "{folder}/fifo"), use=("type 1", "key Return"),
+         thread="terminal", freeze=('type (read-char (open-input-file "{held}"))', "key Return"), settle_s=5),
+    Case("ocaml-pipe", "terminal (OCaml)", ("xterm", "-e", "ocaml"), means.Held, ("pipe", "{folder}/fifo"), use=("type 1;;", "key Return"),
+         thread="terminal", freeze=('type input_char (open_in "{held}");;', "key Return")),
+    Case("dillo-slow-file", "FLTK", ("dillo", "file://{slow}/slow.txt"), means.SlowFiles, start_up=True),
 ]

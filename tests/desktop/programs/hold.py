@@ -62,6 +62,13 @@ def tcp(port):
     return listen(socket.create_server(("127.0.0.1", int(port))), take_connection)
 
 
+def unix(path):
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+    return listen(server, take_connection)
+
+
 def udp(address):
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind((address, 53))
@@ -235,6 +242,41 @@ class Semaphore:
 
 def semaphore(key):
     return Semaphore(int(key))
+
+
+class Queue:
+    """A System V message queue, to which it sends something at the end."""
+
+    def __init__(self, key):
+        self.library = ctypes.CDLL(None, use_errno=True)
+        self.id = self.library.msgget(key, 0o1600)
+
+    def __del__(self):
+        self.library.msgsnd(self.id, struct.pack("=q4s", 1, b"text"), 4, 0)
+        time.sleep(0.5)
+        self.library.msgctl(self.id, 0, 0)
+
+
+def queue(key):
+    return Queue(int(key))
+
+
+class PosixSemaphore:
+    """A named POSIX semaphore: a word in memory that processes share."""
+
+    def __init__(self, name):
+        self.library, self.name = ctypes.CDLL(None, use_errno=True), name.encode()
+        self.library.sem_open.restype = ctypes.c_void_p
+        self.semaphore = ctypes.c_void_p(self.library.sem_open(self.name, os.O_CREAT, 0o600, 1))
+        self.library.sem_wait(self.semaphore)
+
+    def __del__(self):
+        self.library.sem_post(self.semaphore)
+        self.library.sem_unlink(self.name)
+
+
+def posix_semaphore(name):
+    return PosixSemaphore(name)
 
 
 class Reader:
