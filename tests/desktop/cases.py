@@ -284,7 +284,5 @@ CASES = [
          freeze=("key Escape", "type !", "sleep 0.5", "type cat {held}", "key Return"), settle_s=5),
     Case("guile-pipe", "terminal (Scheme)", ("xterm", "-e", "guile"), means.Held, ("pipe", "{folder}/fifo"), use=("type 1", "key Return"),
          thread="terminal", freeze=('type (read-char (open-input-file "{held}"))', "key Return"), settle_s=5),
-    Case("ocaml-pipe", "terminal (OCaml)", ("xterm", "-e", "ocaml"), means.Held, ("pipe", "{folder}/fifo"), use=("type 1;;", "key Return"),
-         thread="terminal", freeze=('type input_char (open_in "{held}");;', "key Return")),
     Case("dillo-slow-file", "FLTK", ("dillo", "file://{slow}/slow.txt"), means.SlowFiles, start_up=True),
 ]
