@@ -2,7 +2,8 @@
 """What a request costs while it is recorded for `argus contexts`: a web server with connections kept alive, and a key-value store.
 
 Recorded by argus without an option, by argus with stacks at all calls, and by perf with the same information: stacks at switches
-and wake-ups and every system call, or stacks at system calls too; by copies of the stack (dwarf) or by frame pointers (fp).
+and wake-ups and every system call, or stacks at system calls too; by copies of the stack (dwarf) or by frame pointers (fp). Beside them two floors: programs that do nothing at the start and the
+end of every system call, at switches and wake-ups; and such that only read the clock, which a record cannot do without.
 Rounds are interleaved, medians are printed. `cpu` is that of server and client together, a request; × is the ratio within a
 round. `lost` is what the recorder says; perf that loses records did less.
 
@@ -40,6 +41,8 @@ WAITS = ("sched:sched_switch", "sched:sched_waking")
 # To add one: a row. The goals are the most that the ratio of cpu may be.
 KINDS = {
     "nothing": (lambda recorders, load: recorders.nothing(load), None),
+    "empty programs": (lambda recorders, load: recorders.empty(load), None),
+    "empty, with a clock": (lambda recorders, load: recorders.empty(load, recorders.tools.clock_object), None),
     "argus": (lambda recorders, load: recorders.argus_record(load), 1.3),
     "argus --call-stacks": (lambda recorders, load: recorders.argus_record(load, "--call-stacks"), 1.6),
     "perf, waits, dwarf": (lambda recorders, load: recorders.perf(load, perf_events(WAITS, "dwarf")), None),
@@ -117,8 +120,8 @@ def show_rest(refused):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for tool in ("argus", "attach_empty", "empty_object", "timed"):
-        parser.add_argument(f"--{tool}", required=tool in ("argus", "timed"), metavar="FILE", help=argparse.SUPPRESS)
+    for tool in ("argus", "attach_empty", "empty_object", "clock_object", "timed"):
+        parser.add_argument(f"--{tool}", required=True, metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=20000)
     parser.add_argument("--loads", nargs="*", choices=PROGRAMS, metavar="LOAD", help="only these")

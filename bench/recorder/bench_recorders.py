@@ -111,8 +111,8 @@ class Recorders:
         run(self.timed(load))
         return self.result()
 
-    def empty(self, load):
-        run([self.tools.attach_empty, self.tools.empty_object, *self.timed(load)])
+    def empty(self, load, programs=None):
+        run([self.tools.attach_empty, programs or self.tools.empty_object, *self.timed(load)])
         return self.result()
 
     def argus_start(self, load, *options):
