@@ -4,12 +4,17 @@
 Each is example.trace (tests/build) with one thing wrong; the file's name says which. Inputs found by a fuzzer are added by
 hand, with a name that describes the bug.
 """
+import ctypes
 import os
+import pathlib
 import struct
 import subprocess
 import sys
 import tempfile
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import decode  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = 4096  # offset of the first chunk
@@ -122,6 +127,52 @@ def snapshot_files(mktrace):
     return {name: with_snapshots(mktrace, change) for name, change in changes.items()}
 
 
+def encrypted(content, codec=0, size=None, key=decode.TEST_KEY):
+    """The payload of an encrypted chunk. The nonce is always the same, which only a test may do."""
+    head = decode.key_id(key) + bytes(range(24)) + struct.pack("<II", codec, len(content) if size is None else size)
+    room = ctypes.create_string_buffer(len(content) + 16)
+    decode.sodium_library().crypto_aead_xchacha20poly1305_ietf_encrypt(
+        room, None, content, ctypes.c_ulonglong(len(content)), head, ctypes.c_ulonglong(len(head)), None, head[16:40], key)
+    return head + room.raw
+
+
+def flipped(payload, at):
+    return payload[:at] + bytes([payload[at] ^ 1]) + payload[at + 1:]
+
+
+def with_encrypted(data, change):
+    """Encrypts the chunk of snapshots; `change` makes the payload from its content."""
+    at, stored = next((at, stored) for at, stored, kind in chunks(data) if kind == 9)
+    header = bytearray(data[at : at + 64])
+    payload = change(zlib.decompress(data[at + 64 : at + 64 + stored]))
+    struct.pack_into("<HHII", header, 4, 16, 0, len(payload), len(payload))
+    rest = data[at + (64 + stored + 7) // 8 * 8 :]
+    whole_file = bytearray(data[:at] + header + payload + bytes(-len(payload) % 8) + rest)
+    seal_chunk(whole_file, at)
+    return whole_file
+
+
+def encrypted_files(snapshots):
+    changes = {
+        "encrypted": encrypted,
+        "encrypted-packed": lambda content: encrypted(zlib.compress(content), 1, len(content)),
+        "encrypted-other-key": lambda content: encrypted(content, key=bytes(32)),
+        "encrypted-key-id": lambda content: flipped(encrypted(content), 3),
+        "encrypted-nonce": lambda content: flipped(encrypted(content), 20),
+        "encrypted-codec": lambda content: encrypted(content, 3),
+        "encrypted-is-not-packed": lambda content: encrypted(content, 1),
+        "encrypted-size": lambda content: encrypted(content, 0, len(content) + 1),
+        "encrypted-size-huge": lambda content: encrypted(content, 1, 0xFFFFFFFF),
+        "encrypted-tag": lambda content: flipped(encrypted(content), -1 + len(encrypted(content))),
+        "encrypted-cut-off": lambda content: encrypted(content)[:-7],
+        "encrypted-short": lambda content: encrypted(content)[:63],
+        "encrypted-empty": lambda content: b"",
+        "encrypted-nothing": lambda content: encrypted(b""),
+        "encrypted-nonsense": lambda content: encrypted(bytes(range(200))),
+    }
+    return {name: with_encrypted(snapshots, change) for name, change in changes.items()}
+
+
 def zeros_of_zstd(size):
     """Blocks of one repeated byte: each names the byte and the number of repetitions."""
     count = size // 65536
@@ -229,6 +280,7 @@ def main():
     files["zstd-bomb"] = bomb(data, 2, zstd_frame(b"", size=16 << 20)[:9] + zeros_of_zstd(16 << 20))
     files.update(zstd_files(data))
     files.update(snapshot_files(sys.argv[1]))
+    files.update(encrypted_files(files["snapshots"]))
     for name, content in files.items():
         with open(os.path.join(HERE, "trace", name + ".argus"), "wb") as trace_file:
             trace_file.write(content)

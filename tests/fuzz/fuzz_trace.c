@@ -94,11 +94,21 @@ static size_t read_snapshots(const struct argus_trace *trace)
     return sum;
 }
 
+/* TEST_KEY of tests/trace/decode.py, with which the corpus is encrypted. */
+static void give_key(struct argus_trace *trace)
+{
+    struct argus_snapshot_key key;
+    for (int i = 0; i < ARGUS_SNAPSHOT_KEY_BYTES; i++)
+        key.bytes[i] = (uint8_t)(i + 1);
+    argus_trace_give_key(trace, &key);
+}
+
 static void read_trace(const uint8_t *data, size_t size)
 {
     struct argus_trace *trace = NULL;
     struct argus_error *error = argus_trace_open(fuzz_file(data, size), &trace);
     if (!error) {
+        give_key(trace);
         read_chunks(trace);
         read_tables(trace);
         read_snapshots(trace);

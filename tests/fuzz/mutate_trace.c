@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "seal_trace.h"
+#include "trace/cipher.h"
 #include "trace/layout.h"
 #include "trace/pack.h"
 #include "trace/varint.h"
@@ -85,6 +86,39 @@ static void change_header(struct layout_chunk *chunk, unsigned seed)
     }
 }
 
+/* Changes the content of an encrypted chunk: behind the tag, nothing else would be reached. Returns
+ * the new length; 0: it is not encrypted with the key of the corpus. */
+static size_t change_content(uint8_t *payload, size_t length)
+{
+    struct argus_snapshot_key key;
+    struct cipher_nonces nonces = {.count = 1};
+    struct cipher_head head;
+    size_t least = sizeof(head) + CIPHER_TAG_BYTES;
+    for (int i = 0; i < ARGUS_SNAPSHOT_KEY_BYTES; i++)
+        key.bytes[i] = (uint8_t)(i + 1);
+    if (length <= least)
+        return 0;
+    memcpy(&head, payload, sizeof(head));
+    uint8_t *content = payload + sizeof(head);
+    if (!cipher_decrypt(&key, &head, content, length - least))
+        return 0;
+    size_t changed = LLVMFuzzerMutate(content, length - least, MOST_PAYLOAD - least);
+    if (head.codec == 0)
+        head.unpacked_bytes = (uint32_t)changed;
+    cipher_encrypt(&key, &nonces, &head, content, changed);
+    memcpy(payload, &head, sizeof(head));
+    return changed + least;
+}
+
+/* Changes a payload as a whole, or what is encrypted in it. */
+static size_t change_payload(const struct layout_chunk *chunk, uint8_t *payload, size_t length,
+                             unsigned seed)
+{
+    size_t changed =
+        chunk->kind == ARGUS_CHUNK_ENCRYPTED && seed % 8 ? change_content(payload, length) : 0;
+    return changed ? changed : LLVMFuzzerMutate(payload, length, MOST_PAYLOAD);
+}
+
 static size_t change_chunk(uint8_t *data, size_t size, size_t most, size_t at, unsigned seed)
 {
     uint8_t *payload = malloc(MOST_PAYLOAD + VARINT_SLACK);
@@ -93,7 +127,7 @@ static size_t change_chunk(uint8_t *data, size_t size, size_t most, size_t at, u
     memcpy(&chunk, data + at, sizeof(chunk));
     size_t length = payload ? unpacked(&chunk, data + at + sizeof(chunk), payload) : 0;
     if (length && seed % 4)
-        length = LLVMFuzzerMutate(payload, length, MOST_PAYLOAD);
+        length = change_payload(&chunk, payload, length, seed / 4);
     else if (length)
         change_header(&chunk, seed / 4);
     if (length)
