@@ -80,6 +80,7 @@ void interpreters_init(struct interpreters *interpreters, struct bpf_object *obj
         .processes_fd = bpf_object__find_map_fd_by_name(object, "interpreters"),
         .frames_fd = bpf_object__find_map_fd_by_name(object, "interpreted"),
         .codes_fd = bpf_object__find_map_fd_by_name(object, "codes"),
+        .additions_fd = bpf_object__find_map_fd_by_name(object, "interpreter_additions"),
     };
 }
 
@@ -105,6 +106,16 @@ static bool may_read(const struct interpreters *interpreters, uint32_t pid)
     return !error;
 }
 
+/* The BPF programs remember which processes have none, until one is added (bpf/interpreter.h). */
+static void count_addition(const struct interpreters *interpreters)
+{
+    uint32_t zero = 0;
+    uint64_t count = 0;
+    bpf_map_lookup_elem(interpreters->additions_fd, &zero, &count);
+    count++;
+    bpf_map_update_elem(interpreters->additions_fd, &zero, &count, BPF_ANY);
+}
+
 void interpreters_on_image(const struct interpreters *interpreters,
                            const struct argus_image_entry *image, const char *path)
 {
@@ -123,6 +134,7 @@ void interpreters_on_image(const struct interpreters *interpreters,
             .layout = spec->layout,
         };
         bpf_map_update_elem(interpreters->processes_fd, &pid, &found, BPF_ANY);
+        count_addition(interpreters);
     }
 }
 

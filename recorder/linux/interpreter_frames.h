@@ -20,8 +20,8 @@ void interpreters_configure(struct bpf_object *object, const struct backend_opti
 
 /* The reading side; all zero: there are none. */
 struct interpreters {
-    const struct probe_list *list;         /* borrowed: sent by the front end; NULL: none */
-    int processes_fd, frames_fd, codes_fd; /* maps; borrowed */
+    const struct probe_list *list; /* borrowed: sent by the front end; NULL: none */
+    int processes_fd, frames_fd, codes_fd, additions_fd; /* maps; borrowed */
 };
 
 void interpreters_init(struct interpreters *interpreters, struct bpf_object *object,

@@ -52,6 +52,7 @@ struct bpf_cpu {
     uint64_t entry_first;
     uint64_t entry_last;             /* (bpf/kernel_stack.h) */
     uint64_t caller_ids, caller_key; /* whose system calls these are: bpf/syscall.h */
+    uint64_t call_stack, call_place; /* with which stack the last one began: bpf/stack.h */
     uint64_t late_tid;               /* the thread on this cpu, if its wait was long: bpf/late.h */
 } __attribute__((aligned(128)));
 
@@ -295,9 +296,11 @@ struct bpf_waiting {
     uint64_t registers[BPF_REGISTERS];
 };
 
-#define KNOWN_WAYS                                                                                 \
-    4 /* copied stacks with the same registers that are recognized (bpf/known_copy.h): callers differ */
+/* Copied stacks with the same registers that are recognized (bpf/known_copy.h); a power of two:
+ * callers differ, and so does what earlier calls left behind. */
+#define KNOWN_WAYS 8
 #define KNOWN_SEEN 65536 /* a power of two: registers of which a stack was copied */
+#define KNOWN_NEXT 16384 /* a power of two: stacks that are followed by one with such registers */
 
 #define SNAPSHOT_SLACK_BYTES 1024 /* the verifier cannot prove that the last step is shorter */
 

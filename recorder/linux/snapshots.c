@@ -18,8 +18,8 @@
  * call has a snapshot. */
 #define SHARE_OF_RING 4
 
-/* Each of half a KB for each of KNOWN_WAYS. */
-#define KNOWN_SETS 4096
+/* Each of 1.6 KB for each of KNOWN_WAYS. */
+#define KNOWN_SETS 2048
 
 static struct bpf_map *map_of(const struct bpf_object *object, const char *name)
 {
@@ -73,6 +73,7 @@ void snapshots_configure(struct bpf_object *object, const struct backend_options
         settings->known_sets = KNOWN_SETS;
         bpf_map__set_max_entries(map_of(object, "known_copies"), KNOWN_SETS * KNOWN_WAYS);
         bpf_map__set_max_entries(map_of(object, "known_seen"), KNOWN_SEEN);
+        bpf_map__set_max_entries(map_of(object, "known_ways_next"), KNOWN_NEXT);
     }
     struct bpf_map *map = map_of(object, "snapshots");
     bpf_map__set_max_entries(map, cpu_count * (uint32_t)slots);

@@ -33,6 +33,14 @@ struct {
     __type(value, struct bpf_interpreter);
 } interpreters SEC(".maps");
 
+/* How often the recorder has added a process to the table. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} interpreter_additions SEC(".maps");
+
 /* By the id of the snapshot, ^ ARGUS_STACK_INTERPRETED. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -88,6 +96,15 @@ struct {
 static __always_inline const struct bpf_interpreter *interpreter_of(uint32_t pid)
 {
     return bpf_map_lookup_elem(&interpreters, &pid);
+}
+
+/* Another number, never 0, since a process was added to the table. A fork adds only a child of one
+ * that is there; no stack of the child was seen before. */
+static __always_inline uint64_t interpreter_changes(void)
+{
+    uint32_t zero = 0;
+    const uint64_t *additions = bpf_map_lookup_elem(&interpreter_additions, &zero);
+    return additions ? *additions + 1 : 0;
 }
 
 /* NULL if there are no interpreters: the verifier then skips all that follows in the caller. */

@@ -32,22 +32,25 @@
 
 #define KNOWN_WORDS 254
 #define KNOWN_PART  32 /* words */
-#define KNOWN_NEAR  6  /* of the words: callers that differ mostly differ here */
 #define SIGNAL_WORDS                                                                               \
     32 /* behind the return address of a signal handler, up to the interrupted one */
 
 struct known_copy {
-    uint64_t
-        check;     /* of the registers, the words at `at`, and `name`; 0: empty, or being written */
-    uint64_t near; /* of the registers and the first KNOWN_NEAR words */
-    uint64_t name; /* of the copy, without frames of an interpreter */
+    uint64_t check;              /* of `key`, `sum` and `name`; 0: empty, or being written */
+    uint64_t key;                /* of the registers */
+    uint64_t sum;                /* of the words at `at` */
+    uint64_t name;               /* of the copy, without frames of an interpreter */
     uint64_t place, place_check; /* of the snapshot with this name; see known_place() */
     uint64_t until;  /* so many bytes are copied at once: up to the last word. 0: single pieces */
     uint64_t pieces; /* a bit for each SNAPSHOT_STEP of the stack that has such a word */
     uint64_t count;
     uint64_t all_until; /* before this word all addresses are kept */
     uint64_t used; /* 1: it was found since entries of its set were last looked at to replace one */
-    uint16_t at[KNOWN_WORDS + 2]; /* ascending; the last two are for the verifier */
+    uint64_t plain; /* the process had no interpreter when interpreter_changes() was this */
+    /* The lower halves of the words, and where they are, ascending. The last two are for the
+     * verifier. */
+    uint32_t low[KNOWN_WORDS + 2];
+    uint16_t at[KNOWN_WORDS + 2];
 };
 
 /* By the registers: settings.known_sets sets of KNOWN_WAYS. Written without a lock: an entry that
@@ -127,15 +130,27 @@ __attribute__((noinline)) uint64_t known_kind(uint64_t word)
 
 #endif
 
-/* Not 0. Registers with which two stacks can be the same. */
-static __always_inline uint64_t known_key(const struct bpf_snapshot *snapshot, uint64_t start_stack,
-                                          uint64_t frame_pointer)
+/* Which way was found after another stack, by known_next(). A program that goes round a loop has
+ * the same stacks in the same order, so the way that is looked at first is nearly always right. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, uint32_t);
+} known_ways_next SEC(".maps");
+
+static __always_inline uint32_t *known_next(uint64_t key, uint64_t last_name)
 {
-    uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
-    uint64_t key = hash_add(snapshot->pid, start_stack);
-    key = hash_add(key, snapshot->registers[BPF_REGISTER_PC]);
-    key = hash_add(key, sp);
-    return hash_add(key, frame_pointer - sp < SNAPSHOT_MOST_BYTES ? frame_pointer : 0) | 1;
+    uint32_t index = hash_add(key, last_name) & (KNOWN_NEXT - 1);
+    return bpf_map_lookup_elem(&known_ways_next, &index);
+}
+
+/* Not 0. Registers with which two stacks can be the same. */
+static __always_inline uint64_t known_key(uint64_t process, struct pt_regs *regs)
+{
+    uint64_t sp = arch_stack_pointer(regs), frame = arch_frame_pointer(regs) - sp;
+    uint64_t place = hash_add(arch_pc(regs), sp); /* at the same time as the process */
+    return hash_add(hash_add(process, frame < SNAPSHOT_MOST_BYTES ? frame + 1 : 0), place) | 1;
 }
 
 static __always_inline struct known_copy *known_entry(uint64_t key, uint32_t way)
@@ -144,10 +159,10 @@ static __always_inline struct known_copy *known_entry(uint64_t key, uint32_t way
     return bpf_map_lookup_elem(&known_copies, &index);
 }
 
-/* Never 0. `name` is nearly `hash`, so it is shifted. */
-static __always_inline uint64_t known_check(uint64_t hash, uint64_t name)
+/* Never 0. */
+static __always_inline uint64_t known_check(uint64_t key, uint64_t sum, uint64_t name)
 {
-    return hash_add(hash, name << 1) | 1;
+    return hash_add(hash_add(key, sum), name) | 1;
 }
 
 /* Copies those pieces of the stack that `snapshot` does not have yet. */
@@ -192,36 +207,25 @@ static __always_inline bool copy_words(struct bpf_snapshot *snapshot,
     return true;
 }
 
-/* A hash of the first `count` words of `known`, as they are in `snapshot`; 0: it cannot be the same
- * stack, or after KNOWN_NEAR words the hash is not `near`. `near` 0: it does not matter. In two
- * parts, which a CPU computes at the same time. */
-static __always_inline uint64_t hash_words(const struct bpf_snapshot *snapshot,
-                                           const struct known_copy *known, uint64_t key,
-                                           uint64_t count, uint64_t near)
+/* The sum of the words of `known`, as they are in `snapshot`; false: their lower halves differ. Two
+ * stacks with the same lower halves and the same sum only differ if upper halves change places. No
+ * hash: each step of one waits for the step before, and that takes three times as long. */
+static __always_inline bool sum_words(const struct bpf_snapshot *snapshot,
+                                      const struct known_copy *known, uint64_t *ret_sum)
 {
-    uint64_t even = key, odd = ~key;
-    for (uint64_t i = 0; i < KNOWN_WORDS && i < count; i += 2) {
-        uint64_t at = known->at[i], next = known->at[i + 1];
-        if (at >= settings.snapshot_bytes / 8 || next >= settings.snapshot_bytes / 8)
-            return 0;
-        if (i == KNOWN_NEAR && near && hash_add(even, odd) != near)
-            return 0;
-        asm volatile("" : "+r"(at), "+r"(next));
-        even = hash_add(even, snapshot->stack[at] ^ at << 48);
-        odd = hash_add(odd, snapshot->stack[next] ^ next << 48);
+    uint64_t sum = 0, count = known->count;
+    for (uint64_t i = 0; i < KNOWN_WORDS && i < count; i++) {
+        uint64_t at = known->at[i];
+        if (at >= settings.snapshot_bytes / 8)
+            return false;
+        asm volatile("" : "+r"(at));
+        uint64_t word = snapshot->stack[at];
+        if ((uint32_t)word != known->low[i])
+            return false;
+        sum += word;
     }
-    return hash_add(even, odd);
-}
-
-/* The same of the copy in `way`, and of the snapshot in slot `index`. */
-__attribute__((noinline)) uint64_t known_hash(uint32_t index, uint64_t key, uint32_t way,
-                                              uint32_t count)
-{
-    const struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
-    const struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
-    if (!settings.known_sets || !snapshot || !known)
-        return 0;
-    return hash_words(snapshot, known, key, count, 0);
+    *ret_sum = sum;
+    return true;
 }
 
 /* The name of the copy in `way`, if the stack of the snapshot in slot `index`, of which only
@@ -230,13 +234,12 @@ __attribute__((noinline)) uint64_t known_match(uint32_t index, uint64_t key, uin
 {
     struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
     struct known_copy *known = known_entry(key, way & (KNOWN_WAYS - 1));
-    if (!settings.known_sets || !snapshot || !known || !known->check)
+    if (!settings.known_sets || !snapshot || !known || !known->check || known->key != key)
         return 0;
     uint64_t name = known->name;
-    if (!copy_words(snapshot, known))
-        return 0;
-    uint64_t hash = hash_words(snapshot, known, key, known->count, known->near);
-    if (known_check(hash, name) != known->check)
+    uint64_t sum;
+    if (!copy_words(snapshot, known) || !sum_words(snapshot, known, &sum) ||
+        known_check(key, sum, name) != known->check)
         return 0;
     if (!known->used)
         known->used = 1;
@@ -268,7 +271,10 @@ __attribute__((noinline)) uint64_t known_add(uint32_t index, uint32_t first, uin
         if (kind == KNOWN_SIGNAL)
             known->all_until = at + SIGNAL_WORDS;
         uint64_t count = *(volatile uint64_t *)&known->count;
-        known->at[bounded(count, KNOWN_WORDS + 2)] = at;
+        uint64_t place = bounded(count, KNOWN_WORDS + 2);
+        known->at[place] = at;
+        known->low[place] = (uint32_t)word;
+        known->sum += word;
         known->pieces |= 1ull << (at * 8 / SNAPSHOT_STEP & 63);
         known->until = (at + 1) * 8;
         *(volatile uint64_t *)&known->count = count + 1;
@@ -277,27 +283,23 @@ __attribute__((noinline)) uint64_t known_add(uint32_t index, uint32_t first, uin
     return hash;
 }
 
-/* Pieces that are missing between others are copied with them if they are few. */
+/* Pieces that are missing between others are copied with them unless they are many: a piece takes
+ * 15 to 30 ns, and another call of the helper 40. */
 static __always_inline uint64_t known_until(const struct known_copy *known)
 {
     uint64_t pieces = known->pieces, whole = known->until / SNAPSHOT_STEP + 1, there = 0;
     for (uint64_t i = 0; i < SNAPSHOT_MOST_BYTES / SNAPSHOT_STEP; i++)
         there += pieces >> i & 1;
-    return whole <= there + there / 2 ? known->until : 0;
+    return whole <= 2 * there + 2 ? known->until : 0;
 }
 
-/* Completes the copy in `way`, which has all its words now. */
-static __always_inline void known_finish(struct known_copy *known, uint32_t index, uint64_t key,
-                                         uint32_t way)
+/* Completes a copy, which has all its words now. */
+static __always_inline void known_finish(struct known_copy *known)
 {
-    uint64_t count = known->count;
-    if (count > KNOWN_WORDS)
+    if (known->count > KNOWN_WORDS)
         return;
-    uint64_t last = known->at[bounded(count - 1, KNOWN_WORDS + 2)];
-    known->at[bounded(count, KNOWN_WORDS + 2)] = last; /* known_hash() takes two at a time */
     known->until = known_until(known);
-    known->near = known_hash(index, key, way, KNOWN_NEAR);
-    arch_store_last(&known->check, known_check(known_hash(index, key, way, count), known->name));
+    arch_store_last(&known->check, known_check(known->key, known->sum, known->name));
 }
 
 /* The place of the snapshot with `name`, as noted for the copy in `way`. Another cpu may have
@@ -320,6 +322,20 @@ static __always_inline void known_note_place(uint64_t key, uint32_t way, uint64_
         return;
     known->place = place;
     known->place_check = hash_add(name, place);
+}
+
+/* Whether the process of the copy in `way` had no interpreter at `changes`. */
+static __always_inline bool known_is_plain(uint64_t key, uint32_t way, uint64_t changes)
+{
+    const struct known_copy *known = known_entry(key, way);
+    return known && known->key == key && known->plain == changes;
+}
+
+static __always_inline void known_note_plain(uint64_t key, uint32_t way, uint64_t changes)
+{
+    struct known_copy *known = known_entry(key, way);
+    if (known && known->key == key)
+        known->plain = changes;
 }
 
 /* Whether a stack with these registers was copied before; now one is. */
@@ -365,6 +381,8 @@ static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, 
         return 0;
     known->check = 0;
     known->pieces = known->count = known->all_until = known->used = known->until = 0;
+    known->key = key;
+    known->sum = known->plain = 0;
     for (uint64_t first = 0; first < SNAPSHOT_MOST_WORDS; first += KNOWN_PART) {
         if (first >= words)
             break;
@@ -372,7 +390,7 @@ static __always_inline uint64_t known_keep(const struct bpf_snapshot *snapshot, 
     }
     uint64_t name = hash | 1ull << 63;
     known->name = name;
-    known_finish(known, index, key, way);
+    known_finish(known);
     return name;
 }
 

@@ -52,7 +52,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
     struct task_struct *task = bpf_get_current_task_btf();
     struct task_struct *next = (void *)ctx->args[2];
     struct moment now = moment_now(task);
-    uint64_t state = state_left(ctx, task);
+    uint64_t state = state_left(ctx, task), begin = stack_of_begin(task);
     caller_forget();
     if (!state)
         emit_cpu_limits(&now, task);
@@ -81,7 +81,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
         struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
         if (late_is_on() && in_call)
             late_begins(&now);
-        uint64_t user = stack_take_user_if(ctx, STACK_USER_SWITCH, !in_call);
+        uint64_t user = in_call ? begin : 0;
+        if (!user)
+            user = stack_take_user_if(ctx, STACK_USER_SWITCH, !in_call);
         uint64_t kernel = KERNEL_STACK_HAS_NAME && in_call
                               ? stack_take_call(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING)
                               : stack_take_kernel(ctx, STACK_USER_SWITCH, STACK_SKIP_TRACING);
@@ -108,7 +110,8 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
         return;
     struct object object;
     struct call call;
-    bool has_object = call_now(task, &call) && emit_object(&now, &call, &object);
+    bool in_call = call_now(task, &call);
+    bool has_object = in_call && emit_object(&now, &call, &object);
     bool messages = has_object && !(switched_off & BPF_LEFT_OUT_CALLS);
     if (messages && object.kind == S_IFIFO)
         message_pipe_note(&now, &call, object.data, object.inode);
@@ -116,9 +119,11 @@ static __always_inline void wake(struct bpf_raw_tracepoint_args *ctx, uint64_t i
              (object.kind & 0xffffffff) == (S_IFSOCK | AF_UNIX << 16))
         message_old_woke(&now, &call, &object);
     if (settings.stacks && !(switched_off & BPF_LEFT_OUT_STACKS)) {
-        bool late = late_is_on() &&
+        uint64_t user = in_call ? stack_of_begin(task) : 0;
+        bool late = !user && late_is_on() &&
                     late_waited((uint32_t)kernel_read(task_struct, wakee, pid), now.time_ns);
-        uint64_t user = stack_take_user_if(ctx, STACK_USER_WAKE, late);
+        if (!user)
+            user = stack_take_user_if(ctx, STACK_USER_WAKE, late);
         emit(&now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_WAKE, 0);
     }
 }

@@ -222,39 +222,52 @@ static __always_inline bool is_known_kept(uint64_t key, uint32_t way, uint64_t n
     return true;
 }
 
-/* Registers and bounds of the stack of the current thread; false: it has none. */
-static __always_inline bool snapshot_begin(struct bpf_snapshot *snapshot, struct task_struct *task,
-                                           bool *ret_has_end)
+/* The stack pointer of the current thread, whole words of ours; 0: it has no stack. */
+static __always_inline uint64_t snapshot_sp(struct pt_regs *regs, bool is_32_bit)
+{
+    uint64_t sp = arch_stack_pointer(regs);
+    if (is_32_bit)
+        sp &= ~7ull; /* the copy begins at a whole word of ours */
+    return sp < 4096 || sp >> 56 || sp & 7 ? 0 : sp;
+}
+
+/* Registers and bounds of the stack of the current thread. */
+static __always_inline void snapshot_begin(struct bpf_snapshot *snapshot, struct task_struct *task,
+                                           uint64_t sp, bool *ret_has_end)
 {
     struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
     arch_copy_registers(snapshot->registers, regs);
-    uint64_t sp = snapshot->registers[BPF_REGISTER_SP];
     bool is_32_bit = arch_is_32_bit(regs);
-    if (is_32_bit)
-        sp &= ~7ull; /* the copy begins at a whole word of ours */
-    if (sp < 4096 || sp >> 56 || sp & 7)
-        return false;
     snapshot->ranges = ranges_of(task->mm, sp, is_32_bit);
     snapshot->pid = (uint32_t)task->tgid;
     snapshot->tid = (uint32_t)task->pid;
-    snapshot->pieces = 0;
     uint64_t end = stack_end(task, sp, is_32_bit);
     bound_stack(snapshot, sp, end);
     *ret_has_end = end != 0;
-    return true;
 }
 
-/* Of the stack that snapshot_begin() has begun; 0: it was not copied before. */
-static __always_inline uint64_t known_name(const struct bpf_snapshot *snapshot, uint32_t index,
-                                           uint64_t key, uint32_t *ret_way)
+/* The name of the current thread's stack, if it is one that was copied before, and how it is known;
+ * otherwise 0. Only the words that are looked at are copied into `snapshot`, the slot `index`. */
+static __always_inline uint64_t known_name(struct bpf_snapshot *snapshot, uint32_t index,
+                                           uint64_t key, uint64_t sp, uint64_t last_name,
+                                           uint32_t *ret_way)
 {
-    if (!settings.known_sets || snapshot->ranges.is_32_bit)
+    uint32_t *next = known_next(key, last_name);
+    if (!next)
         return 0;
-    for (uint32_t way = 0; way < KNOWN_WAYS; way++) {
+    snapshot->registers[BPF_REGISTER_SP] = sp;
+    snapshot->bytes = settings.snapshot_bytes;
+    snapshot->pieces = 0;
+    uint32_t first = *next;
+    for (uint32_t i = 0; i < KNOWN_WAYS; i++) {
+        uint32_t way = (first + i) & (KNOWN_WAYS - 1);
         uint64_t name = known_match(index, key, way);
+        if (!name)
+            continue;
+        if (i)
+            *next = way;
         *ret_way = way;
-        if (name)
-            return name;
+        return name;
     }
     return 0;
 }
@@ -278,28 +291,48 @@ static __always_inline uint64_t snapshot_copy_new(struct bpf_snapshot *snapshot,
     return name ? name : snapshot_name(snapshot, index, task);
 }
 
+/* Whether the stack that was recognized as the copy in `way` has no frames of an interpreter, and
+ * its snapshot is_recent(): then there is nothing to do. */
+static __always_inline bool is_known_plain(uint64_t key, uint32_t way, uint64_t name)
+{
+    uint64_t place;
+    return (!settings.interpreters || known_is_plain(key, way, interpreter_changes())) &&
+           known_place(key, way, name, &place) && is_recent(place);
+}
+
 static __always_inline uint64_t snapshot_into(struct bpf_cpu *state, uint32_t cpu,
                                               struct task_struct *task)
 {
     uint64_t number = state->snapshot_head;
     uint32_t index = cpu * settings.snapshot_slots + (uint32_t)(number % settings.snapshot_slots);
     struct bpf_snapshot *snapshot = bpf_map_lookup_elem(&snapshots, &index);
-    bool has_end;
-    if (!snapshot)
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    bool is_32_bit = arch_is_32_bit(regs), has_end;
+    uint64_t sp = snapshot_sp(regs, is_32_bit);
+    if (!snapshot || !sp)
         return 0;
     arch_store_last(&snapshot->sequence, 0);
     asm volatile("" ::: "memory");
-    if (!snapshot_begin(snapshot, task, &has_end))
-        return 0;
-    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-    uint64_t key = known_key(snapshot, task->mm->start_stack, arch_frame_pointer(regs));
+    uint64_t key = 0, known = 0, place;
     uint32_t way = 0;
-    uint64_t known = known_name(snapshot, index, key, &way), place;
+    if (settings.known_sets && !is_32_bit) {
+        key = known_key(hash_add((uint32_t)task->tgid, task->mm->start_stack), regs);
+        known = known_name(snapshot, index, key, sp, state->call_stack, &way);
+    }
+    if (known && is_known_plain(key, way, known)) {
+        state->snapshots_known++;
+        state->snapshots_same++;
+        return known;
+    }
+    snapshot_begin(snapshot, task, sp, &has_end);
     uint64_t base = known;
     if (!known)
         base = snapshot_copy_new(snapshot, index, task, has_end, key, number);
+    uint64_t changes = interpreter_changes();
     uint64_t interpreted = base && settings.interpreters ? interpreter_take(snapshot->pid) : 0;
     uint64_t name = interpreted ? hash_add(base, interpreted) | 1ull << 63 : base;
+    if (known && !interpreted && !interpreter_of(snapshot->pid))
+        known_note_plain(key, way, changes);
     bool is_there =
         known && !interpreted ? is_known_kept(key, way, name) : name && is_kept(name, &place);
     if (!name || is_there) {

@@ -119,6 +119,27 @@ static __always_inline uint64_t stack_take_user_if(void *context, enum stack_use
     return 0;
 }
 
+/* What tells the caller's place from others of its thread. */
+static __always_inline uint64_t call_place(struct pt_regs *regs)
+{
+    return hash_add(arch_pc(regs), arch_stack_pointer(regs));
+}
+
+/* The stack with which the current thread began its system call, if stacks are taken there and it
+ * has not been scheduled out since: it is still that one. 0: unknown. */
+static __always_inline uint64_t stack_of_begin(struct task_struct *task)
+{
+    uint32_t cpu;
+    if (!settings.call_stacks || switched_off)
+        return 0;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+    if (!state || (state->caller_key ^ state->caller_ids) != (uint64_t)regs ||
+        state->call_place != call_place(regs))
+        return 0;
+    return state->call_stack;
+}
+
 /* The same for rare events. */
 static __always_inline uint64_t stack_take_whole(void *context, enum stack_user user)
 {

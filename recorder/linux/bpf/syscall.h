@@ -55,6 +55,7 @@ static __always_inline uint64_t caller_ids(struct bpf_cpu *state, uint64_t regis
     ids = (uint64_t)(uint32_t)task->tgid << 32 | (uint32_t)task->pid;
     state->caller_ids = ids;
     state->caller_key = ids ^ registers;
+    state->call_stack = 0;
     return ids;
 }
 
@@ -68,8 +69,14 @@ static __always_inline void stack_of_call(struct bpf_raw_tracepoint_args *ctx,
     if (!settings.call_stacks || switched_off)
         return;
     uint64_t user = stack_take_user(ctx, STACK_USER_CALL);
+    uint32_t cpu;
+    struct bpf_cpu *state = this_cpu(&cpu);
+    if (!state)
+        return;
+    state->call_stack = user;
+    state->call_place = call_place((void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
     if (user)
-        emit(now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_CALL, 0);
+        emit_on(state, cpu, now, ARGUS_ID_STACK, user, 0, ARGUS_STACK_CALL, 0);
 }
 
 /* Its registers and stack are those of another program when it ends. */
