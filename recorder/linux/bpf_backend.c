@@ -252,6 +252,11 @@ static struct argus_error *bpf_collect(struct backend *base)
     return error;
 }
 
+static bool bpf_copies_hurry(const struct backend *base)
+{
+    return of_base(base)->snapshots.hurry;
+}
+
 static size_t bpf_stack(struct backend *base, uint64_t id, uint64_t *frames)
 {
     struct bpf_backend *backend = of_base(base);
@@ -525,6 +530,7 @@ const struct backend_ops bpf_backend_ops = {
     .take_shared = bpf_take_shared,
     .write_flags = bpf_write_flags,
     .is_overloaded = cpu_overload_now,
+    .copies_hurry = bpf_copies_hurry,
     .held_locks = bpf_held_locks,
     .read_last = bpf_read_last,
     .leave_out = bpf_leave_out,

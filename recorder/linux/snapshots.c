@@ -18,6 +18,9 @@
  * call has a snapshot. */
 #define SHARE_OF_RING 4
 
+/* A CPU that uses this share of its slots between two looks is looked at more often. */
+#define SHARE_IN_HURRY 8
+
 /* Each of 1.6 KB for each of KNOWN_WAYS. */
 #define KNOWN_SETS 2048
 
@@ -258,14 +261,18 @@ static void collect_cpu(struct snapshots *snapshots, uint32_t cpu, uint64_t head
         struct argus_snapshot snapshot = describe_copy(snapshots);
         snapshot_store_put(&snapshots->store, &snapshot);
     }
-    snapshots->taken[cpu] = head;
 }
 
 void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus)
 {
-    bool wanted = snapshots->slots && snapshots->store.most_words;
-    for (uint32_t cpu = 0; wanted && cpu < snapshots->cpu_count; cpu++)
-        collect_cpu(snapshots, cpu, __atomic_load_n(&cpus[cpu].snapshot_head, __ATOMIC_ACQUIRE));
+    snapshots->hurry = false;
+    for (uint32_t cpu = 0; snapshots->slots && cpu < snapshots->cpu_count; cpu++) {
+        uint64_t head = __atomic_load_n(&cpus[cpu].snapshot_head, __ATOMIC_ACQUIRE);
+        snapshots->hurry |= head - snapshots->taken[cpu] > snapshots->slots_of_cpu / SHARE_IN_HURRY;
+        if (snapshots->store.most_words)
+            collect_cpu(snapshots, cpu, head);
+        snapshots->taken[cpu] = head;
+    }
 }
 
 static bool find_in_ring(struct snapshots *snapshots, uint64_t id)

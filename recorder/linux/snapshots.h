@@ -32,13 +32,14 @@ struct snapshots {
     struct bpf_snapshot *copy; /* room for one; owned */
     struct snapshot_store store;
     uint64_t *taken; /* for each CPU: the number of the next snapshot to store; owned */
+    bool hurry;      /* a CPU used many slots between the last two looks */
 };
 
 struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_object *object,
                                    uint32_t cpu_count, uint64_t store_bytes);
 void snapshots_deinit(struct snapshots *snapshots);
 
-/* Stores the snapshots taken since the last call; `cpus`: the programs' counters, one for each
+/* Stores the snapshots taken since the last call, if they are stored, and sets `hurry`; `cpus`: the programs' counters, one for each
  * CPU. */
 void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus);
 

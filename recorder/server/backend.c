@@ -280,6 +280,11 @@ void backend_cost(const struct backend *backend, uint64_t ret_ns[CATEGORY_COUNT]
     backend->ops->cost(backend, ret_ns);
 }
 
+bool backend_copies_hurry(const struct backend *backend)
+{
+    return backend->ops->copies_hurry && backend->ops->copies_hurry(backend);
+}
+
 bool backend_is_overloaded(const struct backend *backend)
 {
     return backend->ops->is_overloaded && backend->ops->is_overloaded();

@@ -137,6 +137,7 @@ struct backend_ops {
     bool (*take_shared)(struct backend *backend, record_list *ret);
     struct argus_error *(*write_flags)(struct backend *backend, struct argus_writer *writer);
     bool (*is_overloaded)(void);
+    bool (*copies_hurry)(const struct backend *backend);
     /* Optional: appends a record (ARGUS_ID_FILE_LOCK) for each file lock that is held or waited
      * for; false without memory. */
     bool (*held_locks)(const struct backend *backend, record_list *ret);
@@ -250,6 +251,9 @@ struct argus_error *backend_read_last(const struct backend *backend, record_list
 
 /* Whether more threads are runnable now than there are CPUs; false if unknown. */
 bool backend_is_overloaded(const struct backend *backend);
+/* Whether programs copy stacks so fast that backend_collect() should be called again at once, and
+ * what is recorded be read: before their memory is used again. */
+bool backend_copies_hurry(const struct backend *backend);
 
 /* Leaves out these categories (bits) from now on; they are among options->categories, without
  * sched. Records of a category that comes back are as if the recording began. Requires

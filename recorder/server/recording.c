@@ -301,8 +301,9 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
 {
     int longest_ms = (int)recording->backend->ops->collect_ms;
     bool awaited = backend_flags_awaited(recording->backend);
-    *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
     struct argus_error *error = backend_collect(recording->backend);
+    awaited |= backend_copies_hurry(recording->backend);
+    *ret_wait_ms = awaited ? WAIT_SHORT_MS : longest_ms ? longest_ms : WAIT_MEMORY_MS;
     if (!error)
         error = look_at_shared(recording);
     if (!error)

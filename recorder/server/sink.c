@@ -155,33 +155,34 @@ static struct argus_error *need_interpreted(struct sink *sink, uint64_t snapshot
     size_t count = backend_stack(sink->backend, id, frames);
     if (!count)
         return NULL;
-    return stack_store_add(&sink->stacks, id, frames, count, false)
+    return stack_store_add(&sink->stacks, id, frames, count, false, 0)
                ? argus_writer_stack(sink->writer, id, frames, count)
                : argus_error_memory();
 }
 
 /* Fetches a stack when its ID is first seen, without delay, because the kernel's table drops old
- * stacks. */
-static struct argus_error *need_stack(struct sink *sink, uint64_t id)
+ * stacks. One that was gone may be there when its ID is seen again. */
+static struct argus_error *need_stack(struct sink *sink, uint64_t id, uint64_t now_ns)
 {
     if (id == 0)
         return NULL;
-    if (stack_store_use(&sink->stacks, id)) {
-        stack_store_use(&sink->stacks, id ^ ARGUS_STACK_INTERPRETED);
+    if (stack_store_use(&sink->stacks, id, now_ns)) {
+        stack_store_use(&sink->stacks, id ^ ARGUS_STACK_INTERPRETED, now_ns);
         return NULL;
     }
+    sink->totals.stacks_lost -= stack_store_lacks(&sink->stacks, id);
     uint64_t frames[ARGUS_STACK_MAX_FRAMES];
     struct argus_snapshot snapshot;
     size_t count = backend_stack(sink->backend, id, frames);
     bool copied = count == 0 && sink->has_key && backend_snapshot(sink->backend, id, &snapshot);
-    if (!stack_store_add(&sink->stacks, id, frames, count, copied) ||
+    if (!stack_store_add(&sink->stacks, id, frames, count, copied, now_ns) ||
         !take_addresses(sink, frames, count))
         return argus_error_memory();
+    sink->totals.stacks_lost += count == 0 && !copied;
     if (copied) {
         struct argus_error *error = argus_writer_snapshot(sink->writer, &snapshot);
         return error ? error : need_interpreted(sink, id);
     }
-    sink->totals.stacks_lost += count == 0;
     return count ? argus_writer_stack(sink->writer, id, frames, count) : NULL;
 }
 
@@ -211,10 +212,10 @@ static struct argus_error *need_stacks(struct sink *sink, const struct argus_rec
         if (id != ARGUS_ID_STACK && id != ARGUS_ID_SAMPLE)
             continue;
         bool is_late = id == ARGUS_ID_STACK && records[i].arg[2] == ARGUS_STACK_WAITED;
-        error = need_stack(sink, records[i].arg[0]);
+        error = need_stack(sink, records[i].arg[0], records[i].timestamp);
         if (!error)
-            error =
-                is_late ? note_late_stack(sink, &records[i]) : need_stack(sink, records[i].arg[1]);
+            error = is_late ? note_late_stack(sink, &records[i])
+                            : need_stack(sink, records[i].arg[1], records[i].timestamp);
     }
     return error;
 }
@@ -271,10 +272,11 @@ static bool epoch_is_over(const struct sink *sink)
 }
 
 /* Copies are not stored here: recently used ones are still in the kernel's ring of snapshots. */
-static struct argus_error *renew_snapshot(struct sink *sink, uint64_t id)
+static struct argus_error *renew_snapshot(struct sink *sink, struct kept_stack *stack)
 {
     struct argus_snapshot snapshot;
-    if (backend_snapshot(sink->backend, id, &snapshot))
+    stack->copied = backend_snapshot(sink->backend, stack->id, &snapshot);
+    if (stack->copied)
         return argus_writer_snapshot(sink->writer, &snapshot);
     sink->totals.stacks_lost++;
     return NULL;
@@ -290,10 +292,10 @@ static struct argus_error *renew_stacks(struct sink *sink)
         return argus_error_memory();
     struct argus_error *error = NULL;
     for (size_t i = 0; i < sink->stacks.stacks.length && !error; i++) {
-        const struct kept_stack *stack = &sink->stacks.stacks.data[i];
+        struct kept_stack *stack = &sink->stacks.stacks.data[i];
         const uint64_t *frames = sink->stacks.frames.data + stack->first;
         if (stack->copied) {
-            error = renew_snapshot(sink, stack->id);
+            error = renew_snapshot(sink, stack);
             continue;
         }
         error = take_addresses(sink, frames, stack->count)

@@ -13,7 +13,8 @@
 
 struct kept_stack {
     uint64_t id;
-    size_t first; /* of its frames */
+    size_t first;      /* of its frames */
+    uint64_t asked_ns; /* when it was last asked for; matters if it is lost */
     uint32_t count;
     bool copied; /* a snapshot, without frames */
     bool used;   /* since the last stack_store_renew() */
@@ -29,12 +30,15 @@ struct stack_store {
 
 void stack_store_deinit(struct stack_store *store);
 
-/* Whether the stack is in the store; if so, marks it as used. */
-bool stack_store_use(struct stack_store *store, uint64_t id);
-/* Adds a new stack and marks it as used; `count` 0: it is lost, unless it is `copied`. False
- * without memory. */
+/* Whether the stack is in the store; if so, marks it as used. Not if it is lost and was not asked
+ * for lately: a program whose stack was overwritten copies it again when it waits again. */
+bool stack_store_use(struct stack_store *store, uint64_t id, uint64_t now_ns);
+/* Whether the stack was asked for and is lost. */
+bool stack_store_lacks(const struct stack_store *store, uint64_t id);
+/* Adds a stack that is new or was lost, and marks it as used; `count` 0: it is lost, unless it is
+ * `copied`. False without memory. */
 bool stack_store_add(struct stack_store *store, uint64_t id, const uint64_t *frames, size_t count,
-                     bool copied);
+                     bool copied, uint64_t now_ns);
 /* Drops lost stacks and those not used since the last call; marks the rest as unused. False without
  * memory. */
 bool stack_store_renew(struct stack_store *store);
