@@ -4,7 +4,8 @@
 
 #include "server/clocks.h"
 
-/* So much of a full ring is left out, because it is overwritten before it is read. */
+/* So much of a ring that is full, or soon will be, is left out, because it is overwritten before
+ * it is read. */
 #define SHARE_LEFT_OUT 64
 /* What a record takes at most, from the ring into a chunk, on a machine with other work. */
 #define NS_OF_RECORD 100
@@ -19,11 +20,14 @@ static size_t read_ring(const struct oldest_first *rest, uint32_t cpu, struct ar
     size_t left = part->end - part->next;
     size_t count = backend_read_at(rest->backend, cpu, &part->next, records,
                                    left < room ? left : room, ret_lost);
-    if (part->next > part->end) { /* so much was overwritten */
-        *ret_lost -= part->next - part->end;
-        part->next = part->end;
-    }
-    return count;
+    if (part->next <= part->end)
+        return count;
+    /* so much was overwritten that the last records read, or all of them, are newer than the end */
+    uint64_t beyond = part->next - part->end;
+    size_t newer = beyond < count ? beyond : count;
+    *ret_lost -= beyond - newer;
+    part->next = part->end;
+    return count - newer;
 }
 
 /* The time of the first record that is still there from sequence number `at` on; UINT64_MAX: none.
@@ -148,8 +152,9 @@ struct argus_error *oldest_first_init(struct oldest_first *rest, const struct ba
         rest->parts[cpu].end = backend_emitted(backend, cpu);
     for (uint32_t cpu = 0; cpu < rest->cpu_count; cpu++) {
         struct ring_part *part = &rest->parts[cpu];
-        if (part->end > rest->slots)
-            part->first = part->next = part->end - rest->slots + rest->slots / SHARE_LEFT_OUT;
+        uint64_t left_out = rest->slots / SHARE_LEFT_OUT;
+        if (part->end + left_out > rest->slots)
+            part->first = part->next = part->end + left_out - rest->slots;
     }
     struct argus_error *error = is_short(rest) ? copy_all(rest) : NULL;
     if (error)
