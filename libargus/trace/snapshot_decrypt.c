@@ -114,7 +114,8 @@ struct argus_error *snapshots_decrypt(const struct argus_trace *trace,
 
 void argus_trace_give_key(struct argus_trace *trace, const struct argus_snapshot_key *key)
 {
-    trace->key = *key;
+    if (argus_snapshot_key_is_set(key))
+        trace->key = *key;
 }
 
 static bool has_key(const struct argus_trace *trace, const struct argus_chunk *chunk)

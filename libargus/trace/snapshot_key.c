@@ -12,7 +12,7 @@
 #include "argus/snapshot_key.h"
 
 #include <errno.h>
-#include <grp.h>
+#include <fcntl.h>
 #include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,17 +101,20 @@ static bool run_in_child(uid_t uid, gid_t gid, bool (*operation)(struct place *)
                          struct place *place)
 {
     int result[2];
-    if (pipe(result) < 0)
+    ssize_t got;
+    if (pipe2(result, O_CLOEXEC) < 0)
         return false;
     pid_t child = fork();
     if (child == 0)
         run_as(uid, gid, operation, place, result[1]);
     close(result[1]);
-    bool done = child > 0 && read(result[0], &place->key, sizeof(place->key)) == sizeof(place->key);
+    do
+        got = child > 0 ? read(result[0], &place->key, sizeof(place->key)) : 0;
+    while (got < 0 && errno == EINTR);
     close(result[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    return done;
+    return got == (ssize_t)sizeof(place->key);
 }
 
 static bool run(bool (*operation)(struct place *), struct place *place)
