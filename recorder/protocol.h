@@ -88,8 +88,8 @@ enum backend_kind {
 /* Of a file: the key of the stacks that are copied into it. */
 struct file_key {
     struct argus_snapshot_key key;
-    uint32_t
-        is_kept; /* 1: in the key ring of the user, too, so a killed recorder does not lose it */
+    /* 1: in the key ring of the user, too, so it is not lost if the recorder is killed. */
+    uint32_t is_kept;
     uint32_t padding;
 };
 

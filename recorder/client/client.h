@@ -109,7 +109,8 @@ struct recorder_status {
     uint64_t left_ns[CATEGORY_COUNT];
     /* The file system of the file has taken nothing for so long; 0: nothing waits for it. */
     uint64_t waiting_ns;
-    /* Of a file that was just written, and is to be completed (argus_unwind_file()); else not set. */
+    /* Of a file that was just written, and is to be completed (argus_unwind_file()); otherwise not
+     * set. */
     struct argus_snapshot_key key;
     bool key_is_kept; /* the key of the file that is being written is in a key ring, too */
 };

@@ -77,8 +77,8 @@ struct backend;
 
 typedef VEC(struct argus_record) record_list;
 
-/* The debugid of a marker in the records that `read` and `read_at` return: arg[0] records of this CPU
- * were lost here (Darwin's TRACE_LOST_EVENTS). The sink takes it out. */
+/* The debugid of a marker in the records that `read` and `read_at` return: arg[0] records of this
+ * CPU were lost here (Darwin's TRACE_LOST_EVENTS). The sink takes it out. */
 #define BACKEND_ID_LOST ARGUS_DEBUGID(0x07, 0x02, 2)
 
 /* Each implements the function backend_…() of the same name below, which says what it does. Those

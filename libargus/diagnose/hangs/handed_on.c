@@ -173,7 +173,8 @@ bool handed_on_find(const struct view *view, uint32_t thread, struct window aske
                             .has_ends = argus_graph_open_ends(view->graph, &ends) > 0};
     uint32_t v = timeline_before(view, thread, asked.start_ns + 1);
     v = v == ARGUS_NONE ? view->threads[thread].first_vertex : v;
-    for (; v != ARGUS_NONE && view->vertices[v].start_ns <= asked.end_ns;
+    for (;
+         v != ARGUS_NONE && view->vertices[v].start_ns <= asked.end_ns && search.turns < MOST_TURNS;
          v = timeline_next(view, v))
         if (find_from(&search, v, 1, ret))
             return true;

@@ -10,9 +10,9 @@ struct handed_on {
     uint32_t thread;   /* the thread that has not taken it; of a process, its main thread */
 };
 
-/* Finds the first request that `thread` sent in the window `asked`, itself or by another thread of its
- * process, and that its receiver handed on to a third process, which did not take it before `until_ns`. False: there is none, or it cannot
- * be read. */
+/* Finds the first request that `thread` sent in the window `asked`, itself or by another thread of
+ * its process, and that its receiver handed on to a third process, which did not take it before
+ * `until_ns`. False: there is none, or it cannot be read. */
 bool handed_on_find(const struct view *view, uint32_t thread, struct window asked,
                     uint64_t until_ns, struct handed_on *ret);
 

@@ -8,8 +8,9 @@
  *   - before its first wait there, it sent a request, and a server handed it on to another process,
  *     which does not take it for as long as the thread waits there (handed_on.c);
  *   - the handler gives up: a time-out ends the last of the waits, while input ends a dialog. Or
- *     the trace ends. The thread may draw meanwhile, as browsers do. (Then a dialog that a handler opened
- *     after such a request counts, too; but the process that does not take the request is stuck.)
+ *     the trace ends. The thread may draw meanwhile, as browsers do. (Then a dialog that a
+ *     handler opened after such a request counts, too; but the process that does not take the
+ *     request is stuck.)
  *
  * Of a loop that waits for a command, these show it together:
  *   - the thread was in another loop before, and started the command before its first wait there;

@@ -5,9 +5,10 @@
  * thread wakes a thread of another process that reads a device (/dev/fuse), and it does so in the
  * same call or fault in which it then waits. A disk's request wakes only threads of the kernel.
  *
- * A server that is busy is not woken. It is guessed if the wait is for a file but can be interrupted
- * (one for a disk cannot), and the same process last asked this server for something, which does
- * not come back to read requests while the thread waits.
+ * A server that is busy is not woken. It is guessed if
+ *   - the wait is for a file, but a signal can end it (a wait for a disk cannot be ended so);
+ *   - the same process last asked this server for something;
+ *   - the server does not come back to read requests while the thread waits.
  */
 #include "diagnose/suspects/file_server.h"
 #include "diagnose/hangs/keys.h"

@@ -378,8 +378,8 @@ size_t argus_trace_stack_at(const struct argus_trace *trace, size_t index, uint6
 
 /* The chunks of stack snapshots that have not been unwound; sorted by sequence. Borrowed. */
 size_t argus_trace_snapshot_chunks(const struct argus_trace *trace, const struct argus_chunk **ret);
-/* Unpacks one of them. ARGUS_ERROR_FORMAT: it is damaged; NOT_FOUND: it is encrypted, and its key is
- * neither that of argus_trace_give_key() nor in the user's key ring. */
+/* Unpacks one of them. ARGUS_ERROR_FORMAT: it is damaged; NOT_FOUND: it is encrypted, and its
+ * key is neither that of argus_trace_give_key() nor in the user's key ring. */
 struct argus_error *argus_trace_read_snapshots(const struct argus_trace *trace,
                                                const struct argus_chunk *chunk,
                                                struct argus_snapshots *ret);
