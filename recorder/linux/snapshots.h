@@ -39,8 +39,8 @@ struct argus_error *snapshots_init(struct snapshots *snapshots, struct bpf_objec
                                    uint32_t cpu_count, uint64_t store_bytes);
 void snapshots_deinit(struct snapshots *snapshots);
 
-/* Stores the snapshots taken since the last call, if they are stored, and sets `hurry`; `cpus`: the programs' counters, one for each
- * CPU. */
+/* Stores the snapshots taken since the last call, if they are stored, and sets `hurry`. `cpus`: the
+ * counters of the programs, one for each CPU. */
 void snapshots_collect(struct snapshots *snapshots, const struct bpf_cpu *cpus);
 
 /* Whether any snapshot was ever taken. */
