@@ -375,6 +375,7 @@ void argus_trace_close(struct argus_trace *trace)
     strtab_destroy(trace->strings);
     free(trace->path);
     free(trace->name);
-    cipher_wipe(&trace->key, sizeof(trace->key));
+    cipher_wipe(&trace->given, sizeof(trace->given));
+    cipher_wipe(&trace->found, sizeof(trace->found));
     free(trace);
 }

@@ -90,7 +90,9 @@ struct argus_trace {
     const struct kdebug_format *kdebug; /* NULL: an .argus file */
     bool kdebug_narrow;                 /* its records come from a 32-bit kernel */
     enum argus_codec codec;             /* of the newest part of the file */
-    struct argus_snapshot_key key;      /* argus_trace_give_key() */
+    struct argus_snapshot_key given;    /* key of its snapshots: argus_trace_give_key() … */
+    struct argus_snapshot_key found;    /* … and in the key ring of the user */
+    bool has_looked;                    /* there */
     bool complete;
 };
 

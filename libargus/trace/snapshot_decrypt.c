@@ -53,15 +53,32 @@ static struct argus_error *load_parts(const struct argus_trace *trace,
     return reason_to_error(fault);
 }
 
-static bool find_key(const struct argus_trace *trace, const struct cipher_head *head,
-                     struct argus_snapshot_key *ret)
+void snapshots_find_key(struct argus_trace *trace, const struct argus_chunk *chunk)
+{
+    struct parts parts;
+    struct argus_error *error = trace->has_looked ? NULL : load_parts(trace, chunk, &parts);
+    if (!error && !trace->has_looked) {
+        trace->has_looked = true;
+        argus_snapshot_key_find(parts.head.key_id, &trace->found);
+        free(parts.payload);
+    }
+    argus_error_destroy(error); /* snapshots_check() finds it as well */
+}
+
+static bool is_of(const struct argus_snapshot_key *key, const struct cipher_head *head)
 {
     uint8_t id[ARGUS_SNAPSHOT_KEY_ID_BYTES];
-    bool is_given = argus_snapshot_key_is_set(&trace->key) && cipher_key_id(&trace->key, id) &&
-                    memcmp(id, head->key_id, sizeof(id)) == 0;
-    if (is_given)
-        *ret = trace->key;
-    return is_given || argus_snapshot_key_find(head->key_id, ret);
+    return argus_snapshot_key_is_set(key) && cipher_key_id(key, id) &&
+           memcmp(id, head->key_id, sizeof(id)) == 0;
+}
+
+/* Borrowed; NULL: it is not known. */
+static const struct argus_snapshot_key *key_of(const struct argus_trace *trace,
+                                               const struct cipher_head *head)
+{
+    if (is_of(&trace->given, head))
+        return &trace->given;
+    return is_of(&trace->found, head) ? &trace->found : NULL;
 }
 
 static const char *unpack_parts(const struct parts *parts, uint8_t **ret)
@@ -87,13 +104,12 @@ static const char *unpack_parts(const struct parts *parts, uint8_t **ret)
 static struct argus_error *decrypt(const struct argus_trace *trace, const struct parts *parts,
                                    uint8_t **ret)
 {
-    struct argus_snapshot_key key;
-    if (!find_key(trace, &parts->head, &key))
+    const struct argus_snapshot_key *key = key_of(trace, &parts->head);
+    if (!key)
         return argus_error_create(ARGUS_ERROR_NOT_FOUND,
                                   "its stack snapshots are encrypted, and their key is not in the "
                                   "key ring of this user");
-    bool done = cipher_decrypt(&key, &parts->head, parts->packed, parts->packed_bytes);
-    cipher_wipe(&key, sizeof(key));
+    bool done = cipher_decrypt(key, &parts->head, parts->packed, parts->packed_bytes);
     return reason_to_error(done ? unpack_parts(parts, ret)
                                 : "its encrypted stack snapshots were changed");
 }
@@ -114,20 +130,16 @@ struct argus_error *snapshots_decrypt(const struct argus_trace *trace,
 
 void argus_trace_give_key(struct argus_trace *trace, const struct argus_snapshot_key *key)
 {
-    if (argus_snapshot_key_is_set(key))
-        trace->key = *key;
+    trace->given = *key;
 }
 
 static bool has_key(const struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     struct parts parts;
-    struct argus_snapshot_key key;
     struct argus_error *error = load_parts(trace, chunk, &parts);
-    bool found = !error && find_key(trace, &parts.head, &key);
+    bool found = !error && key_of(trace, &parts.head);
     if (!error)
         free(parts.payload);
-    if (found)
-        cipher_wipe(&key, sizeof(key));
     argus_error_destroy(error);
     return found;
 }

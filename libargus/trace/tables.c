@@ -7,6 +7,7 @@
 #include "trace/layout.h"
 #include "trace/reader.h"
 #include "trace/reason.h"
+#include "trace/snapshot_decrypt.h"
 
 bool take_string(struct cursor *cursor, const char **ret)
 {
@@ -270,6 +271,8 @@ static const struct table_kind *find_kind(enum argus_chunk_kind kind)
 struct argus_error *tables_load(struct argus_trace *trace, const struct argus_chunk *chunk)
 {
     const struct table_kind *kind = find_kind(chunk->kind);
+    if (chunk->kind == ARGUS_CHUNK_ENCRYPTED)
+        snapshots_find_key(trace, chunk);
     if (is_of_snapshots(chunk->kind))
         return snapshots_check(trace, chunk);
     if (!kind) /* a kind from a later minor version */
