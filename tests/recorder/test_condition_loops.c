@@ -136,8 +136,9 @@ static void *count_bytes(void *context)
     while (read(*fd, &byte, 1) == 1) {
         pthread_mutex_lock(&mutex);
         bytes_read++;
-        pthread_cond_signal(&changed);
         pthread_mutex_unlock(&mutex);
+        pthread_cond_signal(
+            &changed); /* now, so that the other thread does not wait for the mutex */
     }
     _exit(0);
 }
