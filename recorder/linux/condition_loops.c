@@ -16,6 +16,7 @@
 
 #define LIST_EVERY_NS 5000000000ull /* a loop that is younger is hardly awaited */
 #define SURE_SAMPLES  3             /* found so often in its wait, a thread counts as a loop */
+#define FORGET_AFTER  30            /* looks elsewhere: a wait that is not sure was no loop's */
 #define MOST_LOOPS    512
 #define MOST_THREADS  256
 #define LONG_REST_NS  1000000000ull /* its waits are not measured; they may be this long */
@@ -173,8 +174,19 @@ static bool is_in_wait(const struct loop *loop)
     return loop->number == SYS_futex || loop->sp == loop->home_sp || reads_terminal(loop);
 }
 
+/* A thread may wait once nearer to the beginning of its stack than in its loop, for a mutex or for
+ * the start of another thread. */
+static void forget_unsure(struct loop *loop)
+{
+    if (loop->samples < SURE_SAMPLES && loop->lately > FORGET_AFTER) {
+        loop->samples = loop->others = loop->lately = 0;
+        loop->home_sp = loop->since_ns = 0;
+    }
+}
+
 static void sample(struct loop *loop, uint64_t now_ns)
 {
+    forget_unsure(loop);
     if (!read_place(loop))
         loop->is_awaited = false;
     else if (is_in_wait(loop)) {

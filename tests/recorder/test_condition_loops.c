@@ -94,10 +94,10 @@ static uint64_t look_until_away(struct condition_loops *loops, uint64_t now_ns)
     return since_ns;
 }
 
-static bool waits_at_condition(void)
+static bool waits_at_condition(uint32_t pid, uint32_t tid)
 {
     char path[64], text[32] = "";
-    snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", queue_tid);
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", pid, tid);
     FILE *file = fopen(path, "re");
     bool read = file && fgets(text, sizeof(text), file);
     if (file)
@@ -112,7 +112,7 @@ static void a_thread_away_from_its_condition(void **state)
     pthread_t thread;
     struct condition_loops *loops = condition_loops_create();
     assert_int_equal(pthread_create(&thread, NULL, handle_events, NULL), 0);
-    while (!queue_tid || !waits_at_condition())
+    while (!queue_tid || !waits_at_condition((uint32_t)getpid(), queue_tid))
         poll(NULL, 0, 1);
     for (int i = 0; i < 5; i++)
         assert_int_equal(look(loops, (uint64_t)(i + 1) * MS, 0), 0);
@@ -153,8 +153,20 @@ __attribute__((noinline)) static void wait_for_byte(unsigned wanted, size_t room
     pthread_mutex_unlock(&mutex);
 }
 
-/* A main thread for which another one reads, in turns at home and in a handler. */
-static pid_t start_turns(int ends[2])
+/* Handles events from number `from` on, in turns at home and in a handler. */
+__attribute__((noinline)) static void take_turns(unsigned from, size_t room)
+{
+    volatile char frame[room];
+    frame[0] = 0;
+    for (unsigned i = from + (unsigned)frame[0];; i += 2) {
+        wait_for_byte(i + 1, 16);
+        wait_for_byte(i + 2, 4096);
+    }
+}
+
+/* A main thread for which another one reads. The first byte is waited for at `waits_first`, which
+ * is nearer to the beginning of the stack than the loop. */
+static pid_t start_turns(int ends[2], bool waits_first)
 {
     pthread_t thread;
     int begun[2];
@@ -172,32 +184,45 @@ static pid_t start_turns(int ends[2])
     close(ends[1]);
     if (pthread_create(&thread, NULL, count_bytes, &ends[0]) != 0 || write(begun[1], "x", 1) != 1)
         _exit(1);
-    for (unsigned i = 0;; i += 2) {
-        wait_for_byte(i + 1, 16);
-        wait_for_byte(i + 2, 4096);
-    }
+    if (waits_first)
+        wait_for_byte(1, 16);
+    take_turns(waits_first, 8192);
+    _exit(0);
 }
 
-/* Looks until its main thread, whose last poll was long ago, is found away, or at home. */
-static void look_until(struct condition_loops *loops, pid_t pid, bool away, uint64_t *now_ns)
+/* What is found of its main thread, whose last poll was long ago. */
+static struct backend_poller look_at(struct condition_loops *loops, pid_t pid, uint64_t *now_ns)
 {
     static struct backend_poller pollers[MOST];
-    do {
-        size_t count = 1;
-        pollers[0] = (struct backend_poller){
-            .tid = (uint32_t)pid, .pid = (uint32_t)pid, .returned_ns = 1, .returns = 5};
-        condition_loops_add(loops, *now_ns += MS, pollers, MOST, &count);
-        poll(NULL, 0, 1);
-    } while (away ? !pollers[0].waits_for_condition : !pollers[0].polling);
+    size_t count = 1;
+    pollers[0] = (struct backend_poller){
+        .tid = (uint32_t)pid, .pid = (uint32_t)pid, .returned_ns = 1, .returns = 5};
+    condition_loops_add(loops, *now_ns += MS, pollers, MOST, &count);
+    poll(NULL, 0, 1);
+    return pollers[0];
 }
 
-static void a_main_thread_away_from_its_condition(void **state)
+/* Looks until it is found away, or at home. */
+static void look_until(struct condition_loops *loops, pid_t pid, bool away, uint64_t *now_ns)
 {
-    (void)state;
+    struct backend_poller found;
+    do
+        found = look_at(loops, pid, now_ns);
+    while (away ? !found.waits_for_condition : !found.polling);
+}
+
+static void look_at_turns(bool waits_first)
+{
     int ends[2];
     uint64_t now_ns = 0;
     struct condition_loops *loops = condition_loops_create();
-    pid_t pid = start_turns(ends);
+    pid_t pid = start_turns(ends, waits_first);
+    if (waits_first) {
+        while (!waits_at_condition((uint32_t)pid, (uint32_t)pid))
+            poll(NULL, 0, 1);
+        look_at(loops, pid, &now_ns);
+        assert_int_equal(write(ends[1], "x", 1), 1);
+    }
     for (int i = 0; i < 3; i++) {
         look_until(loops, pid, false, &now_ns);
         assert_int_equal(write(ends[1], "x", 1), 1);
@@ -241,6 +266,18 @@ static bool is_away(struct condition_loops *loops, pid_t pid, uint64_t *now_ns)
     return away;
 }
 
+static void a_main_thread_away_from_its_condition(void **state)
+{
+    (void)state;
+    look_at_turns(false);
+}
+
+static void a_main_thread_that_waited_elsewhere_first(void **state)
+{
+    (void)state;
+    look_at_turns(true);
+}
+
 static void a_program_away_from_its_terminal(void **state)
 {
     (void)state;
@@ -267,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_away_from_its_condition),
         cmocka_unit_test(a_main_thread_away_from_its_condition),
+        cmocka_unit_test(a_main_thread_that_waited_elsewhere_first),
         cmocka_unit_test(a_program_away_from_its_terminal),
     };
     return cmocka_run_group_tests(tests, connect_to_display, NULL);
