@@ -4,6 +4,7 @@
 #include "plugin/commands/recording_command.h"
 
 #define WATCHER_WAIT_NS 15000000000ull
+#define BUSY_WAIT_NS    60000000000ull
 
 static const struct command_option options[] = {
     {"output", 'o', "FILE", "write what is in the ring to FILE first"},
@@ -54,13 +55,15 @@ static uint64_t now_ns(void)
 }
 
 /* If a user ends the recording because of a hang, the hang lasts on or has just ended, so it is not
- * in its file yet. A hang that lasts is written after HANG_REPORT_AFTER_NS. */
-static void let_watcher_finish(struct session *session, struct recorder_client *client)
+ * in its file yet. A hang that lasts is written after HANG_REPORT_AFTER_NS. Returns whether the
+ * recorder looks for hangs. */
+static bool let_watcher_finish(struct session *session, struct recorder_client *client)
 {
     const struct timespec moment = {.tv_nsec = 100000000};
     struct recorder_status status = {0};
     uint64_t end_ns = now_ns() + WATCHER_WAIT_NS; /* a status may wait for a snapshot */
     struct argus_error *error = recorder_status(client, &status);
+    bool is_watched = !error && status.hang_ms;
     if (!error && status.hangs_pending)
         session_note(session, "a hang is not in its file yet: waiting for it, for at most 15 s");
     while (!error && status.hangs_pending && now_ns() < end_ns) {
@@ -70,6 +73,28 @@ static void let_watcher_finish(struct session *session, struct recorder_client *
         error = recorder_status(client, &status);
     }
     argus_error_destroy(error);
+    return is_watched;
+}
+
+/* A snapshot of --on-hang may just be written, on a busy machine for long. A recording that looks
+ * for hangs was begun by `argus start`, so it belongs to no other command, and BUSY means nothing
+ * else. */
+static struct argus_error *stop(struct session *session, struct recorder_client *client,
+                                bool is_watched, struct recorder_status *ret)
+{
+    const struct timespec moment = {.tv_nsec = 200000000};
+    uint64_t end_ns = now_ns() + BUSY_WAIT_NS;
+    struct argus_error *error = recorder_stop(client, -1, ret);
+    if (is_watched && error && error->code == ARGUS_ERROR_BUSY)
+        session_note(session,
+                     "the recorder is writing a snapshot: waiting for it, for at most 60 s");
+    while (is_watched && error && error->code == ARGUS_ERROR_BUSY && now_ns() < end_ns &&
+           !session_interrupted(session)) {
+        argus_error_destroy(error);
+        nanosleep(&moment, NULL);
+        error = recorder_stop(client, -1, ret);
+    }
+    return error;
 }
 
 static struct argus_error *run(struct session *session, const struct arguments *arguments)
@@ -84,9 +109,9 @@ static struct argus_error *run(struct session *session, const struct arguments *
     if (error)
         return error;
     recording_warn_missed(session, client);
-    let_watcher_finish(session, client);
-    error =
-        path ? stop_into(session, client, path, with_names) : recorder_stop(client, -1, &status);
+    bool is_watched = let_watcher_finish(session, client);
+    error = path ? stop_into(session, client, path, with_names)
+                 : stop(session, client, is_watched, &status);
     recorder_close(client);
     return error || path ? error : say_end(session, &status, with_names);
 }
