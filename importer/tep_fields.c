@@ -66,7 +66,7 @@ static bool argument(const struct foreign_event *event, unsigned index, uint64_t
     struct tep_format_field *field = tep_find_field(source->event, "args");
     if (field) {
         size_t at = (size_t)field->offset + index * sizeof(*ret);
-        if (at + sizeof(*ret) > (size_t)(field->offset + field->size) ||
+        if (at + sizeof(*ret) > (size_t)field->offset + (size_t)field->size ||
             !lies_within(field, source->record))
             return false;
         memcpy(ret, (const char *)source->record->data + at, sizeof(*ret));

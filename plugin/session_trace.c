@@ -279,7 +279,7 @@ void session_trace_note_fetched(struct session *session, const struct session_tr
     if (fetched.unknown)
         session_note(session, "the servers of DEBUGINFOD_URLS do not have %llu of %llu files",
                      (unsigned long long)fetched.unknown,
-                     (unsigned long long)(fetched.unknown + fetched.files));
+                     (unsigned long long)fetched.unknown + fetched.files);
 }
 
 struct argus_error *session_trace_load(struct session *session, const struct arguments *arguments,

@@ -34,7 +34,7 @@ static json_t *stack_json(const struct argus_context_node *nodes, uint32_t node,
     json_t *stack = json_array();
     for (uint32_t at = node; at == node || nodes[at].depth >= INFERENCE_FIRST_DEPTH;
          at = nodes[at].parent)
-        if (json_array_insert_new(stack, 0, json_integer((json_int_t)(first + nodes[at].function))))
+        if (json_array_insert_new(stack, 0, json_integer((json_int_t)first + nodes[at].function)))
             break;
     return stack;
 }

@@ -125,6 +125,7 @@ static void follow_temporary(struct output *output)
     bool followed = now && strcmp(base_of(now), base_of(output->temporary)) == 0;
     if (followed && asprintf(&moved.path, "%.*s%s", (int)(base_of(now) - now), now, base) < 0)
         moved.path = NULL; /* asprintf() leaves it undefined */
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): moved.temporary is freed below
     if (moved.path && output->old && asprintf(&moved.old, "%s.old", moved.path) < 0)
         moved.old = NULL;
     if (moved.path && !output->old == !moved.old) {

@@ -34,10 +34,13 @@ static char *demangle_part(const char *symbol)
     if (!name)
         return NULL;
     rust_undo_legacy(name);
-    char *part = realloc(name, strlen(name) + strlen(dot) + 1);
+    size_t length = strlen(name), rest = strlen(dot) + 1;
+    char *part = realloc(name, length + rest);
     if (!part)
         free(name);
-    return part ? strcat(part, dot) : NULL;
+    else
+        memcpy(part + length, dot, rest);
+    return part;
 }
 
 char *demangle(const char *symbol)
