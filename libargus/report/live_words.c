@@ -373,8 +373,9 @@ static const char *const kind_ends[ARGUS_LIVE_KINDS] = {
          "cgroup.freeze); the kernel does not keep who froze it"),
     [ARGUS_LIVE_FROZEN_FS] = ("it goes on when the file system is thawed (fsfreeze -u, or the end "
                               "of a snapshot); the kernel does not keep who froze it"),
-    [ARGUS_LIVE_MEMORY] = "it goes on when the group gets more memory (memory.max, memory.high) or "
-                          "another process of the group frees some",
+    [ARGUS_LIVE_MEMORY] =
+        ("it goes on when the group gets more memory (memory.max, memory.high) or "
+         "another process of the group frees some"),
     [ARGUS_LIVE_REQUEST] = "it has nothing to do",
     [ARGUS_LIVE_SUSPENDED] = "it goes on when the process that suspended it resumes it, often a "
                              "debugger; no public interface tells which one that is",

@@ -48,8 +48,10 @@ static struct argus_error *load_parts(const struct argus_trace *trace,
     ret->packed = ret->payload + sizeof(ret->head);
     ret->packed_bytes = chunk->unpacked_bytes - least;
     const char *fault = fault_of(ret, chunk->count);
-    if (fault)
+    if (fault) {
         free(ret->payload);
+        ret->payload = NULL;
+    }
     return reason_to_error(fault);
 }
 

@@ -321,15 +321,16 @@ static void replace(struct loop *loop, uint64_t now_ns, struct backend_poller *p
 static void replace_threads(struct condition_loops *loops, uint64_t now_ns,
                             struct backend_poller *pollers, size_t count)
 {
-    for (size_t i = 0; i < 2 * count; i++) {
-        struct backend_poller *poller = &pollers[i % count];
-        bool is_main = poller->tid == poller->pid;
-        if (is_main != (i >= count) || !may_be_loop(poller, pollers, count))
-            continue;
-        struct loop *loop = thread_of(loops, poller);
-        if (loop)
-            replace(loop, now_ns, poller);
-    }
+    for (int mains = 0; mains < 2; mains++)
+        for (size_t i = 0; i < count; i++) {
+            struct backend_poller *poller = &pollers[i];
+            bool is_main = poller->tid == poller->pid;
+            if (is_main != (mains == 1) || !may_be_loop(poller, pollers, count))
+                continue;
+            struct loop *loop = thread_of(loops, poller);
+            if (loop)
+                replace(loop, now_ns, poller);
+        }
     drop_threads(loops);
 }
 
