@@ -38,10 +38,9 @@ int main(int argc, char **argv)
     if (!file)
         return 1;
     char line[4096] = "";
-    const uint8_t *code;
     uint64_t start, offset;
     size_t bytes;
-    for (size_t i = 0; (code = elf_file_code(file, i, &start, &bytes)) != NULL; i++)
+    for (size_t i = 0; elf_file_code(file, i, &start, &bytes); i++)
         for (uint64_t address = start; address < start + bytes; address++) {
             const char *function = elf_file_function(file, address, &offset);
             if (function && strstr(function, argv[2]))

@@ -121,7 +121,7 @@ static void test_short_names(void **state)
     (void)state;
     char name[512];
     for (size_t i = 0; i < sizeof(shortened) / sizeof(*shortened); i++) {
-        strcpy(name, shortened[i].name);
+        snprintf(name, sizeof(name), "%s", shortened[i].name);
         short_name(name);
         assert_string_equal(name, shortened[i].wanted);
     }

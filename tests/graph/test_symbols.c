@@ -305,10 +305,10 @@ static void inlined_functions_are_found(void **state)
     assert_null(argus_names_append(trace_path, NULL, NULL, &totals));
     assert_int_equal(totals.named, 2);
     assert_int_equal(unlink(copy), 0);
-    strcpy(program, own_path);
-    strcpy(own_path, copy); /* what the symbols name */
+    snprintf(program, sizeof(program), "%s", own_path);
+    snprintf(own_path, sizeof(own_path), "%s", copy); /* what the symbols name */
     assert_inlined_functions();
-    strcpy(own_path, program);
+    snprintf(own_path, sizeof(own_path), "%s", program);
 }
 
 static void nothing_covers_it(void **state)

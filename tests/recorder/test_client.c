@@ -7,7 +7,8 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "recorder/client/client.c" /* to make a client of a socket pair */
+// NOLINTNEXTLINE(bugprone-suspicious-include): to make a client of a socket pair
+#include "recorder/client/client.c"
 
 /* Answers `count` requests: the first `busy` ones with BUSY. Ends with the number of requests that
  * came with a descriptor. */
