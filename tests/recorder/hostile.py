@@ -25,9 +25,17 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 NO_FILE_FOR_A_TRACE = "the output is not an empty regular file open for writing"
 
 
-def request(verb, mode=0, magic=0x51475241, version=8):
-    start = struct.pack("=IIQQIIIII", mode, 0, 1 << 20, 0, 0x3FF, 0, 0, 0, 0) if verb == START else b""
-    return struct.pack("=IHHII", magic, version, verb, 0, 0) + start.ljust(1008, b"\0")
+VERSION = 9  # PROTOCOL_VERSION
+KEY = bytes(range(1, 33))  # of the stacks that are copied into a file
+
+
+def request(verb, mode=0, magic=0x51475241, version=VERSION):
+    body = b""
+    if verb == START:
+        body = struct.pack("=IIQQIIIII", mode, 0, 1 << 20, 0, 0x3FF, 0, 0, 0, 0).ljust(408, b"\0") + KEY
+    elif verb in (STOP, SNAPSHOT):
+        body = KEY
+    return struct.pack("=IHHII", magic, version, verb, 0, 0) + body.ljust(1008, b"\0")
 
 
 class Client:
@@ -49,7 +57,7 @@ class Client:
         """(error, text) of the next reply."""
         message = self.socket.recv(1 << 16)
         error, = struct.unpack_from("=I", message, 8)
-        return error, message[488:].split(b"\0")[0].decode()
+        return error, message[512:].split(b"\0")[0].decode()
 
     def ask(self, message, *fds):
         self.send(message, *fds)
@@ -155,7 +163,7 @@ class Messages(Hostile):
         pid = self.start()
         before = self.descriptors(pid)
         for message in (b"x", b"GET / HTTP/1.0\r\n\r\n", request(STATUS)[:-1], request(STATUS) + b"x", request(STATUS, magic=1),
-                        request(STATUS, version=9), request(0), request(200), os.urandom(1024), b"\xff" * 100000):
+                        request(STATUS, version=VERSION - 1), request(0), request(200), os.urandom(1024), b"\xff" * 100000):
             error, text = Client().ask(message)
             self.assertNotEqual(error, 0)
             self.assertTrue(text)
