@@ -34,7 +34,7 @@ void snapshot_trace_assert_scrubbed(const struct argus_chunk *place);
  * again. */
 void snapshot_trace_change(uint32_t at);
 
-/* That the memory which was copied is not in the file: no two words of the copy. */
+/* That the chunk of snapshots does not show the memory which was copied: no two words of it. */
 void snapshot_trace_assert_unreadable(const struct argus_snapshot *snapshot);
 /* That the file, without its key, says what it has, and stays as it is when it is finished. */
 void snapshot_trace_assert_locked(void);
