@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "trace/cipher.h"
 #include "trace/layout.h"
 
 char snapshot_trace_path[64];
@@ -169,14 +170,16 @@ void snapshot_trace_change(uint32_t at)
     argus_trace_close(trace);
 }
 
-/* In the chunk only: the path of an image can be on the stack, too, and is no copied memory. */
+/* Behind the heads of the chunk: the path of an image and the ID of the key can be on the stack,
+ * too, and are no copied memory. */
 void snapshot_trace_assert_unreadable(const struct argus_snapshot *snapshot)
 {
     const struct argus_chunk *place;
     struct argus_trace *trace = snapshot_trace_open();
     assert_int_equal(argus_trace_snapshot_chunks(trace, &place), 1);
-    size_t length = sizeof(struct layout_chunk) + place->stored_bytes;
-    uint8_t *content = read_place(place->offset_bytes, length);
+    size_t head = sizeof(struct layout_chunk) + sizeof(struct cipher_head);
+    size_t length = sizeof(struct layout_chunk) + place->stored_bytes - head;
+    uint8_t *content = read_place(place->offset_bytes + head, length);
     assert_true(length > 256);
     for (uint32_t at = 0; at + 16 <= snapshot->stack_bytes; at += 8) {
         static const uint8_t zeros[16];
