@@ -1,7 +1,7 @@
 /* Keys in the kernel's key ring of a user (keyrings(7), user-keyring(7)), by system calls: the C
  * library has no functions for them, and libkeyutils would be one more dependency.
  *
- * The file of `sudo argus` belongs to the user who called sudo (output.c), and so must its key. It
+ * The file of `sudo argus` belongs to the user who called sudo (base/invoker.h), and so must its key. It
  * is put there by a child with the rights of that user, since a key ring belongs to the real user
  * ID of the caller.
  *
@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/invoker.h"
 #include "trace/cipher.h"
 
 #define KEY_TYPE  "user"
@@ -77,17 +78,6 @@ static bool read_key(struct place *place)
                                sizeof(place->key.bytes)) == (long)sizeof(place->key.bytes);
 }
 
-/* The user whose files this process writes; as give_to_invoker() in recorder/client/output.c. */
-static bool find_invoker(uid_t *ret_uid, gid_t *ret_gid)
-{
-    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-    if (geteuid() != 0 || !uid || !gid)
-        return false;
-    *ret_uid = (uid_t)strtoul(uid, NULL, 10);
-    *ret_gid = (gid_t)strtoul(gid, NULL, 10);
-    return *ret_uid != 0;
-}
-
 static _Noreturn void run_as(uid_t uid, gid_t gid, bool (*operation)(struct place *),
                              struct place *place, int result)
 {
@@ -121,7 +111,8 @@ static bool run(bool (*operation)(struct place *), struct place *place)
 {
     uid_t uid;
     gid_t gid;
-    return find_invoker(&uid, &gid) ? run_in_child(uid, gid, operation, place) : operation(place);
+    return invoker_get(&uid, &gid) && uid != 0 ? run_in_child(uid, gid, operation, place)
+                                               : operation(place);
 }
 
 static bool run_for(bool (*operation)(struct place *), const struct argus_snapshot_key *key)

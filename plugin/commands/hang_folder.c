@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invoker.h"
 #include "plugin/paths.h"
 
 /* --- the user who called sudo --- */
@@ -22,13 +23,10 @@ struct invoker {
 };
 
 /* False: this process is not root, or sudo was not used. */
-static bool invoker_get(struct invoker *ret)
+static bool find_invoker(struct invoker *ret)
 {
-    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *user = getenv("SUDO_USER");
-    if (geteuid() != 0 || !uid || !gid || !user)
-        return false;
-    *ret = (struct invoker){user, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)};
-    return true;
+    ret->user = getenv("SUDO_USER");
+    return ret->user && invoker_get(&ret->uid, &ret->gid);
 }
 
 /* Whether a path, or one in an address of D-Bus ("unix:path=/run/user/0/bus,guid=…"), is in the
@@ -83,7 +81,7 @@ static void take_environment(const struct invoker *invoker)
 bool hang_folder_become_invoker(void)
 {
     struct invoker invoker;
-    if (!invoker_get(&invoker))
+    if (!find_invoker(&invoker))
         return true;
     take_environment(&invoker);
     return initgroups(invoker.user, invoker.gid) == 0 && setgid(invoker.gid) == 0 &&
@@ -124,7 +122,7 @@ static bool rights_take(struct rights *ret)
 {
     struct invoker invoker;
     *ret = (struct rights){.changed = false};
-    if (!invoker_get(&invoker))
+    if (!find_invoker(&invoker))
         return true;
     if (rights_save(ret) && initgroups(invoker.user, invoker.gid) == 0 &&
         setegid(invoker.gid) == 0 && seteuid(invoker.uid) == 0)

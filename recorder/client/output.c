@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invoker.h"
+
 /* Fails unless `path` is free or a file that may be replaced. */
 static struct argus_error *check_path(const char *path)
 {
@@ -26,9 +28,9 @@ static struct argus_error *check_path(const char *path)
 /* Under sudo this process is root, but the file is for the invoking user. */
 static void give_to_invoker(int fd)
 {
-    const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-    if (geteuid() == 0 && uid && gid &&
-        fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
+    uid_t uid;
+    gid_t gid;
+    if (invoker_get(&uid, &gid) && fchown(fd, uid, gid) < 0)
         return; /* the file system has no owners */
 }
 
