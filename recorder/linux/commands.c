@@ -10,8 +10,7 @@ static uint64_t started_ns(uint32_t child, uint64_t since_ns)
     struct proc_stat stat;
     if (!proc_stat_read(child, child, &stat) || stat.state == 'Z' || stat.started_ns < since_ns)
         return 0;
-    bool has_terminal = stat.terminal_group > 0 && stat.terminal_group == stat.group;
-    return has_terminal ? 0 : stat.started_ns;
+    return proc_stat_in_foreground(&stat) ? 0 : stat.started_ns;
 }
 
 /* A kernel without CONFIG_PROC_CHILDREN has no such file. */

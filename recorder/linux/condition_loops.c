@@ -30,12 +30,10 @@ struct loop {
     uint64_t home_sp;  /* of its wait; 0: not found yet */
     uint64_t since_ns; /* since when it is away; 0: it is not */
     long home_call;    /* the system call of its wait: futex or read */
-    long number;       /* the system call in which it is … */
-    uint64_t first;    /* … its first argument … */
-    uint64_t sp;       /* … and its stack pointer there; 0: it runs */
-    uint32_t asked;    /* how often it was found out whether it is awaited */
-    bool listed;       /* in the current list of processes, or of threads that poll */
-    bool is_awaited;   /* works for a process with windows, or has some, or a terminal */
+    struct proc_place at;
+    uint32_t asked;  /* how often it was found out whether it is awaited */
+    bool listed;     /* in the current list of processes, or of threads that poll */
+    bool is_awaited; /* works for a process with windows, or has some, or a terminal */
 };
 
 struct condition_loops {
@@ -85,8 +83,7 @@ static void drop_ended(struct condition_loops *loops)
 static bool has_terminal(uint32_t pid)
 {
     struct proc_stat stat;
-    return proc_stat_read(pid, pid, &stat) && stat.terminal_group > 0 &&
-           stat.terminal_group == stat.group;
+    return proc_stat_read(pid, pid, &stat) && proc_stat_in_foreground(&stat);
 }
 
 static void find_out(struct loop *loop)
@@ -132,26 +129,6 @@ static void list(struct condition_loops *loops)
 
 /* --- samples --- */
 
-/* What /proc/PID/task/TID/syscall says: "NUMBER ARGUMENT… SP PC", or "running". */
-static bool read_place(struct loop *loop)
-{
-    char path[64], text[256] = "";
-    unsigned long long first, sp;
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", loop->pid, loop->tid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    bool read = fgets(text, sizeof(text), file) != NULL;
-    fclose(file);
-    loop->sp = 0;
-    if (sscanf(text, "%ld %llx %*s %*s %*s %*s %*s %llx", &loop->number, &first, &sp) == 3) {
-        loop->first = first;
-        loop->sp = sp;
-    } else
-        loop->number = -1;
-    return read;
-}
-
 static bool is_terminal(int fd)
 {
     return isatty(fd);
@@ -160,7 +137,7 @@ static bool is_terminal(int fd)
 static bool reads_terminal(const struct loop *loop)
 {
     int process = (int)syscall(SYS_pidfd_open, loop->pid, 0);
-    bool reads = process >= 0 && process_fd_is(process, (int)loop->first, is_terminal);
+    bool reads = process >= 0 && process_fd_is(process, (int)loop->at.first, is_terminal);
     if (process >= 0)
         close(process);
     return reads;
@@ -169,9 +146,9 @@ static bool reads_terminal(const struct loop *loop)
 /* Whether it waits in its loop now; what a read there reads is looked at the first time. */
 static bool is_in_wait(const struct loop *loop)
 {
-    if (!loop->sp || loop->number != loop->home_call || loop->sp < loop->home_sp)
+    if (!loop->at.sp || loop->at.number != loop->home_call || loop->at.sp < loop->home_sp)
         return false;
-    return loop->number == SYS_futex || loop->sp == loop->home_sp || reads_terminal(loop);
+    return loop->at.number == SYS_futex || loop->at.sp == loop->home_sp || reads_terminal(loop);
 }
 
 /* A thread may wait once nearer to the beginning of its stack than in its loop, for a mutex or for
@@ -187,14 +164,14 @@ static void forget_unsure(struct loop *loop)
 static void sample(struct loop *loop, uint64_t now_ns)
 {
     forget_unsure(loop);
-    if (!read_place(loop))
+    if (!proc_place_read(loop->pid, loop->tid, &loop->at))
         loop->is_awaited = false;
     else if (is_in_wait(loop)) {
-        bool is_new = loop->sp > loop->home_sp;
+        bool is_new = loop->at.sp > loop->home_sp;
         loop->samples = is_new ? 1 : loop->samples + 1;
         loop->others = is_new ? 0 : loop->others + loop->lately;
         loop->lately = 0;
-        loop->home_sp = loop->sp;
+        loop->home_sp = loop->at.sp;
         loop->since_ns = 0;
     } else {
         loop->lately++;
@@ -218,7 +195,8 @@ static struct backend_poller poller_of(const struct loop *loop)
         .returns = loop->samples,
         .rested_ns = LONG_REST_NS,
         .waits_for_condition = true,
-        .handler_set = {.words = {(uint64_t)loop->number, loop->sp ? loop->home_sp - loop->sp : 0},
+        .handler_set = {.words = {(uint64_t)loop->at.number,
+                                  loop->at.sp ? loop->home_sp - loop->at.sp : 0},
                         .count = loop->tid == loop->pid ? 0 : 2},
     };
 }

@@ -85,13 +85,15 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
 }
 
 /* "NUMBER ARGUMENT… SP PC", or "-1 SP PC", or "running". */
-bool proc_place_read(uint32_t pid, struct proc_place *ret)
+bool proc_place_read(uint32_t pid, uint32_t tid, struct proc_place *ret)
 {
     char text[256];
-    unsigned long long sp;
-    if (!read_file(pid, pid, "syscall", sizeof(text), text) ||
-        sscanf(text, "%ld %*s %*s %*s %*s %*s %*s %llx", &ret->number, &sp) != 2)
+    unsigned long long first, sp;
+    *ret = (struct proc_place){.number = -1};
+    if (!read_file(pid, tid, "syscall", sizeof(text), text) || !text[0])
         return false;
-    ret->sp = sp;
+    long number;
+    if (sscanf(text, "%ld %llx %*s %*s %*s %*s %*s %llx", &number, &first, &sp) == 3)
+        *ret = (struct proc_place){number, first, sp};
     return true;
 }

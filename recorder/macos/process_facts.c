@@ -32,9 +32,9 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid)
     return PROC_WAIT_OTHER;
 }
 
-bool proc_place_read(uint32_t pid, struct proc_place *ret)
+bool proc_place_read(uint32_t pid, uint32_t tid, struct proc_place *ret)
 {
-    (void)pid, (void)ret;
+    (void)pid, (void)tid, (void)ret;
     return false;
 }
 

@@ -196,7 +196,7 @@ static bool look_at(struct hang_dweller *dweller, const struct place_look *look,
 {
     struct hang_sight sight;
     struct proc_place at;
-    if (!look->system->place(dweller->pid, &at))
+    if (!look->system->place(dweller->pid, dweller->pid, &at) || !at.sp)
         return true; /* it runs, or has ended */
     bool at_home = is_at_home(dweller, &at);
     if (at_home) {

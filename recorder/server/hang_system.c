@@ -21,12 +21,12 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
     struct proc_stat thread, process;
     if (!proc_stat_read(pid, tid, &thread) || !proc_stat_read(pid, pid, &process))
         return false;
-    *ret = (struct hang_sight){
-        .started_ns = process.started_ns,
-        .ran_ns = thread.ran_ns,
-        .wants_cpu = thread.state == 'R',
-        .in_foreground = process.terminal_group > 0 && process.terminal_group == process.group,
-        .excused = thread.state == 'T' || thread.state == 't' || gave_terminal(pid, &process)};
+    *ret = (struct hang_sight){.started_ns = process.started_ns,
+                               .ran_ns = thread.ran_ns,
+                               .wants_cpu = thread.state == 'R',
+                               .in_foreground = proc_stat_in_foreground(&process),
+                               .excused = thread.state == 'T' || thread.state == 't' ||
+                                          gave_terminal(pid, &process)};
     memcpy(ret->process, process.name, sizeof(process.name));
     enum proc_wait wait = proc_wait_read(pid, tid);
     ret->at_child = wait == PROC_WAIT_CHILD;

@@ -106,7 +106,7 @@ struct hang_system {
     /* As display_has_untaken(). */
     bool (*display_has_untaken)(uint32_t pid);
     /* As proc_place_read(). */
-    bool (*place)(uint32_t pid, struct proc_place *ret);
+    bool (*place)(uint32_t pid, uint32_t tid, struct proc_place *ret);
     /* As process_command_since(). */
     uint64_t (*command_since)(uint32_t pid, uint64_t since_ns);
 };

@@ -20,6 +20,12 @@ struct proc_stat {
 /* False: the thread is gone. Any thread may call it. */
 bool proc_stat_read(uint32_t pid, uint32_t tid, struct proc_stat *ret);
 
+/* Whether the process is in the foreground of a terminal. */
+static inline bool proc_stat_in_foreground(const struct proc_stat *stat)
+{
+    return stat->terminal_group > 0 && stat->terminal_group == stat->group;
+}
+
 /* What a thread waits for, judged by its system call. */
 enum proc_wait { PROC_WAIT_OTHER, PROC_WAIT_CHILD, PROC_WAIT_FUTEX };
 
@@ -28,12 +34,12 @@ enum proc_wait proc_wait_read(uint32_t pid, uint32_t tid);
 
 /* Where a thread is in a system call. */
 struct proc_place {
-    long number; /* of the call */
-    uint64_t sp; /* its stack pointer */
+    long number;    /* of the call */
+    uint64_t first; /* its first argument */
+    uint64_t sp;    /* its stack pointer; 0: the thread is in no system call */
 };
 
-/* False: the main thread is in no system call, or it is unknown, as on macOS. Any thread may call
- * it. */
-bool proc_place_read(uint32_t pid, struct proc_place *ret);
+/* False: the thread is gone, or it is unknown, as on macOS. Any thread may call it. */
+bool proc_place_read(uint32_t pid, uint32_t tid, struct proc_place *ret);
 
 #endif

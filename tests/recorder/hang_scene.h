@@ -97,9 +97,9 @@ static bool has_terminal(const struct poll_set *set, uint32_t pid)
 /* Where main threads are; 0: they run. */
 static struct proc_place place_now;
 
-static bool place(uint32_t pid, struct proc_place *ret)
+static bool place(uint32_t pid, uint32_t tid, struct proc_place *ret)
 {
-    (void)pid;
+    (void)pid, (void)tid;
     *ret = place_now;
     return place_now.sp;
 }
