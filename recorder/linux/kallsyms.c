@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "base/vec.h"
 
 #define LONGEST_LINE 1024
@@ -22,20 +23,6 @@ static int compare_addresses(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The index of the first of `count` sorted addresses that is `address` or more. */
-static size_t first_from(const uint64_t *addresses, size_t count, uint64_t address)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (addresses[middle] < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* "address type name\t[module]"; only code. Most of the kernel's symbols are nobody's nearest, so
  * a line is only copied. False without memory. */
 static bool take_line(const char *line, const uint64_t *addresses, size_t count,
@@ -43,7 +30,8 @@ static bool take_line(const char *line, const uint64_t *addresses, size_t count,
 {
     char *rest;
     uint64_t address = strtoull(line, &rest, 16);
-    size_t i = first_from(addresses, count, address);
+    size_t i;
+    LOWER_BOUND(i, count, addresses[i] < address);
     if (address == 0 || i == count || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) ||
         (nearest[i].line && nearest[i].address > address))
         return true;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/lower_bound.h"
 #include "server/clocks.h"
 
 /* So much of a ring that is full, or soon will be, is left out, because it is overwritten before
@@ -72,19 +73,15 @@ static uint64_t complete_from(const struct oldest_first *rest)
 static void begin_at(struct oldest_first *rest, uint32_t cpu, uint64_t from_ns)
 {
     struct ring_part *part = &rest->parts[cpu];
-    uint64_t low = part->next, high = part->end;
+    size_t skipped;
     while (part->copied_at < part->copied_count &&
            part->copied[part->copied_at].timestamp < from_ns)
         part->copied_at++;
-    while (!part->copied && low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (time_at(rest, cpu, middle) < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
+    if (!part->copied) {
+        LOWER_BOUND(skipped, part->end - part->next,
+                    time_at(rest, cpu, part->next + skipped) < from_ns);
+        part->first = part->next += skipped;
     }
-    if (!part->copied)
-        part->first = part->next = low;
     part->next_ns = from_ns;
     rest->total += part->copied ? part->copied_count - part->copied_at : part->end - part->next;
 }
