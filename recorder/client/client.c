@@ -363,25 +363,14 @@ struct argus_error *recorder_interpreter(struct recorder_client *client,
     return ask(client, &request, -1, &status);
 }
 
-struct argus_error *recorder_stop(struct recorder_client *client, int fd,
-                                  struct recorder_status *ret)
-{
-    struct request request = make_request(REQUEST_STOP);
-    struct argus_error *error = make_key(fd, &request.key);
-    if (error)
-        return error;
-    error = ask(client, &request, fd, ret);
-    if (!error && fd >= 0)
-        ret->key = request.key.key;
-    return forget_after(error, &request.key);
-}
-
 #define ASK_AGAIN_MS 100
 
-struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
-                                      struct recorder_status *ret)
+/* A request that lets the recorder write the file `fd`, if that is not -1. If the recorder is busy,
+ * it is asked again for `patience_ms`. */
+static struct argus_error *ask_for_file(struct recorder_client *client, uint16_t verb, int fd,
+                                        unsigned patience_ms, struct recorder_status *ret)
 {
-    struct request request = make_request(REQUEST_SNAPSHOT);
+    struct request request = make_request(verb);
     struct argus_error *error = make_key(fd, &request.key);
     if (error)
         return error;
@@ -392,9 +381,21 @@ struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, un
         poll(NULL, 0, ASK_AGAIN_MS);
         error = ask(client, &request, fd, ret);
     }
-    if (!error)
+    if (!error && fd >= 0)
         ret->key = request.key.key;
     return forget_after(error, &request.key);
+}
+
+struct argus_error *recorder_stop(struct recorder_client *client, int fd,
+                                  struct recorder_status *ret)
+{
+    return ask_for_file(client, REQUEST_STOP, fd, 0, ret);
+}
+
+struct argus_error *recorder_snapshot(struct recorder_client *client, int fd, unsigned patience_ms,
+                                      struct recorder_status *ret)
+{
+    return ask_for_file(client, REQUEST_SNAPSHOT, fd, patience_ms, ret);
 }
 
 struct argus_error *recorder_status(struct recorder_client *client, struct recorder_status *ret)
