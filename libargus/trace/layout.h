@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "argus/trace.h"
+
 #define LAYOUT_FILE_MAGIC          "ARGUSTRC"
 #define LAYOUT_CHUNK_MAGIC         "CHNK"
 #define LAYOUT_AREA_START          4096u /* size of the file header; the chunks begin here */
@@ -69,6 +71,12 @@ static inline uint64_t layout_chunk_extent(uint32_t stored_bytes)
 {
     uint64_t bytes = sizeof(struct layout_chunk) + (uint64_t)stored_bytes;
     return (bytes + LAYOUT_ALIGN - 1) / LAYOUT_ALIGN * LAYOUT_ALIGN;
+}
+
+/* Whether the chunk has snapshots that are not unwound, encrypted or not. */
+static inline bool is_of_snapshots(enum argus_chunk_kind kind)
+{
+    return kind == ARGUS_CHUNK_SNAPSHOTS || kind == ARGUS_CHUNK_ENCRYPTED;
 }
 
 #endif

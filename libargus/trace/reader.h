@@ -110,12 +110,6 @@ struct argus_error *tables_load(struct argus_trace *trace, const struct argus_ch
  * skipped. */
 struct argus_error *clock_steps_load(struct argus_trace *trace);
 
-/* Whether the chunk has snapshots that are not unwound, encrypted or not. */
-static inline bool is_of_snapshots(enum argus_chunk_kind kind)
-{
-    return kind == ARGUS_CHUNK_SNAPSHOTS || kind == ARGUS_CHUNK_ENCRYPTED;
-}
-
 /* Checks a chunk of snapshots; without its key, only that it is whole. ARGUS_ERROR_FORMAT as in
  * chunk_load(). */
 struct argus_error *snapshots_check(const struct argus_trace *trace,

@@ -73,8 +73,7 @@ bool writer_make_image(struct argus_writer *writer, const struct chunk_head *hea
     };
     seal(&header);
     memcpy(image->data, &header, sizeof(header));
-    if (head->kind == ARGUS_CHUNK_SNAPSHOTS ||
-        head->kind == ARGUS_CHUNK_ENCRYPTED) { /* see snapshot_write.c */
+    if (is_of_snapshots(head->kind)) { /* see snapshot_write.c */
         header = writer_padding(sizeof(header));
         bytes_put(image, &header, sizeof(header));
     }
