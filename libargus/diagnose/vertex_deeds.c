@@ -17,6 +17,17 @@ bool vertex_calls(const struct view *view, uint32_t vertex, uint8_t kind)
     return false;
 }
 
+const struct argus_wait_detail *wait_detail(const struct view *view, const struct argus_wait *wait,
+                                            enum argus_detail_kind kind)
+{
+    const struct argus_wait_detail *details;
+    size_t count = argus_graph_details(view->graph, &details);
+    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
+        if (details[i].kind == kind)
+            return &details[i];
+    return NULL;
+}
+
 bool thread_left_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
                         uint64_t last_ns)
 {

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "diagnose/hangs/answered_waits.h"
+#include "diagnose/hangs/finder.h"
 #include "diagnose/hangs/keys.h"
 #include "diagnose/hangs/nesting.h"
+#include "diagnose/vertex_deeds.h"
 
 /* A poll is believed to be an event loop's after so many returns to it; a read or a lock, which is
  * more often for an answer, needs more. */
@@ -162,7 +164,7 @@ static bool responds(const struct view *view, uint32_t vertex)
 static uint64_t source_of(const struct view *view, uint32_t vertex, uint32_t waker)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
-    const struct argus_wait_detail *ready = first_ready(view, wait);
+    const struct argus_wait_detail *ready = wait_detail(view, wait, ARGUS_DETAIL_READY);
     if (!ready)
         return wait_reads_device(wait) ? wait->inode : waker;
     return ready->arg[1] ? ready->arg[1] : ready->arg[0];
@@ -190,7 +192,7 @@ static void count_chat(struct habits *habits, const struct view *view, uint32_t 
     bool answers = turn.asked != ARGUS_NONE && !is_device_input(view, vertex, edge) &&
                    !passes_on(view, edge->from, turn.asked);
     if (!answers || (turn.begun && habits->chats_with_before != with) ||
-        view->processes[view->threads[with].process].serves_display)
+        thread_serves_display(view, with))
         return;
     habit->chats++;
     habit->partner = habits->chats_with = with;

@@ -1,6 +1,8 @@
 /* Which waits the keys of a terminal ended. */
 #include "diagnose/hangs/keys.h"
 
+#include "diagnose/vertex_deeds.h"
+
 #define MODE_MASK      0170000u
 #define MODE_CHARACTER 0020000u
 
@@ -10,23 +12,13 @@ bool wait_reads_device(const struct argus_wait *wait)
            (wait->object_type & MODE_MASK) == MODE_CHARACTER;
 }
 
-const struct argus_wait_detail *first_ready(const struct view *view, const struct argus_wait *wait)
-{
-    const struct argus_wait_detail *details;
-    size_t count = argus_graph_details(view->graph, &details);
-    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
-        if (details[i].kind == ARGUS_DETAIL_READY)
-            return &details[i];
-    return NULL;
-}
-
 bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
     const struct argus_wait *wait = &view->vertices[vertex].wait;
     if (!timeline_is_kernel(view, edge->from))
         return false;
     const struct argus_wait_detail *ready =
-        wait->kind == ARGUS_WAIT_POLL ? first_ready(view, wait) : NULL;
+        wait->kind == ARGUS_WAIT_POLL ? wait_detail(view, wait, ARGUS_DETAIL_READY) : NULL;
     return ready ? (ready->arg[3] & MODE_MASK) == MODE_CHARACTER : wait_reads_device(wait);
 }
 

@@ -7,9 +7,6 @@
 /* Whether it reads a character device, such as a terminal. */
 bool wait_reads_device(const struct argus_wait *wait);
 
-/* The first descriptor that a poll found ready; NULL: not known. */
-const struct argus_wait_detail *first_ready(const struct view *view, const struct argus_wait *wait);
-
 /* Whether the wait of `vertex`, which `edge` ended, was for input of a character device, as a
  * terminal is, which a worker of the kernel brought. The same workers carry what programs write to
  * terminals, so each output would seem to ask for the next key. */

@@ -30,11 +30,21 @@ static bool reads_window_event(const struct view *view, uint32_t vertex)
     return false;
 }
 
+bool thread_serves_display(const struct view *view, uint32_t thread)
+{
+    return view->processes[view->threads[thread].process].serves_display;
+}
+
+static bool is_display(const struct view *view, uint32_t vertex, uint32_t own)
+{
+    uint32_t thread = view->vertices[vertex].thread;
+    return thread_serves_display(view, thread) && view->threads[thread].process != own;
+}
+
 static bool is_from_display(const struct view *view, uint32_t vertex, uint32_t edge)
 {
-    uint32_t sender = view->threads[view->vertices[view->edges[edge].from].thread].process;
-    return view->processes[sender].serves_display &&
-           sender != view->threads[view->vertices[vertex].thread].process;
+    return is_display(view, view->edges[edge].from,
+                      view->threads[view->vertices[vertex].thread].process);
 }
 
 /* Whether a display server ended the wait before `vertex`, and not with an answer. */
@@ -62,11 +72,6 @@ bool thread_hands_events(const struct view *view, uint32_t thread)
     return any_vertex(view, thread, hands_event);
 }
 
-bool thread_serves_display(const struct view *view, uint32_t thread)
-{
-    return view->processes[view->threads[thread].process].serves_display;
-}
-
 bool thread_leaves_display_unread(const struct view *view, uint32_t thread, uint64_t first_ns,
                                   uint64_t last_ns)
 {
@@ -78,12 +83,6 @@ bool thread_leaves_display_unread(const struct view *view, uint32_t thread, uint
             thread_serves_display(view, unread[i].sender))
             return true;
     return false;
-}
-
-static bool is_display(const struct view *view, uint32_t vertex, uint32_t own)
-{
-    uint32_t thread = view->vertices[vertex].thread;
-    return thread_serves_display(view, thread) && view->threads[thread].process != own;
 }
 
 bool vertex_sends_to_display(const struct view *view, uint32_t vertex)

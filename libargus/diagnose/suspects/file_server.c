@@ -14,6 +14,7 @@
 #include "diagnose/hangs/keys.h"
 
 #include "diagnose/suspects/chunk_records.h"
+#include "diagnose/vertex_deeds.h"
 #include "event/tracepoints.h"
 #include "graph/text/object_text.h"
 
@@ -57,31 +58,25 @@ static struct argus_error *is_of_wait(const struct view *view, const struct argu
 
 /* --- the server --- */
 
-static bool has_path(const struct view *view, const struct argus_wait *wait)
-{
-    const struct argus_wait_detail *details;
-    size_t count = argus_graph_details(view->graph, &details);
-    for (uint32_t i = wait->first_detail; i < count; i = details[i].next)
-        if (details[i].kind == ARGUS_DETAIL_PATH)
-            return true;
-    return false;
-}
-
-/* A signal can end a wait for such a server, so the kernel does not count it as one for a disk. */
-static bool is_for_file(const struct view *view, const struct argus_wait *wait)
+/* Whether the wait is in a call for a file, and a signal can end it, as one for such a server: so
+ * the kernel does not count it as one for a disk. */
+static bool is_interruptible(const struct view *view, const struct argus_wait *wait)
 {
     switch (wait->kind) {
-    case ARGUS_WAIT_DISK:
-    case ARGUS_WAIT_FAULT:
-        return true;
     case ARGUS_WAIT_READ:
     case ARGUS_WAIT_WRITE:
         return object_is_file(wait->object_type);
     case ARGUS_WAIT_OTHER:
-        return has_path(view, wait);
+        return wait_detail(view, wait, ARGUS_DETAIL_PATH) != NULL;
     default:
         return false;
     }
+}
+
+static bool is_for_file(const struct view *view, const struct argus_wait *wait)
+{
+    return wait->kind == ARGUS_WAIT_DISK || wait->kind == ARGUS_WAIT_FAULT ||
+           is_interruptible(view, wait);
 }
 
 /* Whether nothing ended the wait of `vertex` in `window`, or only a signal. */
@@ -120,14 +115,6 @@ static const struct argus_edge *last_wakeup(const struct view *view, uint32_t ve
 }
 
 /* --- a server that is busy with an earlier request --- */
-
-/* Whether the wait is in a call for a file, and a signal can end it. */
-static bool is_interruptible(const struct view *view, const struct argus_wait *wait)
-{
-    return (wait->kind == ARGUS_WAIT_OTHER && has_path(view, wait)) ||
-           ((wait->kind == ARGUS_WAIT_READ || wait->kind == ARGUS_WAIT_WRITE) &&
-            object_is_file(wait->object_type));
-}
 
 /* The last request of `thread` before `time_ns`; NULL: none of its last vertices made one. */
 static const struct argus_edge *last_request(const struct view *view, uint32_t thread,

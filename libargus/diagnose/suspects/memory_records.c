@@ -13,6 +13,7 @@
 #include "argus/record.h"
 #include "base/idmap.h"
 #include "diagnose/suspects/chunk_records.h"
+#include "diagnose/vertex_deeds.h"
 #include "event/tracepoints.h"
 
 #define LOOK_BACK_NS   10000000000ull /* for the sizes of processes before the window */
@@ -101,28 +102,23 @@ static void note_own(struct reader *reader)
 }
 
 /* Whether the wait of a page fault was for a page without a file. */
-static bool is_swap_wait(const struct argus_wait *wait, const struct argus_wait_detail *details)
+static bool is_swap_wait(const struct view *view, const struct argus_wait *wait)
 {
-    if (wait->kind != ARGUS_WAIT_FAULT)
-        return false;
-    for (uint32_t i = wait->first_detail; i != ARGUS_NONE; i = details[i].next)
-        if (details[i].kind == ARGUS_DETAIL_BLOCK)
-            return !details[i].arg[3] && OPERATION(details[i].arg[0]) == 0;
-    return false;
+    const struct argus_wait_detail *block =
+        wait->kind == ARGUS_WAIT_FAULT ? wait_detail(view, wait, ARGUS_DETAIL_BLOCK) : NULL;
+    return block && !block->arg[3] && OPERATION(block->arg[0]) == 0;
 }
 
 static void note_vertices(struct reader *reader, const struct diagnoser *d, uint32_t thread)
 {
     struct memory_want *want = reader->want;
-    const struct argus_wait_detail *details;
-    argus_graph_details(d->view.graph, &details);
     for (uint32_t v = timeline_before(&d->view, thread, reader->window.start_ns + 1);
          v != ARGUS_NONE && d->view.vertices[v].start_ns < reader->window.end_ns;
          v = timeline_next(&d->view, v)) {
         const struct argus_vertex *vertex = &d->view.vertices[v];
         uint64_t most_ns = overlap_ns(reader->window, vertex->start_ns, vertex->end_ns);
         want->runnable_ns += vertex->runnable_ns < most_ns ? vertex->runnable_ns : most_ns;
-        if (is_swap_wait(&vertex->wait, details))
+        if (is_swap_wait(&d->view, &vertex->wait))
             want->swap_ns +=
                 overlap_ns(reader->window, vertex->end_ns, timeline_wait_end(&d->view, v));
     }
