@@ -1,7 +1,7 @@
 """Event loops that do not poll: they read a terminal, or wait for a thread that reads the events of their window. And what looks like a
 hang of such programs, and of those that talk to them."""
 from hang_scene import Loop, hang, scene
-from hangs_unnoticed import start_viewer
+from hangs_of_starts import start_viewer
 
 START = (0x401000, 0x402000)  # main and its caller
 INPUT = (0x700000, 0x510000, 0x511000) + START

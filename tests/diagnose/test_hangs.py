@@ -12,6 +12,7 @@ import hangs_in_handlers  # noqa: F401
 import hangs_nested  # noqa: F401
 import hangs_of_conditions  # noqa: F401
 import hangs_of_loops  # noqa: F401
+import hangs_of_starts  # noqa: F401
 import hangs_on_macos
 import hangs_searching  # noqa: F401
 import hangs_unanswered  # noqa: F401
