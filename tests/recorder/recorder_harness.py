@@ -108,6 +108,14 @@ def eventually(condition, seconds=5):
     return True
 
 
+def alive(pid):
+    """A zombie has let go of everything."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def status():
     return json.loads(argus("status", "--json").stdout)
 

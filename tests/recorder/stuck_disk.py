@@ -9,7 +9,7 @@ import sys
 import time
 
 from on_hang import LOOP
-from recorder_harness import ARGUS, Live, Trace, argus, eventually, link_exists, main, status
+from recorder_harness import ARGUS, Live, Trace, alive, argus, eventually, link_exists, main, status
 
 LOAD = "import os, time\nwhile True:\n  for i in range(200): os.getppid()\n  time.sleep(0.002)"
 # a program whose code lies in a file that nobody has read yet
@@ -19,14 +19,6 @@ os.write(file, bytes(8192)), os.fsync(file), os.posix_fadvise(file, 0, 0, os.POS
 code = mmap.mmap(file, 8192, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
 print("mapped", flush=True), sys.stdin.read()"""
 SERVER = pathlib.Path(__file__).resolve().parent / "programs/stuck_files.py"
-
-
-def alive(pid):
-    """A zombie has let go of everything."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Stuck(Live):

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import recorder_harness as harness  # noqa: E402
-from recorder_harness import machine  # noqa: E402
+from recorder_harness import alive, machine  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 LOAD = "import os, time\nwhile True:\n  for i in range(400): os.getppid()\n  time.sleep(0.001)"
@@ -32,14 +32,6 @@ class Skipped(Exception):
 def row(function):
     rows[function.__name__] = function
     return function
-
-
-def alive(pid):
-    """A zombie has let go of everything."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Round:

@@ -302,8 +302,10 @@ class Unwinding(live.Live):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertFalse(holds_snapshots(self.path))
                 self.assert_chain(wait_stacks(self.path, "--process", "unwind_target"), ["target_outer", "case_chain", "main"])
-        os.kill(self.recorder(), signal.SIGKILL)
-        self.assertTrue(live.eventually(lambda: not live.status()["recording"]))
+        recorder = self.recorder()
+        os.kill(recorder, signal.SIGKILL)
+        self.assertTrue(live.eventually(lambda: not live.alive(recorder)))  # until then, `argus status` may meet its last moment
+        self.assertFalse(live.status()["recording"])
         copies, done = copied_stacks(self.path)
         self.assertGreater(copies["locked"], 0)
         self.assertEqual((done.returncode, copies["encrypted"]), (4, 0), done.stderr)
