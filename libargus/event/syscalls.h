@@ -15,6 +15,7 @@ enum syscall_flags {
     SYSCALL_RESTART = 1024, /* continues the call that a signal interrupted */
     SYSCALL_CLOSE = 2048,   /* closes the file and releases its locks */
     SYSCALL_CHANGE = 4096,  /* changes the file, or waits until its changes are on the disk */
+    SYSCALL_IPC = 8192,     /* uses a set of semaphores or a message queue of System V (Linux's) */
     /* Darwin's: */
     SYSCALL_KERN_RETURN = 32, /* a Mach trap whose result is a kern_return_t */
     SYSCALL_EVENTS = 64,      /* its results may include Mach messages */

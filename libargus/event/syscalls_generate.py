@@ -49,6 +49,8 @@ FLAGS = {
     "CLOSE": "close",
     # Changes the file, or waits until its changes are on the disk: the caller has written to it.
     "CHANGE": "fsync fdatasync ftruncate fallocate",
+    # Uses a set of semaphores or a message queue of System V.
+    "IPC": "semget semctl semop semtimedop msgget msgctl msgsnd msgrcv",
 }
 # Names above that the tables do not have yet, since the headers were older.
 NEWER = {"futex_wait"}

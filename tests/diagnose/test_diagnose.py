@@ -18,6 +18,7 @@ import scenes_of_inlined  # noqa: F401
 import scenes_of_locks  # noqa: F401
 import scenes_of_memory  # noqa: F401
 import scenes_of_remotes  # noqa: F401
+import scenes_of_sharers  # noqa: F401
 import scenes_of_tasks  # noqa: F401
 from scenes import SCENES
 from schema import mismatches

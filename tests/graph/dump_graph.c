@@ -161,6 +161,17 @@ static void print_file_locks(const struct argus_graph *graph)
     }
 }
 
+static void print_ipc_uses(const struct argus_graph *graph, const struct argus_thread *threads)
+{
+    static const char *const how[] = {"opened", "received", "changed"};
+    const struct argus_ipc_use *uses;
+    size_t count = argus_graph_ipc_uses(graph, &uses);
+    for (size_t i = 0; i < count; i++)
+        printf("%s %" PRIu32 ": thread %" PRIu64 " %s it, last at %" PRIu64 "\n",
+               uses[i].is_queue ? "queue" : "semaphores", uses[i].id, threads[uses[i].thread].tid,
+               how[uses[i].how], since(uses[i].last_ns));
+}
+
 static void print_open_ends(const struct argus_graph *graph, const struct argus_thread *threads)
 {
     const struct argus_open_end *ends;
@@ -279,6 +290,7 @@ static void print_graph(const struct argus_graph *graph)
     print_tables(graph);
     print_file_locks(graph);
     print_lock_names(graph);
+    print_ipc_uses(graph, threads);
     print_open_ends(graph, threads);
     print_shared_memory(graph, threads);
     print_object_names(graph);

@@ -91,6 +91,7 @@ uint64_t walk_graph(const struct argus_graph *graph)
 {
     const struct argus_thread *threads;
     const struct argus_object_use *uses;
+    const struct argus_ipc_use *ipc;
     const struct argus_open_end *ends;
     const struct argus_shared_memory *shared;
     const struct argus_remote *remotes;
@@ -104,6 +105,9 @@ uint64_t walk_graph(const struct argus_graph *graph)
     size_t count = argus_graph_object_uses(graph, &uses);
     for (size_t i = 0; i < count; i++)
         sum += threads[uses[i].thread].tid + uses[i].wrote;
+    count = argus_graph_ipc_uses(graph, &ipc);
+    for (size_t i = 0; i < count; i++)
+        sum += threads[ipc[i].thread].tid + ipc[i].how;
     count = argus_graph_open_ends(graph, &ends);
     for (size_t i = 0; i < count; i++)
         sum += threads[ends[i].thread].tid + ends[i].reads + ends[i].writes;

@@ -67,5 +67,6 @@ struct argus_error *find_asked(struct suspect_search *search);      /* asked.c *
 struct argus_error *find_unanswered(struct suspect_search *search); /* no_answer.c */
 struct argus_error *find_baseline(struct suspect_search *search);   /* baselines.c */
 struct argus_error *find_openers(struct suspect_search *search);    /* silent_opener.c */
+struct argus_error *find_sharers(struct suspect_search *search);    /* sharers.c */
 
 #endif

@@ -429,6 +429,7 @@ const struct evidence all_evidence[] = {
     {find_baseline, 0},
     {find_object_users, EVIDENCE_SURE | EVIDENCE_COULD_ONLY},
     {find_openers, EVIDENCE_COULD_ONLY},
+    {find_sharers, EVIDENCE_COULD_ONLY},
     {find_inherited, EVIDENCE_COULD_ONLY},
     {find_last_asked, EVIDENCE_COULD_ONLY},
     {find_siblings, EVIDENCE_VAGUE | EVIDENCE_COULD_ONLY},

@@ -9,6 +9,7 @@
 #include "graph/build/on_block.h"
 #include "graph/build/on_file_lock.h"
 #include "graph/build/on_interrupt.h"
+#include "graph/build/on_ipc.h"
 #include "graph/build/on_lock_name.h"
 #include "graph/build/on_object_name.h"
 #include "graph/build/on_open_end.h"

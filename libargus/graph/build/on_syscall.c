@@ -7,6 +7,7 @@
 #include "graph/build/cut_points.h"
 #include "graph/build/handlers.h"
 #include "graph/build/on_file_lock.h"
+#include "graph/build/on_ipc.h"
 #include "graph/build/path_lookup.h"
 #include "graph/build/thread_state.h"
 #include "graph/build/vertex.h"
@@ -93,6 +94,8 @@ static void leave(struct builder *builder, uint32_t thread, const struct argus_r
         vertex_op(builder, thread, ARGUS_OP_SYSCALL << 24 | (failed ? 1u << 16 : 0) | number);
     if (row->flags & SYSCALL_CLOSE && state->syscall == number)
         file_lock_closed(builder, thread, state->arg[0]);
+    if (row->flags & SYSCALL_IPC && state->syscall == number && !failed)
+        ipc_note_call(builder, thread, row, state->arg[0], record->arg[1]);
     if (row->flags & SYSCALL_YIELD)
         slot_at(builder, state->slot)->yield_calls += 1 + yields_left_out(builder, record);
     note_restart(state, record);

@@ -224,6 +224,13 @@ static bool valid_file_locks(const struct graph_arrays *arrays, size_t i)
            is_bool(&lock->listed);
 }
 
+static bool valid_ipc_uses(const struct graph_arrays *arrays, size_t i)
+{
+    const struct argus_ipc_use *use = &arrays->ipc_uses.data[i];
+    return use->thread < arrays->threads.count && is_bool(&use->is_queue) &&
+           use->how <= ARGUS_IPC_CHANGED;
+}
+
 static bool valid_open_ends(const struct graph_arrays *arrays, size_t i)
 {
     const struct argus_open_end *end = &arrays->open_ends.data[i];

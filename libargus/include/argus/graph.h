@@ -226,6 +226,23 @@ struct argus_object_use {
     bool changed;
 };
 
+/* What a thread did with an object of System V, the strongest last. */
+enum argus_ipc_how {
+    ARGUS_IPC_OPENED,   /* found or made it by its key, or asked or told the kernel something */
+    ARGUS_IPC_RECEIVED, /* took a message */
+    ARGUS_IPC_CHANGED,  /* took or gave back semaphores; sent a message */
+};
+
+/* A thread that used a set of semaphores or a message queue of System V, in calls that succeeded:
+ * one entry for each thing that it did. */
+struct argus_ipc_use {
+    uint64_t last_ns; /* when it last did so */
+    uint32_t id;      /* the kernel's number of the set or queue */
+    uint32_t thread;
+    bool is_queue;
+    uint8_t how; /* enum argus_ipc_how */
+};
+
 /* An end of a pipe or socket that a process had open when the recording ended. */
 struct argus_open_end {
     uint64_t inode;
@@ -397,6 +414,8 @@ bool argus_graph_lacks_wakeups(const struct argus_graph *graph);
 bool argus_graph_lacks_calls(const struct argus_graph *graph);
 size_t argus_graph_object_uses(const struct argus_graph *graph, /* sorted by inode, then thread */
                                const struct argus_object_use **ret);
+size_t argus_graph_ipc_uses(const struct argus_graph *graph, /* in no order */
+                            const struct argus_ipc_use **ret);
 size_t argus_graph_open_ends(const struct argus_graph *graph, /* sorted by inode, then thread */
                              const struct argus_open_end **ret);
 size_t argus_graph_shared_memory(const struct argus_graph *graph, /* sorted by thread, then start */
