@@ -279,6 +279,45 @@ def script_that_an_editor_waits_for():
 
 
 @scene
+def lock_folder_of_a_script_that_complains():
+    """Each mkdir writes an error message to the pipe that the editor reads, and the trace ends in a pause of the script."""
+    s = Scene()
+    for tid, name in (10, "editor"), (20, "package"), (30, "server"):
+        s.thread(tid, name)
+    s.lock_file(20, "got")
+    s.wait(30, "read")
+    s.wait(10, "poll", frames=[0x10])
+    for _ in range(8):
+        s.for_ms(20)
+        s.wake(20, 10)
+        s.wait(10, "poll", frames=[0x10])
+    s.wake(20, 30)
+    s.wait(20, "read")
+    s.wait(30, "clock_nanosleep", timeout=True)
+    s.thread(35, "shell", parent=10)
+    s.wake(35, 10)
+    s.wait(10, "read", inode=77, mode="fifo", frames=[0x20, 0x10])
+    for turn in range(12):
+        s.thread(40 + turn, "mkdir", parent=35)
+        s.wait(35, "wait4")
+        s.lock_file(40 + turn, "refused")
+        s.wake(40 + turn, 10)
+        s.wait(10, "read", inode=77, mode="fifo", frames=[0x20, 0x10])
+        s.wake(40 + turn, 35, call="exit_group")
+        s.exit(40 + turn)
+        s.thread(60 + turn, "sleep", parent=35)
+        s.wait(35, "wait4")
+        s.wait(60 + turn, "clock_nanosleep", timeout=True)
+        s.for_ms(240)
+        if turn < 11:
+            s.timer(60 + turn)
+            s.wake(60 + turn, 35, call="exit_group")
+            s.exit(60 + turn)
+    s.goes_on(1)
+    return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "only": {"server"}}
+
+
+@scene
 def launcher_of_programs_with_one_folder():
     """What a server's client waits for is not what the programs do that were started as the server was: each makes sure that a folder
     exists, and lives on."""

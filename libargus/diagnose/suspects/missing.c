@@ -1,8 +1,8 @@
 /* Explains a wait that no thread ended in time: the threads that should have ended it are examined
- * one after the other, until one of them did something unusual meanwhile. A thread in its home
- * wait, the wait for requests, did nothing unusual. But if it had taken the request and returned to
- * its home wait without an answer, it is to blame; and if it had handed the request on, the thread
- * that has the request now is examined, too. */
+ * one after the other, until one did something unusual meanwhile. A thread in its home wait, the
+ * wait for requests, did nothing unusual. But if it had taken the request and returned there without
+ * an answer, it is to blame; and if it had handed the request on, the thread that has it now is
+ * examined, too. */
 #include "diagnose/suspects/remotes.h"
 #include "diagnose/suspects/request_made.h"
 #include "diagnose/suspects/suspect_search.h"
@@ -77,6 +77,10 @@ static struct argus_error *take_suspect(struct search *search, const struct susp
                                        figures->runnable_ns);
     if (figures->type == ARGUS_TYPE_REPEATED_YIELD)
         return diagnoser_explain_yielding(d, figures->vertex, position->window);
+    bool is_loop;
+    struct argus_error *error = diagnoser_explain_lock_loop(d, figures->vertex, position, &is_loop);
+    if (error || is_loop)
+        return error;
     if (position->requester == position->vertex) /* from here on, each wait is the thread's own */
         position->requester = ARGUS_NONE;
     position->vertex = figures->vertex;
@@ -88,8 +92,7 @@ static struct argus_error *take_suspect(struct search *search, const struct susp
 /* --- a suspect in its home wait --- */
 
 /* The vertex of `thread` that took the last request of the searched wait, or of the vertex on whose
- * behalf it is; ARGUS_NONE. A loop that polls a flag
- * is some vertices behind its request, but both are in the hang. */
+ * behalf it is; ARGUS_NONE. A loop that polls a flag is some vertices behind its request. */
 static uint32_t find_taker(const struct search *search, uint32_t thread)
 {
     const struct view *view = &search->shared.d->view;

@@ -110,3 +110,15 @@ struct argus_error *diagnoser_explain_polled_lock(struct diagnoser *d, uint32_t 
         return blame_loop(d, vertex, part, ARGUS_REASON_LOCK_HOLDER_ABSENT, tries->holder);
     return explain_holder(d, vertex, part, &examined);
 }
+
+struct argus_error *diagnoser_explain_lock_loop(struct diagnoser *d, uint32_t vertex,
+                                                struct walk_position *position, bool *ret_done)
+{
+    struct lock_tries tries;
+    const struct window part = {d->hang.start_ns, position->window.end_ns};
+    *ret_done = lock_tries_find(&d->view, d->view.vertices[vertex].thread, part.start_ns,
+                                part.end_ns, &tries) &&
+                tries.is_name;
+    position->ended |= *ret_done;
+    return *ret_done ? diagnoser_explain_polled_lock(d, vertex, part, &tries) : NULL;
+}
