@@ -168,10 +168,13 @@ static struct away *find_elsewhere(struct hang_watch *watch, const struct backen
     return NULL;
 }
 
-static bool process_hangs(const struct hang_watch *watch, uint32_t pid)
+/* A worker's wait may be no hang after all, so it does not hide the main thread's. */
+static bool process_hangs(const struct hang_watch *watch, const struct away *away)
 {
+    bool is_main = away->tid == away->pid;
     for (size_t i = 0; i < watch->away.length; i++) {
-        if (watch->away.data[i].is_hang && watch->away.data[i].pid == pid)
+        const struct away *other = &watch->away.data[i];
+        if (other->is_hang && other->pid == away->pid && (!is_main || other->tid == away->pid))
             return true;
     }
     return false;
@@ -265,7 +268,8 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
-    bool rests = sight->at_futex && poller->rested_ns < HANG_RESTING_NS;
+    bool is_worker = away->tid != away->pid;
+    bool rests = sight->at_futex && (is_worker || poller->rested_ns < HANG_RESTING_NS);
     bool unseen = !away->has_window && !watch->name[0];
     bool typed = unseen && (poller->typed || watch->system->has_typed(poller->pid));
     if (unseen && !typed)
@@ -308,7 +312,7 @@ static void decide(struct hang_watch *watch, struct away *away, const struct bac
                    uint64_t now_ns)
 {
     uint64_t away_ns = now_ns - away->since_ns;
-    if (!is_wanted(watch, away) || process_hangs(watch, away->pid))
+    if (!is_wanted(watch, away) || process_hangs(watch, away))
         return;
     if (!away->elsewhere && away_ns - away->excuse.ns >= watch->threshold_ns) {
         away->is_hang = true;

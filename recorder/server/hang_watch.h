@@ -35,9 +35,11 @@
  * terminal that it reads keys from. Without pending input for their loop these are not counted:
  * - a thread that waits for a child process;
  * - a thread that waits at a futex and has never waited long in a poll, because another thread
- *   polls for it (Tcl).
+ *   polls for it (Tcl);
+ * - a thread that is not the main thread, and waits at a futex: a worker of a pool polls for one
+ *   task, and then waits there for the next.
  *
- * A process has at most one open hang. Each hang is reported once: when it ends, or when it has
+ * A process has at most one open hang, and a main thread's besides another thread's. Each hang is reported once: when it ends, or when it has
  * lasted HANG_REPORT_AFTER_NS longer than the limit. A hang has not ended if the thread is away
  * again after a moment.
  *

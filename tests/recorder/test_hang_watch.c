@@ -197,6 +197,36 @@ static void one_of_a_process_at_a_time(void **state)
     assert_false(hang_watch_next(watch, &hang));
 }
 
+/* A worker that seemed to hang first. */
+static void a_main_thread_hangs_beside_a_worker(void **state)
+{
+    struct hang_watch *watch = *state;
+    struct reply_hang hang;
+    struct backend_poller loops[2] = {away_since(11, 1000 * MS), away_since(10, 1100 * MS)};
+    loops[0].pid = loops[1].pid = 10;
+    look_between(watch, loops, 2, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(watch), 2);
+    look_between(watch, loops, 0, 5200 * MS, 6200 * MS);
+    assert_true(hang_watch_next(watch, &hang));
+    assert_int_equal(hang.tid, 11);
+    assert_true(hang_watch_next(watch, &hang));
+    assert_int_equal(hang.tid, 10);
+}
+
+/* A worker of a pool, after a task for which it polled. */
+static void a_worker_at_a_futex_is_awaited_with_input_only(void **state)
+{
+    struct backend_poller loop = away_since(11, 1000 * MS);
+    loop.pid = 10;
+    loop.rested_ns = 1000 * MS;
+    sight.at_futex = true;
+    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    ready = true;
+    look_between(*state, &loop, 1, 5200 * MS, 8000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+}
+
 static void only_the_wanted_process(void **state)
 {
     (void)state;
@@ -550,6 +580,8 @@ int main(void)
         WATCH_TEST(stopped_from_the_beginning),
         WATCH_TEST(time_in_which_nobody_looked_does_not_count),
         WATCH_TEST(one_of_a_process_at_a_time),
+        WATCH_TEST(a_main_thread_hangs_beside_a_worker),
+        WATCH_TEST(a_worker_at_a_futex_is_awaited_with_input_only),
         WATCH_TEST(only_the_wanted_process),
         WATCH_TEST(a_process_that_is_gone_is_none),
         WATCH_TEST(a_handler_that_polls_is_away),
