@@ -142,6 +142,14 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* A thread of process 10 that has come back from its loop's poll often, the last time at that
+ * moment. */
+static inline struct backend_poller away_since(uint32_t tid, uint64_t returned_ns)
+{
+    return (struct backend_poller){
+        .tid = tid, .pid = 10, .returned_ns = returned_ns, .returns = 100};
+}
+
 /* Looks every 200 ms from `from` to `to`. */
 static void look_between(struct hang_watch *watch, const struct backend_poller *pollers,
                          size_t count, uint64_t from, uint64_t to)

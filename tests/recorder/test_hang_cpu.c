@@ -2,18 +2,12 @@
  * simulated. */
 #include "hang_scene.h"
 
-static struct backend_poller loop_back_since(uint32_t tid, uint64_t returned_ns)
-{
-    return (struct backend_poller){
-        .tid = tid, .pid = 10, .returned_ns = returned_ns, .returns = 100};
-}
-
 /* The loop's poll was ended by input, but the thread does not come back from it. */
 static void who_is_woken_and_gets_no_cpu_hangs(void **state)
 {
     struct hang_watch *watch = *state;
     struct reply_hang hang;
-    struct backend_poller loop = loop_back_since(10, 100 * MS);
+    struct backend_poller loop = away_since(10, 100 * MS);
     loop.polling = true;
     loop.inner = 3; /* in handlers of the last turn */
     loop.seen_ns = 200 * MS;
@@ -47,7 +41,7 @@ static void who_computes_after_a_wait_for_a_cpu_hangs_once(void **state)
 {
     struct hang_watch *watch = *state;
     struct reply_hang hang;
-    struct backend_poller loop = loop_back_since(10, 900 * MS);
+    struct backend_poller loop = away_since(10, 900 * MS);
     loop.polling = true;
     loop.seen_ns = 950 * MS;
     loop.woken_ns = 1000 * MS;

@@ -1,12 +1,6 @@
 /* Which absences count as a hang, with a simulated system and clock. */
 #include "hang_scene.h"
 
-static struct backend_poller away_since(uint32_t tid, uint64_t returned_ns)
-{
-    return (struct backend_poller){
-        .tid = tid, .pid = 10, .returned_ns = returned_ns, .returns = 100};
-}
-
 static void a_hang_is_reported_when_it_ends(void **state)
 {
     struct hang_watch *watch = *state;
@@ -178,53 +172,6 @@ static void time_in_which_nobody_looked_does_not_count(void **state)
     assert_int_equal(hang_watch_seen(watch), 0);
     look_between(watch, &loop, 1, 31000 * MS, 32000 * MS);
     assert_int_equal(hang_watch_seen(watch), 1);
-}
-
-static void one_of_a_process_at_a_time(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hang;
-    struct backend_poller loops[2] = {away_since(10, 1000 * MS), away_since(11, 1100 * MS)};
-    look_between(watch, loops, 2, 1000 * MS, 5000 * MS);
-    assert_int_equal(hang_watch_seen(watch), 1);
-    loops[1].pid = 20;
-    struct hang_watch *other = hang_watch_create(THRESHOLD, "", &system_of_test);
-    look_between(other, loops, 2, 1000 * MS, 5000 * MS);
-    assert_int_equal(hang_watch_seen(other), 2);
-    hang_watch_destroy(other);
-    look_between(watch, loops, 0, 5200 * MS, 6200 * MS);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_false(hang_watch_next(watch, &hang));
-}
-
-/* A worker that seemed to hang first. */
-static void a_main_thread_hangs_beside_a_worker(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hang;
-    struct backend_poller loops[2] = {away_since(11, 1000 * MS), away_since(10, 1100 * MS)};
-    loops[0].pid = loops[1].pid = 10;
-    look_between(watch, loops, 2, 1000 * MS, 5000 * MS);
-    assert_int_equal(hang_watch_seen(watch), 2);
-    look_between(watch, loops, 0, 5200 * MS, 6200 * MS);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_int_equal(hang.tid, 11);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_int_equal(hang.tid, 10);
-}
-
-/* A worker of a pool, after a task for which it polled. */
-static void a_worker_at_a_futex_is_awaited_with_input_only(void **state)
-{
-    struct backend_poller loop = away_since(11, 1000 * MS);
-    loop.pid = 10;
-    loop.rested_ns = 1000 * MS;
-    sight.at_futex = true;
-    look_between(*state, &loop, 1, 1000 * MS, 5000 * MS);
-    assert_int_equal(hang_watch_seen(*state), 0);
-    ready = true;
-    look_between(*state, &loop, 1, 5200 * MS, 8000 * MS);
-    assert_int_equal(hang_watch_seen(*state), 1);
 }
 
 static void only_the_wanted_process(void **state)
@@ -521,44 +468,6 @@ static void a_nested_loop_is_doubtful(void **state)
     assert_int_equal(hang_watch_doubts(watch), 1);
 }
 
-static void a_loop_at_a_condition_is_doubtful(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hang;
-    struct backend_poller loop = away_since(10, 1000 * MS);
-    loop.waits_for_condition = true;
-    loop.rested_ns = 1000 * MS;
-    sight.at_futex = windowless = true;
-    look_between(watch, &loop, 1, 1000 * MS, 4000 * MS);
-    look_between(watch, &loop, 0, 4200 * MS, 5200 * MS);
-    assert_true(hang_watch_next(watch, &hang));
-    assert_int_not_equal(hang.doubt, 0);
-    assert_int_equal(hang.ended, 1);
-}
-
-/* It need not be the main thread. Where it waits tells one doubt from another. */
-static void a_queue_at_a_condition_is_doubtful(void **state)
-{
-    struct hang_watch *watch = *state;
-    struct reply_hang hangs[2];
-    struct backend_poller queue = away_since(10, 1000 * MS);
-    queue.tid = queue.pid + 1;
-    queue.waits_for_condition = true;
-    queue.rested_ns = 1000 * MS;
-    queue.handler_set.count = 2;
-    for (int i = 0; i < 2; i++) {
-        queue.handler_set.words[1] = (uint64_t)i;
-        queue.returned_ns = (uint64_t)(1 + 10 * i) * 1000 * MS;
-        look_between(watch, &queue, 1, queue.returned_ns, queue.returned_ns + 3000 * MS);
-        look_between(watch, &queue, 0, queue.returned_ns + 3200 * MS,
-                     queue.returned_ns + 5000 * MS);
-        assert_true(hang_watch_next(watch, &hangs[i]));
-        assert_int_equal(hangs[i].tid, queue.tid);
-    }
-    assert_int_not_equal(hangs[0].doubt, 0);
-    assert_int_not_equal(hangs[0].doubt, hangs[1].doubt);
-}
-
 static void who_is_left_out_is_none(void **state)
 {
     struct backend_poller loop = away_since(10, 1000 * MS);
@@ -579,9 +488,6 @@ int main(void)
         WATCH_TEST(stopped_time_does_not_count),
         WATCH_TEST(stopped_from_the_beginning),
         WATCH_TEST(time_in_which_nobody_looked_does_not_count),
-        WATCH_TEST(one_of_a_process_at_a_time),
-        WATCH_TEST(a_main_thread_hangs_beside_a_worker),
-        WATCH_TEST(a_worker_at_a_futex_is_awaited_with_input_only),
         WATCH_TEST(only_the_wanted_process),
         WATCH_TEST(a_process_that_is_gone_is_none),
         WATCH_TEST(a_handler_that_polls_is_away),
@@ -602,8 +508,6 @@ int main(void)
         WATCH_TEST(a_hang_goes_on_after_a_moment),
         WATCH_TEST(a_hang_is_over_after_a_rest),
         WATCH_TEST(a_nested_loop_is_doubtful),
-        WATCH_TEST(a_loop_at_a_condition_is_doubtful),
-        WATCH_TEST(a_queue_at_a_condition_is_doubtful),
         WATCH_TEST(who_is_left_out_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
