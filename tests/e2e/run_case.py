@@ -155,6 +155,7 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
+    machine.enter_namespace_if_root()
     case = next(case for case in CASES if case.name == options.case)
     seed = random.randrange(60000) if options.seed == "random" else int(options.seed)
     folder = options.build / "tests/e2e/out"

@@ -49,6 +49,7 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
+    machine.enter_namespace_if_root()
     load_retry.run_check(lambda: check(lldb, build))
 
 
