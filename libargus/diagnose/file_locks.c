@@ -9,7 +9,7 @@
  * Only its removal ends a lock file; if its creator has ended, the creator's parent holds it
  * (mkdir(1) in a shell script).
  * A lock that is older than the trace is in the kernel's list at the beginning. If not, the list at
- * the end or the lock's release shows it later.
+ * the end or the lock's release shows it later. A lease is in the list only.
  */
 #include "diagnose/file_locks.h"
 
@@ -17,13 +17,14 @@
 
 #include "argus/record.h"
 #include "base/lower_bound.h"
-#include "diagnose/held_locks.h"
+#include "diagnose/lock_table.h"
 
 static enum lock_family family_of(const struct argus_file_lock *lock)
 {
-    return lock->kind == ARGUS_FILE_LOCK_FLOCK  ? FAMILY_FLOCK
-           : lock->kind == ARGUS_FILE_LOCK_NAME ? FAMILY_NAME
-                                                : FAMILY_FCNTL;
+    return lock->kind == ARGUS_FILE_LOCK_FLOCK   ? FAMILY_FLOCK
+           : lock->kind == ARGUS_FILE_LOCK_NAME  ? FAMILY_NAME
+           : lock->kind == ARGUS_FILE_LOCK_LEASE ? FAMILY_LEASE
+                                                 : FAMILY_FCNTL;
 }
 
 bool lock_is_of_file(const struct lock_request *request, const struct argus_file_lock *lock)
@@ -214,10 +215,33 @@ static void learn_request(const struct view *view, uint64_t since_ns, struct loc
     }
 }
 
+/* A call that opens a file, or changes it by its path, may wait for the end of another process's
+ * lease. Only the kernel's list tells. */
+static bool request_of_lease(const struct view *view, uint32_t vertex, struct lock_request *ret)
+{
+    const struct argus_file_lock *locks;
+    const struct argus_vertex *v = &view->vertices[vertex];
+    size_t count = argus_graph_file_locks(view->graph, &locks);
+    for (size_t i = file_locks_from(locks, count, v->end_ns); i < count; i++) {
+        if (locks[i].time_ns > timeline_wait_end(view, vertex))
+            break;
+        if (locks[i].kind != ARGUS_FILE_LOCK_LEASE || locks[i].what != ARGUS_FILE_LOCK_WAITS ||
+            locks[i].thread == ARGUS_NONE ||
+            lock_process(view, &locks[i]) != view->threads[v->thread].process)
+            continue;
+        *ret = lock_request_of(&locks[i]);
+        ret->thread = v->thread;
+        return true;
+    }
+    return false;
+}
+
 static bool request_of_wait(const struct view *view, uint32_t vertex, struct lock_request *ret)
 {
     char buffer[32];
     const struct argus_vertex *v = &view->vertices[vertex];
+    if (v->wait.kind == ARGUS_WAIT_OTHER && request_of_lease(view, vertex, ret))
+        return true;
     if (v->wait.syscall == ARGUS_NO_SYSCALL || !v->wait.inode)
         return false;
     const char *call =

@@ -1,7 +1,7 @@
 /* Finds the loops that try to get a lock on a file, or to create a lock file, again and again. */
 #include "argus/record.h"
 #include "diagnose/file_locks.h"
-#include "diagnose/held_locks.h"
+#include "diagnose/lock_table.h"
 
 #define FEWEST_TRIES     3              /* fewer are a loop only if it sleeps between two */
 #define LONGEST_PAUSE_NS 5000000000ull  /* between two tries, if it is no sleep */

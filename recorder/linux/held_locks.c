@@ -14,6 +14,7 @@
 #define MINOR_BITS  20
 #define TO_ITS_END  "EOF"
 #define WAITER_MARK "->"
+#define NO_FILE     "<none>:0"
 
 /* To add a kind of lock: a row. */
 static const struct {
@@ -23,6 +24,7 @@ static const struct {
     {"FLOCK", ARGUS_FILE_LOCK_FLOCK},
     {"POSIX", ARGUS_FILE_LOCK_PROCESS},
     {"OFDLCK", ARGUS_FILE_LOCK_OPEN},
+    {"LEASE", ARGUS_FILE_LOCK_LEASE},
 };
 
 /* 0: another kind. */
@@ -54,27 +56,62 @@ static const char *skip_number(const char *line, bool *ret_waits)
     return *ret_waits ? at + strlen(WAITER_MARK) : at;
 }
 
+/* Parses "08:01:5678", or what a waiter for a lease has instead, for it has no file yet. */
+static bool parse_file(const char *text, bool may_lack, uint64_t *ret_inode, uint32_t *ret_device)
+{
+    uint32_t major, minor;
+    *ret_inode = *ret_device = 0;
+    if (strcmp(text, NO_FILE) == 0)
+        return may_lack;
+    if (sscanf(text, "%" SCNx32 ":%" SCNx32 ":%" SCNu64, &major, &minor, ret_inode) != 3 ||
+        major > MOST_MAJOR || minor > MOST_MINOR)
+        return false;
+    *ret_device = major << MINOR_BITS | minor;
+    return true;
+}
+
+/* A lease keeps everybody out of what it is for. Its line has the kind that it is to become. */
+static bool parse_access(const char *text, bool is_lease, bool *ret_exclusive)
+{
+    *ret_exclusive = is_lease || strcmp(text, "WRITE") == 0;
+    return *ret_exclusive || strcmp(text, "READ") == 0;
+}
+
 bool held_locks_parse(const char *line, struct argus_record *ret)
 {
-    char kind[8], access[8], first[24], last[24];
+    char name[8], access[8], file[40], first[24], last[24];
     long long pid;
-    uint32_t major, minor;
-    bool waits = false;
+    uint32_t device;
+    bool waits = false, exclusive;
     *ret = (struct argus_record){.debugid = ARGUS_ID_FILE_LOCK};
     const char *at = skip_number(line, &waits);
-    if (!at || sscanf(at, " %7s %*s %7s %lld %" SCNx32 ":%" SCNx32 ":%" SCNu64 " %23s %23s", kind,
-                      access, &pid, &major, &minor, &ret->arg[0], first, last) != 8)
+    if (!at ||
+        sscanf(at, " %7s %*s %7s %lld %39s %23s %23s", name, access, &pid, file, first, last) != 6)
         return false;
-    bool exclusive = strcmp(access, "WRITE") == 0;
-    if (!kind_of(kind) || (!exclusive && strcmp(access, "READ") != 0) || major > MOST_MAJOR ||
-        minor > MOST_MINOR || !parse_offset(first, &ret->arg[2]) ||
-        !parse_offset(last, &ret->arg[3]))
+    uint32_t kind = kind_of(name);
+    bool is_lease = kind == ARGUS_FILE_LOCK_LEASE;
+    if (!kind || !parse_access(access, is_lease, &exclusive) ||
+        !parse_file(file, is_lease && waits, &ret->arg[0], &device) ||
+        !parse_offset(first, &ret->arg[2]) || !parse_offset(last, &ret->arg[3]))
         return false;
     ret->tid = pid > 0 && pid <= INT32_MAX ? (uint64_t)pid : 0;
-    ret->arg[1] = ARGUS_FILE_LOCK(
-        major << MINOR_BITS | minor, waits ? ARGUS_FILE_LOCK_WAITS : ARGUS_FILE_LOCK_GOT,
-        kind_of(kind), ARGUS_FILE_LOCK_HELD | (exclusive ? ARGUS_FILE_LOCK_EXCLUSIVE : 0));
+    ret->arg[1] =
+        ARGUS_FILE_LOCK(device, waits ? ARGUS_FILE_LOCK_WAITS : ARGUS_FILE_LOCK_GOT, kind,
+                        ARGUS_FILE_LOCK_HELD | (exclusive ? ARGUS_FILE_LOCK_EXCLUSIVE : 0));
     return true;
+}
+
+/* The line of one that waits for a lease does not name the file; that of the lease, before it,
+ * does. */
+static void complete_waiter(struct argus_record *record, struct argus_record *holder)
+{
+    if (ARGUS_FILE_LOCK_WHAT(record->arg[1]) == ARGUS_FILE_LOCK_GOT)
+        *holder = *record;
+    if (record->arg[0] ||
+        ARGUS_FILE_LOCK_KIND(holder->arg[1]) != ARGUS_FILE_LOCK_KIND(record->arg[1]))
+        return;
+    record->arg[0] = holder->arg[0];
+    record->arg[1] |= ARGUS_FILE_LOCK_DEVICE(holder->arg[1]);
 }
 
 bool held_locks_read(uint64_t time_ns, record_list *ret)
@@ -85,10 +122,14 @@ bool held_locks_read(uint64_t time_ns, record_list *ret)
     bool good = true;
     char *line = NULL;
     size_t room = 0;
+    struct argus_record holder = {0};
     uint64_t own = (uint64_t)getpid();
     for (size_t i = 0; good && i < MOST_LOCKS && getline(&line, &room, file) > 0; i++) {
         struct argus_record record;
-        if (!held_locks_parse(line, &record) || record.tid == own)
+        if (!held_locks_parse(line, &record))
+            continue;
+        complete_waiter(&record, &holder);
+        if (record.tid == own || !record.arg[0])
             continue;
         record.timestamp = time_ns;
         if (!pid_namespace_fits_proc()) /* /proc has process IDs of another namespace */

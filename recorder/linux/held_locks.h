@@ -9,8 +9,9 @@
 #include "server/backend.h"
 
 /* One line of /proc/locks (proc(5)): `*ret` is its record, with time 0. False: it has another form,
- * or is not a lock of flock() or fcntl() (but a lease). A line that names no process (an open file
- * description's lock has -1) makes a record of thread 0. */
+ * or is not a lock of flock() or fcntl(), or a lease. A line that names no process (an open file
+ * description's lock has -1) makes a record of thread 0, that of one that waits for a lease one of
+ * inode 0. */
 bool held_locks_parse(const char *line, struct argus_record *ret);
 /* Appends the records of all lines, at `time_ns`; leaves out the recorder's own locks, and all
  * locks after the first few thousand. False without memory. */

@@ -100,6 +100,24 @@ def lock_that_is_waited_for():
     return s, "editor", {"type": "LongWait", "root": ("server", "LongWait"), "path": ["editor", "package", "server"]}
 
 
+@scene
+def lease_that_is_waited_for():
+    """The editor opens a file of which the package manager has a lease, for ever; only the kernel's list at the end shows it. An idler has a
+    lock on the file, and a lease of another one."""
+    s = Scene()
+    s.thread(10, "editor")
+    s.thread(20, "package")
+    s.thread(91, "idler")
+    s.wait(20, "clock_nanosleep")
+    s.wait(91, "clock_nanosleep")
+    s.for_ms(10)
+    s.wait(10, "openat")
+    s.goes_on(3000)
+    for tid, what, inode, kind in ((91, "got", 77, 1), (91, "got", 78, 5), (20, "got", 77, 5), (10, "waits", 77, 5)):
+        s._record(0, tid, f"file_lock inode={inode} device=8 what={what} kind={kind} last=-1 flags=held_exclusive")
+    return s, "editor", {"type": "LongWait", "root": ("package", "LongWait"), "path": ["editor", "package"]}
+
+
 def lock_file_loop(creator, turns=12, lives=True):
     """The editor tries to create a lock file, which `creator` (None: unknown) has created; `lives`: it does so still."""
     s = Scene()

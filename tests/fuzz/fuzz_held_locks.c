@@ -13,7 +13,9 @@ static void check(const struct argus_record *record)
 {
     uint32_t what = ARGUS_FILE_LOCK_WHAT(record->arg[1]);
     uint32_t kind = ARGUS_FILE_LOCK_KIND(record->arg[1]);
-    if ((what != ARGUS_FILE_LOCK_GOT && what != ARGUS_FILE_LOCK_WAITS) || kind < 1 || kind > 3 ||
+    bool is_lock = kind == ARGUS_FILE_LOCK_FLOCK || kind == ARGUS_FILE_LOCK_PROCESS ||
+                   kind == ARGUS_FILE_LOCK_OPEN || kind == ARGUS_FILE_LOCK_LEASE;
+    if ((what != ARGUS_FILE_LOCK_GOT && what != ARGUS_FILE_LOCK_WAITS) || !is_lock ||
         record->tid > INT32_MAX || ARGUS_FILE_LOCK_FLAGS(record->arg[1]) > 3)
         abort();
 }

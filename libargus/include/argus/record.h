@@ -353,6 +353,7 @@ enum argus_file_lock_kind {
     ARGUS_FILE_LOCK_PROCESS = 2, /* fcntl(F_SETLK): the process owns it */
     ARGUS_FILE_LOCK_OPEN = 3,    /* fcntl(F_OFD_SETLK): the open file description owns it */
     ARGUS_FILE_LOCK_NAME = 4,    /* a lock file: the process that creates it has the lock */
+    ARGUS_FILE_LOCK_LEASE = 5,   /* fcntl(F_SETLEASE): whoever opens the file waits for its end */
 };
 
 #define ARGUS_FILE_LOCK_EXCLUSIVE 1u /* a write lock; otherwise a shared one */

@@ -1,13 +1,13 @@
 /* The table of a file's locks and their holders: file_locks.c, which has the essay. */
-#ifndef ARGUS_DIAGNOSE_HELD_LOCKS_H
-#define ARGUS_DIAGNOSE_HELD_LOCKS_H
+#ifndef ARGUS_DIAGNOSE_LOCK_TABLE_H
+#define ARGUS_DIAGNOSE_LOCK_TABLE_H
 
 #include "slice/timeline.h"
 
 #define MOST_HELD 32
 
 /* Locks of different families do not conflict. */
-enum lock_family { FAMILY_FLOCK, FAMILY_FCNTL, FAMILY_NAME };
+enum lock_family { FAMILY_FLOCK, FAMILY_FCNTL, FAMILY_NAME, FAMILY_LEASE };
 
 /* The lock that a thread requests. */
 struct lock_request {
