@@ -154,6 +154,30 @@ def window_comes_first():
 
 
 @scene
+def window_that_hangs_twice():
+    """Something is pending in the shorter hang only. A key set off a longer one, which comes first; the longest, which no key
+    set off, comes last."""
+    s = Loop()
+    s.tables.append('probe 1 0 "Toolkit" shape ui')
+    for seconds, pending, key in (3, True, True), (6, False, True), (9, False, False):
+        s.key()
+        if key:
+            s.raw(s.editor, "ui_event kind=1 probe=1 sp=0x7000")
+        s.for_ms(500)
+        if pending:
+            s.sends(1)
+            s.rest()
+        s.for_ms(1000 * seconds - 500)
+        if pending:
+            s.raw(s.editor, "syscall_start nr=read arg1=6")
+            s.pipe_message(s.editor, "received", 1)
+            s.raw(s.editor, "syscall_end nr=read result=8")
+        s.home()
+    s.end()
+    return s, [([], [hang(lasts_s=6), hang(lasts_s=3), hang(lasts_s=9)])]
+
+
+@scene
 def window_before_its_stopped_server():
     """The service does not take the editor's request, which is pending; nothing is pending for the editor, whose wait for the reply began
     later."""

@@ -1,7 +1,9 @@
 /* The order of the list: the most urgent hang first (enum argus_urgency), then the longest.
  *
  * A window whose thread waits for a server that hangs itself is what the user sees. It is as urgent
- * as if something were pending for it: its own request is, at the server.
+ * as if something were pending for it: its own request is, at the server. So is a hang that a key or
+ * a button set off, if the same window hangs a second time: whether the user typed more in the
+ * shorter one or in the longer one, is chance.
  *
  * A program that is started again while it is frozen hands its arguments to its first process and
  * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for
@@ -59,6 +61,34 @@ static void raise_if_server_hangs(const struct view *view, const hang_list *list
             waiting_for(view, server, window, &waiting) && waiting.window)
             window->urgency = ARGUS_URGENCY_WINDOW_PENDING;
     }
+}
+
+/* Whether the user's key or button set the hang off. */
+static bool is_set_off_by_user(const struct view *view, const struct argus_hang *hang)
+{
+    const uint32_t by_user = 1u << ARGUS_UI_KEY_PRESS | 1u << ARGUS_UI_BUTTON_PRESS;
+    struct argus_pendings pendings;
+    bool is = false;
+    struct argus_error *error = argus_pending_find(view->graph, hang, &pendings);
+    if (error) {
+        argus_error_destroy(error);
+        return false;
+    }
+    for (size_t i = 0; i < pendings.count; i++)
+        is |= pendings.items[i].kind == ARGUS_PENDING_SET_OFF &&
+              pendings.items[i].ui_events & by_user;
+    argus_pendings_deinit(&pendings);
+    return is;
+}
+
+static void raise_if_window_hangs_twice(const struct view *view, const hang_list *list,
+                                        struct argus_hang *window)
+{
+    for (size_t i = 0; i < list->length && window->urgency == ARGUS_URGENCY_WINDOW_SET_OFF; i++)
+        if (list->data[i].thread == window->thread &&
+            list->data[i].urgency == ARGUS_URGENCY_WINDOW_PENDING &&
+            is_set_off_by_user(view, window))
+            window->urgency = ARGUS_URGENCY_WINDOW_PENDING;
 }
 
 static int compare_hangs(const void *a, const void *b)
@@ -140,6 +170,8 @@ void hangs_order(struct finder *finder)
     leave_out_same_freezes(finder);
     for (size_t i = 0; i < list->length; i++)
         raise_if_server_hangs(finder->view, list, &list->data[i]);
+    for (size_t i = 0; i < list->length; i++)
+        raise_if_window_hangs_twice(finder->view, list, &list->data[i]);
     if (list->length)
         qsort(list->data, list->length, sizeof(*list->data), compare_hangs);
 }

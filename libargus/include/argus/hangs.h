@@ -69,7 +69,8 @@ enum argus_urgency {
     ARGUS_URGENCY_WINDOW_SET_OFF,
     ARGUS_URGENCY_PENDING, /* something was pending */
     /* something was pending for a thread that hands UI events to its program, or its own request
-     * was, for a thread that hung itself */
+     * was, for a thread that hung itself; or a key or button set it off, and something was pending
+     * in another hang of the thread */
     ARGUS_URGENCY_WINDOW_PENDING,
 };
 
