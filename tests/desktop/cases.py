@@ -284,5 +284,4 @@ CASES = [
          freeze=("key Escape", "type !", "sleep 0.5", "type cat {held}", "key Return"), settle_s=5),
     Case("guile-pipe", "terminal (Scheme)", ("xterm", "-e", "guile"), means.Held, ("pipe", "{folder}/fifo"), use=("type 1", "key Return"),
          thread="terminal", freeze=('type (read-char (open-input-file "{held}"))', "key Return"), settle_s=5),
-    Case("dillo-slow-file", "FLTK", ("dillo", "file://{slow}/slow.txt"), means.SlowFiles, start_up=True),
 ]
