@@ -67,6 +67,51 @@ def program_in_a_terminal():
 
 
 @scene
+def command_that_could_have_windows():
+    """A pager waits for a command that has mapped a toolkit. If the command talks to a display server, its windows are what the user looks
+    at. A group that the command makes (setpgid) has the terminal, but not if the command left it before (setsid)."""
+    scenes = []
+    for connects, calls in (False, ()), (True, ()), (False, (109,)), (False, (112, 109)):
+        s = pager(True, "wait4")
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        s.tables.append(f"image pid {COMMAND} start 0x600000 end 0x700000 path /lib/toolkit.so")
+        s.thread(DISPLAY, "display")
+        s.wait(DISPLAY, "poll")
+        reads(s)
+        s.for_ms(60)
+        s.interrupt(WORKER)
+        s.wake(WORKER, s.editor)
+        s.wait(WORKER, "read")
+        s.cpus[COMMAND] = len(s.cpus)
+        s.raw(s.editor, f"new_thread thread={COMMAND} pid={COMMAND} new_process=1 parent={s.editor}")
+        s.raw(s.editor, 'name_new name="command"')
+        s.wait(s.editor, "wait4", fd=COMMAND, frames=HANDLER)
+        s._record(s.cpus[COMMAND], 0, f"switch state=R next={COMMAND}")
+        for call in calls:
+            s.raw(COMMAND, f"syscall_start nr={call}")
+            s.raw(COMMAND, f"syscall_end nr={call} result=0")
+        if connects:
+            s.message(COMMAND, 77)
+            s.wake(COMMAND, DISPLAY)
+            s.message(DISPLAY, 77, received=True)
+            s.wait(DISPLAY, "poll")
+        s.wait(COMMAND, "clock_nanosleep", timeout=True)
+        s.for_ms(3000)
+        s.timer(COMMAND)
+        s.wake(COMMAND, s.editor, call="exit_group")
+        s.exit(COMMAND)
+        types(s)
+        reads(s)
+        s.for_ms(100)
+        if connects:
+            s.raw(DISPLAY, "open_end inode=900 access=7 fd=4 mode=socket")
+        s.goes_on(10)
+        scenes.append(s)
+    frozen = ([], [hang("pager", type="LongWait")])
+    return scenes, [frozen, ([], []), ([], []), frozen]
+
+
+@scene
 def interpreter_that_reads_lines():
     """A line, typed before the first record, makes it wait for 3 s. If it does not come back to its terminal, the line may have been the
     answer to a question."""

@@ -143,6 +143,9 @@ uint64_t start_up_end(const struct view *view, uint32_t thread);
 
 /* Whether the process has mapped the library of a toolkit, which has a probe for UI events. */
 bool process_has_toolkit(const struct view *view, uint32_t process);
+/* Whether the process of `thread` sent something to a display server, or got something from one, or
+ * has windows. */
+bool process_connects_to_display(const struct finder *finder, uint32_t thread);
 
 /* Whether a program with windows waited in a measured start for at least `threshold_ns`, half of it
  * in one wait. A program without a known toolkit gets its first events only after its start. */

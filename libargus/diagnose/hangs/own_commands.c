@@ -4,7 +4,8 @@
  * there is for the command, and the shell is not awaited. An interpreter or editor that waits for a
  * command keeps it in its own group, or in a session without a terminal. Then nobody reads what is
  * typed, and the user waits, as for a program with windows. It is as with a shell if the command
- * reads the terminal (a pager, an editor) or has windows.
+ * reads the terminal (a pager, an editor) or has windows. That a toolkit is mapped is not enough: an
+ * editor with windows also compiles its own code, in processes that have none.
  */
 #include <string.h>
 
@@ -43,18 +44,28 @@ bool process_descends_from(const struct view *view, uint32_t process, uint32_t a
     return at == ancestor;
 }
 
-static bool makes_group(const struct view *view, uint32_t vertex)
+/* The name of a system call that succeeded; NULL: another operation. */
+static const char *call_of(const struct view *view, const struct argus_op *op, char *buffer,
+                           size_t bytes)
+{
+    bool failed = op->code & 1u << 16;
+    if (op->code >> 24 != ARGUS_OP_SYSCALL || failed)
+        return NULL;
+    return argus_syscall_name(argus_graph_trace(view->graph), op->code & 0xffff, buffer, bytes);
+}
+
+/* Whether `vertex` makes a process group. With a session of its own (`*left`), a process has left
+ * the terminal, and its group gets none. */
+static bool makes_group(const struct view *view, uint32_t vertex, bool *left)
 {
     const struct argus_vertex *v = &view->vertices[vertex];
     const struct argus_op *ops;
     argus_graph_ops(view->graph, &ops);
     for (uint32_t i = 0; i < v->op_count; i++) {
         char buffer[32];
-        uint32_t code = ops[v->first_op + i].code;
-        if (code >> 24 == ARGUS_OP_SYSCALL &&
-            strcmp(argus_syscall_name(argus_graph_trace(view->graph), code & 0xffff, buffer,
-                                      sizeof(buffer)),
-                   "setpgid") == 0)
+        const char *call = call_of(view, &ops[v->first_op + i], buffer, sizeof(buffer));
+        *left |= call && strcmp(call, "setsid") == 0;
+        if (call && !*left && strcmp(call, "setpgid") == 0)
             return true;
     }
     return false;
@@ -76,10 +87,11 @@ static bool shares_terminal(const struct view *view, const struct argus_hang *ha
 {
     const struct argus_thread *t = &view->threads[thread];
     uint32_t v = timeline_before(view, thread, hang->start_ns + 1);
+    bool left = false;
     if (v == ARGUS_NONE)
         v = t->first_vertex;
     for (; v < t->first_vertex + t->vertex_count && view->vertices[v].start_ns < hang->end_ns; v++)
-        if (makes_group(view, v) || (is_command && reads_keys(view, hang, v)))
+        if (makes_group(view, v, &left) || (is_command && reads_keys(view, hang, v)))
             return true;
     return false;
 }
@@ -102,23 +114,23 @@ static bool add_children(const struct view *view, const struct argus_hang *hang,
     return true;
 }
 
-static bool is_used(const struct view *view, const struct argus_hang *hang, uint32_t process)
+static bool is_used(const struct finder *finder, const struct argus_hang *hang, uint32_t process)
 {
-    uint32_t thread = view->processes[process].main_thread;
-    return process_has_toolkit(view, process) ||
-           (thread != ARGUS_NONE &&
-            (thread_uses_display(view, thread) || shares_terminal(view, hang, thread, true)));
+    uint32_t thread = finder->view->processes[process].main_thread;
+    return thread != ARGUS_NONE && (process_connects_to_display(finder, thread) ||
+                                    shares_terminal(finder->view, hang, thread, true));
 }
 
 /* Whether a process that the thread's process started in the hang, or one that such a process
  * started, has the terminal, or windows. */
-static bool command_is_used(const struct view *view, const struct argus_hang *hang)
+static bool command_is_used(const struct finder *finder, const struct argus_hang *hang)
 {
+    const struct view *view = finder->view;
     struct commands commands = {.count = 0};
     if (!add_children(view, hang, view->threads[hang->thread].process, &commands))
         return true;
     for (size_t i = 0; i < commands.count; i++)
-        if (is_used(view, hang, commands.processes[i]) ||
+        if (is_used(finder, hang, commands.processes[i]) ||
             !add_children(view, hang, commands.processes[i], &commands))
             return true;
     return false;
@@ -155,5 +167,5 @@ bool keeps_terminal(const struct finder *finder, const struct habits *habits,
 {
     const struct view *view = finder->view;
     return reads_terminal(finder, habits, view->threads[hang->thread].process) &&
-           !shares_terminal(view, hang, hang->thread, false) && !command_is_used(view, hang);
+           !shares_terminal(view, hang, hang->thread, false) && !command_is_used(finder, hang);
 }

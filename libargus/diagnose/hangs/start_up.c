@@ -97,10 +97,9 @@ bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
            !was_ended_by_keys(view, hang->vertex) && will_have_windows(finder, hang);
 }
 
-/* Whether the process sent something to a display server, or got something from one. That a
- * toolkit is mapped is not enough: a program with windows may also be run as a command, as an
+/* That a toolkit is mapped is not enough: a program with windows may also be run as a command, as an
  * editor that compiles its own code. */
-static bool connects_to_display(const struct finder *finder, uint32_t thread)
+bool process_connects_to_display(const struct finder *finder, uint32_t thread)
 {
     const struct view *view = finder->view;
     for (uint32_t i = 0; i < view->thread_count; i++)
@@ -114,5 +113,5 @@ bool start_up_starves(const struct finder *finder, const struct argus_hang *hang
                       uint64_t threshold_ns)
 {
     return hang->nature == ARGUS_NATURE_NO_CPU && hang->runnable_ns >= threshold_ns &&
-           connects_to_display(finder, hang->thread);
+           process_connects_to_display(finder, hang->thread);
 }
