@@ -89,7 +89,7 @@ const struct habit *habits_of(const struct habits *habits, const struct argus_ve
     return at == IDMAP_NONE ? NULL : &habits->items.data[at];
 }
 
-static void add_source(struct habit *habit, uint64_t source, bool is_set)
+static void add_source(struct habit *habit, uint64_t source, bool is_set, bool responds)
 {
     uint8_t at = 0;
     while (at < habit->source_count && habit->sources[at] != source)
@@ -101,10 +101,12 @@ static void add_source(struct habit *habit, uint64_t source, bool is_set)
         habit->sources[habit->source_count++] = source;
     }
     habit->source_counts[at]++;
+    habit->source_responses[at] += responds;
 }
 
 /* Adds the descriptors that a poll found ready; false if they are not known. */
-static bool add_ready(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+static bool add_ready(const struct view *view, const struct argus_wait *wait, struct habit *habit,
+                      bool responds)
 {
     const struct argus_wait_detail *details;
     size_t count = argus_graph_details(view->graph, &details);
@@ -112,26 +114,33 @@ static bool add_ready(const struct view *view, const struct argus_wait *wait, st
     for (uint32_t i = wait->first_detail; i < count; i = details[i].next) {
         if (details[i].kind != ARGUS_DETAIL_READY)
             continue;
-        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0], false);
+        add_source(habit, details[i].arg[1] ? details[i].arg[1] : details[i].arg[0], false,
+                   responds);
         any = true;
     }
     return any;
 }
 
-/* Adds the set of descriptors that a poll looks at, if its first argument identifies it: the
- * address of an array, or an epoll set. (The array of a handler that is still running has another
- * address than the loop's array.) For a futex, adds the condition. */
-static void add_set(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+/* It is the address of an array, or an epoll set. (The array of a handler that is still running has
+ * another address than the loop's array.) */
+bool call_names_set(const struct argus_graph *graph, uint16_t syscall)
 {
     char buffer[32];
     const char *name =
-        argus_syscall_name(argus_graph_trace(view->graph), wait->syscall, buffer, sizeof(buffer));
-    bool is_array = strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0;
-    if (is_array || strncmp(name, "epoll_", 6) == 0)
-        add_source(habit, call_key(wait), true);
+        argus_syscall_name(argus_graph_trace(graph), syscall, buffer, sizeof(buffer));
+    return strcmp(name, "poll") == 0 || strcmp(name, "ppoll") == 0 ||
+           strncmp(name, "epoll_", 6) == 0;
+}
+
+/* Adds the set of descriptors that a poll looks at, if it is known. For a futex, adds the
+ * condition. */
+static void add_set(const struct view *view, const struct argus_wait *wait, struct habit *habit)
+{
+    if (call_names_set(view->graph, wait->syscall))
+        add_source(habit, call_key(wait), true, false);
     /* a wait on a condition alternates between two words */
     else if (wait->kind == ARGUS_WAIT_FUTEX)
-        add_source(habit, wait->object & ~7ull, true);
+        add_source(habit, wait->object & ~7ull, true, false);
 }
 
 static bool sends_message(const struct view *view, uint32_t vertex)
@@ -219,14 +228,18 @@ static void count_ending(struct habits *habits, const struct view *view, uint32_
     const struct argus_edge *edge = &view->edges[cause];
     habit->ended++;
     count_chat(habits, view, vertex, edge, habit);
-    habit->responses += responds(view, vertex);
+    bool from_child = is_from_child(view, vertex, edge);
+    bool response = !from_child && responds(view, vertex);
+    habit->children += from_child;
+    habit->responses += response;
     habit->keys += is_key(view, vertex, edge);
     bool reply = is_reply(view, vertex, edge);
     habit->replies += reply;
     if (reply)
         add_answer(habit, source_of(view, vertex, waker));
-    if (!is_answer(view, vertex, edge) && !add_ready(view, &view->vertices[vertex].wait, habit))
-        add_source(habit, source_of(view, vertex, waker), false);
+    if (!is_answer(view, vertex, edge) &&
+        !add_ready(view, &view->vertices[vertex].wait, habit, response))
+        add_source(habit, source_of(view, vertex, waker), false, response);
 }
 
 /* The last wait before `vertex`, without a signal handler's own vertices; ARGUS_NONE. */
@@ -267,7 +280,8 @@ static void count_wait(struct habits *habits, const struct view *view, uint32_t 
     habits->chats_with_before = habits->chats_with;
     if (v->wait.kind != ARGUS_WAIT_FUTEX)
         habits->chats_with = ARGUS_NONE;
-    habit->first_ns = habit->count ? habit->first_ns : v->end_ns;
+    bool is_run = v->flags & ARGUS_VERTEX_YIELDS;
+    habit->first_ns = habit->count ? habit->first_ns : is_run ? v->start_ns : v->end_ns;
     habit->last_ns = v->end_ns;
     habit->count += v->repeat ? v->repeat : 1;
     habit->resumed += habits_resumes(habits, view, vertex);
@@ -283,7 +297,8 @@ static void count_wait(struct habits *habits, const struct view *view, uint32_t 
 static uint32_t find_habit(struct habits *habits, const struct argus_wait *wait)
 {
     uint32_t at = known_habit(habits, wait);
-    struct habit new_habit = {.kind = wait->kind, .user_stack = wait->user_stack};
+    struct habit new_habit = {
+        .kind = wait->kind, .syscall = wait->syscall, .user_stack = wait->user_stack};
     if (at != IDMAP_NONE)
         return at;
     at = (uint32_t)habits->items.length;

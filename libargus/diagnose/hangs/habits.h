@@ -34,17 +34,20 @@ struct habit {
     uint32_t resumed;    /* of them: the same wait again after a signal */
     uint32_t ended;      /* of them: ended by another thread */
     uint32_t replies;    /* of these: ended by a thread that this one had just made run */
-    uint32_t responses;  /* of `ended`: after which it sent something before it waited again */
+    uint32_t children;   /* of `ended`: by processes that its own process had started */
+    uint32_t responses;  /* of the others: after which it sent something before it waited again */
     uint32_t keys;       /* of `ended`: by input of a terminal */
     uint32_t child_asks; /* time-outs of polls after which it asked for the end of a child */
     uint32_t chats;      /* waits that belong to a conversation which this thread had begun … */
     uint32_t partner;    /* … the last time with this thread */
-    uint64_t first_ns, last_ns;             /* when the first and the last of them began */
-    uint64_t sources[HABIT_SOURCES];        /* what they take from, without answers (nesting.c) */
-    uint32_t source_counts[HABIT_SOURCES];  /* how many of the waits take from each of them */
-    uint64_t answer_sources[HABIT_SOURCES]; /* what brings answers */
+    uint64_t first_ns, last_ns;               /* when the first and the last of them began */
+    uint64_t sources[HABIT_SOURCES];          /* what they take from, without answers (nesting.c) */
+    uint32_t source_counts[HABIT_SOURCES];    /* how many of the waits take from each of them */
+    uint32_t source_responses[HABIT_SOURCES]; /* after how many of these it sent something */
+    uint64_t answer_sources[HABIT_SOURCES];   /* what brings answers */
     uint32_t answer_counts[HABIT_SOURCES];
     uint32_t user_stack; /* of one of the waits; ARGUS_NONE: not known */
+    uint16_t syscall;    /* of the waits */
     uint16_t sets;       /* bit i: source i is a set of descriptors or a condition */
     uint8_t source_count;
     uint8_t brought; /* ended by a thread that had received input; only some are counted */
@@ -52,8 +55,11 @@ struct habit {
     bool home;
     bool answers; /* mostly replies */
     bool nested;  /* inside a handler of a home, and takes nothing that this home takes */
-    bool awaits;  /* `nested`, until a reply or a command's end comes (unanswered.c) */
-    bool serves;  /* inside a handler of a home, and takes what this home takes */
+    /* `nested`, because the thread looks there again and again (searching.c), and hardly ever looks
+     * elsewhere meanwhile by a call that may be the home's */
+    bool searches;
+    bool awaits; /* `nested`, until a reply or a command's end comes (unanswered.c) */
+    bool serves; /* inside a handler of a home, and takes what this home takes */
     /* the thread waits there although something is pending for it (ignored_pending.c) */
     bool ignores_pending;
     bool loop; /* a home that does not poll but whose handlers do: also an event loop */
@@ -92,6 +98,9 @@ uint32_t habit_depth(const struct habits *habits, const struct habit *habit);
 /* Whether the wait of `vertex`, which never ended, is for the next words of a conversation: all
  * waits at its place that ended were, and the thread has spoken since. */
 bool is_in_conversation(const struct habits *habits, const struct view *view, uint32_t vertex);
+
+/* Whether the first argument of a system call for polling identifies the descriptors. */
+bool call_names_set(const struct argus_graph *graph, uint16_t syscall);
 
 /* Whether a stack tells at which place of the program it was taken. */
 bool habit_is_clear(const struct argus_graph *graph, uint32_t user_stack);

@@ -143,16 +143,26 @@ static bool add_if_long(struct scan *scan, struct argus_hang hang, bool sure)
     return done;
 }
 
+/* Whether the visits may be a search's own, for which something was there at once. */
+static bool are_of_search(const struct scan *scan, const struct argus_visits *visits,
+                          const struct habit *habit)
+{
+    return habit->searches && habit->syscall == visits->syscall &&
+           !call_names_set(scan->view->graph, visits->syscall);
+}
+
 /* Whether the poll at `vertex`, or the nearest one that had to wait (`step` 1: after it, -1: before
  * it), is in a handler's loop that does not take what the home would take, or that lasts until a
  * child has ended whatever it takes. */
-static bool is_ignoring_poll(const struct scan *scan, uint32_t vertex, int step)
+static bool is_ignoring_poll(const struct scan *scan, const struct argus_visits *visits,
+                             uint32_t vertex, int step)
 {
     uint32_t v = vertex;
     for (int i = 0; i < MOST_IN_TURN && v != ARGUS_NONE; i++) {
         const struct habit *habit = habits_of(scan->habits, &scan->view->vertices[v]);
         if (habit && habit->kind == ARGUS_WAIT_POLL)
-            return habit->nested && (habit->ignores_pending || habit_asks_for_children(habit));
+            return habit->nested && (habit->ignores_pending || habit_asks_for_children(habit) ||
+                                     are_of_search(scan, visits, habit));
         v = step > 0 ? timeline_next(scan->view, v) : argus_graph_previous(scan->view->graph, v);
     }
     return false;
@@ -167,8 +177,8 @@ static bool are_home_visits(const struct scan *scan, const struct argus_visits *
     uint32_t v = timeline_before(scan->view, visits->thread, visits->first_ns + 1);
     if (v != ARGUS_NONE && habits_in_signal(scan->habits, scan->view, v))
         return false;
-    return v == ARGUS_NONE || !is_ignoring_poll(scan, v, 1) ||
-           !is_ignoring_poll(scan, argus_graph_previous(scan->view->graph, v), -1);
+    return v == ARGUS_NONE || !is_ignoring_poll(scan, visits, v, 1) ||
+           !is_ignoring_poll(scan, visits, argus_graph_previous(scan->view->graph, v), -1);
 }
 
 /* Adds the parts of a stretch that are between visits. */

@@ -1,6 +1,7 @@
 /* Which waits the keys of a terminal ended. */
 #include "diagnose/hangs/keys.h"
 
+#include "diagnose/hangs/finder.h"
 #include "diagnose/vertex_deeds.h"
 
 #define MODE_MASK      0170000u
@@ -22,6 +23,17 @@ bool is_device_input(const struct view *view, uint32_t vertex, const struct argu
     return ready ? (ready->arg[3] & MODE_MASK) == MODE_CHARACTER : wait_reads_device(wait);
 }
 
+bool is_from_child(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
+{
+    uint32_t sender = edge->from;
+    uint32_t cause =
+        timeline_is_kernel(view, sender) ? argus_graph_cause(view->graph, sender) : ARGUS_NONE;
+    if (cause != ARGUS_NONE && view->edges[cause].kind == ARGUS_EDGE_WORK)
+        sender = view->edges[cause].from;
+    return process_descends_from(view, view->threads[view->vertices[sender].thread].process,
+                                 view->threads[view->vertices[vertex].thread].process);
+}
+
 /* Whether the thread that ended the wait is of the same process and had just got such input. */
 static bool is_brought_input(const struct view *view, uint32_t vertex,
                              const struct argus_edge *edge)
@@ -37,7 +49,8 @@ static bool is_brought_input(const struct view *view, uint32_t vertex,
 
 bool is_key(const struct view *view, uint32_t vertex, const struct argus_edge *edge)
 {
-    return is_device_input(view, vertex, edge) || is_brought_input(view, vertex, edge);
+    return (is_device_input(view, vertex, edge) && !is_from_child(view, vertex, edge)) ||
+           is_brought_input(view, vertex, edge);
 }
 
 bool was_ended_by_keys(const struct view *view, uint32_t vertex)

@@ -59,7 +59,7 @@ static bool is_below(const struct habits *habits, const struct habit *inner,
     return in.count > out.count && common_frames(in, out) > 0;
 }
 
-static bool takes_from(const struct habit *habit, uint64_t source)
+bool habit_takes_from(const struct habit *habit, uint64_t source)
 {
     for (uint8_t i = 0; i < habit->source_count; i++)
         if (habit->sources[i] == source)
@@ -70,7 +70,7 @@ static bool takes_from(const struct habit *habit, uint64_t source)
 static bool share(const struct habit *a, const struct habit *b, bool sets_only)
 {
     for (uint8_t i = 0; i < a->source_count; i++)
-        if ((!sets_only || a->sets >> i & 1) && takes_from(b, a->sources[i]))
+        if ((!sets_only || a->sets >> i & 1) && habit_takes_from(b, a->sources[i]))
             return true;
     return false;
 }
@@ -79,7 +79,7 @@ uint32_t habits_shared_ends(const struct habit *a, const struct habit *b)
 {
     uint32_t ends = 0;
     for (uint8_t i = 0; i < a->source_count; i++)
-        if (takes_from(b, a->sources[i]))
+        if (habit_takes_from(b, a->sources[i]))
             ends += a->source_counts[i];
     /* with so many sources, not all of them are known */
     return a->source_count == HABIT_SOURCES || ends > a->ended ? a->ended : ends;
@@ -269,7 +269,7 @@ bool nesting_find(const struct view *view, uint32_t thread, struct habits *habit
     if (!ignored_pending_find(view, thread, habits))
         return false;
     judge_again(habits, outer, count);
-    searching_find(habits);
+    searching_find(view, thread, habits);
     unanswered_find(view, thread, habits);
     return true;
 }

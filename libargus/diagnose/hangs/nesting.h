@@ -8,6 +8,8 @@
 /* Sets `nested`, `ignores_pending` and `loop` of all habits of `thread`; false without memory. */
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits);
 
+/* Whether waits there take from the source. */
+bool habit_takes_from(const struct habit *habit, uint64_t source);
 /* Whether the waits at both places take from a common source. */
 bool habits_share_source(const struct habit *a, const struct habit *b);
 /* At most how many of the waits of `a` took something that those of `b` take as well. */
@@ -32,9 +34,9 @@ bool begins_with_input(const struct view *view, uint32_t thread);
  * these waits. */
 bool searching_looks(const struct habits *habits, const struct habit *habit);
 
-/* searching.c: sets `nested` of places where the thread only looks for one thing again and
- * again. */
-void searching_find(struct habits *habits);
+/* searching.c: sets `nested` and `searches` of places where the thread only looks for one thing
+ * again and again. */
+void searching_find(const struct view *view, uint32_t thread, struct habits *habits);
 
 /* unanswered.c: sets `nested` of places where the thread waits for a reply that another process
  * owes and does not give, or for a command. */
