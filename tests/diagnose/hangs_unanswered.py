@@ -119,6 +119,54 @@ def reply_is_missing_at_the_end():
     return scenes, [([], [hang(type="LongWait", ongoing=True)])] * 2 + [([], [])]
 
 
+REPLIES = (HOME[0], 0x540000, 0x541000, 0x542000, *HOME[1:])  # where a handler waits for the server's replies
+
+
+def comes(s, position, after_ms, frames):
+    """The server sends the editor something, and the editor waits at `frames` next."""
+    s.for_ms(after_ms)
+    s.interrupt(SERVER)
+    s.message(SERVER, ANSWERS, position=position)
+    s.wake(SERVER, s.editor)
+    idles(s)
+    s.message(s.editor, ANSWERS, received=True, position=position)
+    s.wait(s.editor, "poll", frames=frames)
+
+
+@scene
+def window_manager_moves_a_window():
+    """The server tells a third program of it, which does not read that. Before, the window manager has waited a few times for replies of
+    the server; this is no other loop in which it was."""
+    s = Loop(frames=HOME, begun=False)
+    s.thread(s.editor, "manager")
+    s.thread(SERVER, "server")
+    s.thread(OWNER, "owner")
+    s.wait(OWNER, "read", fd=7)
+    idles(s)
+    s.home()
+    for position in range(1, 4):  # the third program has taken messages before
+        s.for_ms(200)
+        s.interrupt(SERVER)
+        s.message(SERVER, FORWARDS, position=position)
+        s.wake(SERVER, OWNER)
+        idles(s)
+        s.message(OWNER, FORWARDS, received=True, position=position)
+        s.wait(OWNER, "read", fd=7)
+        comes(s, position, 1, HOME)
+    for position in range(4, 10):
+        comes(s, position, 0.01, REPLIES)
+    s.interrupt(SERVER)
+    s.wake(SERVER, s.editor)
+    idles(s)
+    sends(s, 9)
+    s.message(SERVER, FORWARDS, position=9)
+    idles(s)
+    s.home()
+    comes(s, 10, 4000, HOME)
+    s.goes_on(500)
+    return s, [([], [])]
+
+
 COMMAND, TYPED, DRAWN = 41, 80, 81
 
 

@@ -155,10 +155,7 @@ static size_t find_outer(struct habits *habits, bool is_main, struct habit *ret[
     return count;
 }
 
-/* Whether the thread waits there for whatever may come, and not only for what is on its way: some
- * of its waits are long, or most of them end without anything (a dialog whose toolkit draws at each
- * frame). */
-static bool rests(const struct habit *habit)
+bool habit_rests(const struct habit *habit)
 {
     bool long_waits = habit->longest_ns >= RESTING_NS && habit->median_ns >= SERVING_NS;
     return habit->count >= SERVES && (long_waits || habit->ended < habit->count / 2);
@@ -170,7 +167,7 @@ static bool rests(const struct habit *habit)
 static bool shows_nothing(const struct habit *inner, const struct habit *outer)
 {
     return outer->kind == ARGUS_WAIT_POLL && inner->kind == ARGUS_WAIT_POLL && !inner->answers &&
-           outer->longest_ns < SURELY_RESTING_NS && !rests(outer) && rests(inner) &&
+           outer->longest_ns < SURELY_RESTING_NS && !habit_rests(outer) && habit_rests(inner) &&
            inner->longest_ns >= RESTING_NS;
 }
 
@@ -215,7 +212,7 @@ static void relate(const struct habit *inner, struct habit *outer, bool outer_is
  * nothing about a loop that serves the home. */
 static bool is_nested(const struct verdict *verdict, const struct habit *inner)
 {
-    bool unlike_others = (verdict->unlike_nested && !(verdict->serves && rests(inner))) ||
+    bool unlike_others = (verdict->unlike_nested && !(verdict->serves && habit_rests(inner))) ||
                          (verdict->unlike_past && !verdict->serves);
     return verdict->is_polled_for || verdict->unlike_home || unlike_others ||
            (verdict->serves && inner->ignores_pending);

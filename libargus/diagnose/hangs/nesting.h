@@ -8,6 +8,10 @@
 /* Sets `nested`, `ignores_pending` and `loop` of all habits of `thread`; false without memory. */
 bool nesting_find(const struct view *view, uint32_t thread, struct habits *habits);
 
+/* Whether the thread waits there for whatever may come, and not only for what is on its way: some
+ * of its waits are long, or most of them end without anything (a dialog whose toolkit draws at each
+ * frame). */
+bool habit_rests(const struct habit *habit);
 /* Whether waits there take from the source. */
 bool habit_takes_from(const struct habit *habit, uint64_t source);
 /* Whether the waits at both places take from a common source. */
