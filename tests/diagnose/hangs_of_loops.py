@@ -442,3 +442,45 @@ def turn(s, ms):
     s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
     s.for_ms(ms)
     s.raw(s.editor, "callback_end key=0 probe=3 sp=0x8000")
+
+
+ITERATE = (0x700000, 0x510000, 0x511000, 0x401000, 0x402000)  # the toolkit's loop, main and its caller
+NESTED = (ITERATE[0], 0x560000, 0x561000, 0x562000, *ITERATE[1:])
+
+
+def finds(s, after_ms):
+    """The keyboard ends the editor's poll, which finds a pipe ready."""
+    s.for_ms(after_ms)
+    s.type()
+    s.raw(s.keyboard, f"make_runnable thread={s.editor} context=task")
+    s._record(s.cpus[s.editor], 0, f"switch state=R next={s.editor}")
+    s.raw(s.editor, "ready arg1=41 arg2=3 arg4=0x1000")
+    s.raw(s.editor, f"syscall_end nr={s.calls.pop(s.editor)} result=1")
+    s.rest()
+
+
+@scene
+def loop_that_hardly_ran():
+    """The trace shows only two waits of a loop whose turns a toolkit reports, one of them long. If the long one is at another place, a
+    handler turns the toolkit's loop."""
+    scenes = []
+    for nested in False, True:
+        s = Loop(frames=ITERATE, begun=False)
+        s.tables.append('probe 2 0 "Toolkit" shape begin')
+        s.tables.append('probe 3 0 "Toolkit" shape turn')
+        s.thread(s.editor, "editor")
+        s.thread(s.keyboard, "keyboard")
+        s.wait(s.keyboard, "read")
+        for _ in range(3):
+            turn(s, 1)
+        if nested:
+            s.home()
+            finds(s, 20)
+            turn(s, 1)
+        s.wait(s.editor, "poll", frames=NESTED if nested else ITERATE)
+        finds(s, 8000)
+        turn(s, 1)
+        s.home()
+        s.goes_on(50)
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]

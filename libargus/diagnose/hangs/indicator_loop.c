@@ -46,6 +46,7 @@ struct scan {
         uint16_t syscall;
     } homes[MOST_HOMES]; /* the calls of the homes */
     size_t home_count;
+    const struct habit *turns_at;      /* find_turns_at() */
     const struct argus_visits *visits; /* of the thread, and the next one to look at */
     size_t visit_count;
     bool turns;                /* a toolkit reports the loop's turns */
@@ -91,6 +92,28 @@ static void find_homes(struct scan *scan, uint32_t thread)
         scan->homes[scan->home_count++].object = vertex->wait.object;
     }
     scan->turns = turns >= LOOP_TURNS;
+}
+
+/* The place at which the turns that a toolkit reports poll, if there is no other one, and the thread
+ * came back to it at least once; too seldom, in this trace, to be known as a home. NULL: there is
+ * none, or a home is known. */
+static const struct habit *find_turns_at(const struct scan *scan, uint32_t thread)
+{
+    const struct argus_thread *t = &scan->view->threads[thread];
+    const struct habit *place = NULL;
+    if (!scan->turns || scan->home_count)
+        return NULL;
+    for (uint32_t v = t->first_vertex; v < t->first_vertex + t->vertex_count; v++) {
+        const struct argus_vertex *vertex = &scan->view->vertices[v];
+        const struct habit *habit = habits_of(scan->habits, vertex);
+        if (!habit || habit->kind != ARGUS_WAIT_POLL || !(vertex->flags & ARGUS_VERTEX_LOOP))
+            continue;
+        if (place && place != habit)
+            return NULL;
+        place = habit;
+    }
+    bool clear = place && habit_is_clear(scan->view->graph, place->user_stack);
+    return clear && place->count >= 2 ? place : NULL;
 }
 
 /* Adds a stretch. A thread that polled too seldom in this trace to be known as an event loop may
@@ -295,10 +318,10 @@ static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struc
         return true;
     }
     bool must_be_home = from_home || habits_resumes(scan->habits, scan->view, v);
-    if (!habit || (must_be_home && !habit->home))
+    bool is_home = habit && (habit->home || habit == scan->turns_at);
+    if (!habit || (must_be_home && !is_home))
         return false;
-    *ret =
-        (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, habit->home, true};
+    *ret = (struct stop){vertex->end_ns, timeline_wait_end(scan->view, v), v + 1, is_home, true};
     if (vertex->flags & ARGUS_VERTEX_YIELDS) /* turns of a poll with a short time-out are idle */
         ret->end_ns = vertex->start_ns;
     return true;
@@ -471,8 +494,9 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         find_homes(&scan, thread);
         scan.visit_count = argus_graph_thread_visits(scan.view->graph, thread, &scan.visits);
         size_t found = finder->found.length;
-        done = scan_before(&scan, thread) && scan_thread(&scan, thread) &&
-               nested_answers(finder, &habits, thread);
+        done = scan_before(&scan, thread);
+        scan.turns_at = find_turns_at(&scan, thread); /* a start may wait in such a turn */
+        done = done && scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
             done = scan_visits(&scan);
     }
