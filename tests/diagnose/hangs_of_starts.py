@@ -149,6 +149,34 @@ def windows_come_late():
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], [])]
 
 
+@scene
+def viewer_that_waits_at_the_end():
+    """It took one key before, which is too little to know its loop, and waits for a file when the trace ends. It counts if the display server
+    has sent it something since; if it polls, it would have taken that."""
+    scenes = []
+    for sends, call in (True, "read"), (False, "read"), (True, "poll"):
+        s = Loop()
+        s.tables.append('probe 1 0 "Toolkit" shape ui library /lib/toolkit.so')
+        loop_that_is_told(s)
+        s.thread(40, "viewer")
+        s.thread(70, "display")
+        s.wait(40, "poll", fd=0x7000)
+        s.for_ms(20)
+        s.message(70, 55, position=1)
+        s.wake(70, 40)
+        s.message(40, 55, received=True, position=1)
+        s.raw(40, "ui_event kind=1 probe=1 sp=0x7000")
+        s.wait(40, call, fd=7, inode=800 if call == "read" else 0, mode="file")
+        s.for_ms(500)
+        if sends:
+            s.message(70, 55, position=2)
+        s.wait(70, "read")
+        s.goes_on(3000)
+        s._record(s.cpus[90], 70, "open_end inode=900 access=7 fd=4 mode=socket")
+        scenes.append(s)
+    return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
+
+
 def frozen_before(path="/lib/toolkit.so", after_ms=3000, sends=True, owner=40):
     """A viewer that waits from before the first record to the end. The display server may send it something."""
     s = Loop()

@@ -2,7 +2,9 @@
  * while: the recording began during the freeze, or the program has so much to do that it never
  * waits. Its event loop is unknown, but it is known to have windows (window_threads.c). From one UI
  * event to the next, without a rest, the thread computes. Such a stretch counts if something is
- * pending for the thread. */
+ * pending for the thread. So does the wait in which it is when the trace ends, if the display
+ * server has sent it something in that time which it has not read: in its loop it would have. (Only
+ * of a thread that hands on UI events: the owner of the clipboard has a window, but no user.) */
 #include "diagnose/hangs/finder.h"
 
 /* When `vertex` last handed a UI event to the program; 0: never. */
@@ -58,4 +60,26 @@ bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32
             break;
     }
     return done;
+}
+
+bool waits_at_end(struct finder *finder, uint32_t thread)
+{
+    const struct view *view = finder->view;
+    const struct argus_thread *t = &view->threads[thread];
+    const uint64_t end_ns = argus_graph_end_ns(view->graph);
+    const struct argus_vertex *last = &view->vertices[t->first_vertex + t->vertex_count - 1];
+    struct argus_hang hang = {.thread = thread,
+                              .start_ns = last->start_ns,
+                              .end_ns = end_ns,
+                              .vertex = ARGUS_NONE,
+                              .indicator = ARGUS_INDICATOR_EVENT_LOOP,
+                              .ongoing = true};
+    if (last->wait.outcome != ARGUS_OUTCOME_NEVER || last->wait.kind == ARGUS_WAIT_NONE ||
+        last->wait.kind == ARGUS_WAIT_POLL || end_ns < last->end_ns ||
+        end_ns - last->end_ns < finder_threshold(finder, &hang) ||
+        !thread_hands_events(view, thread) ||
+        !thread_leaves_display_unread(view, thread, last->end_ns, end_ns - LONG_PENDING_NS))
+        return true;
+    hang_measure(view, &hang);
+    return finder_add(finder, &hang);
 }

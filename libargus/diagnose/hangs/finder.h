@@ -103,6 +103,9 @@ bool vertex_sends_to_display(const struct view *view, uint32_t vertex);
  * reached its event loop. */
 bool busy_before_loop(struct finder *finder, const struct habits *habits, uint32_t thread,
                       uint64_t until_ns);
+/* Adds the wait in which a thread that hands on UI events is when the trace ends, and has left
+ * unread what the display server sent. False without memory. */
+bool waits_at_end(struct finder *finder, uint32_t thread);
 
 /* indicator_never_ran.c: whether the thread, which has a vertex, waited from before the first
  * record to the end. */

@@ -499,6 +499,8 @@ bool indicator_loop(struct finder *finder, uint32_t thread)
         done = done && scan_thread(&scan, thread) && nested_answers(finder, &habits, thread);
         if (done && finder->sees_pending && scan.home_count == 0 && finder->found.length == found)
             done = scan_visits(&scan);
+        if (done && finder->found.length == found)
+            done = waits_at_end(finder, thread);
     }
     habits_deinit(&habits);
     return done;
