@@ -249,3 +249,31 @@ def loop_after_another():
     s.key()
     searches(s, 200, ms=16, frames=tuple(SEARCH[:2] + START))
     return s, [([], [])]
+
+
+@scene
+def trace_begins_with_the_search():
+    """Before, the trace shows only some of the typing. After the search, the editor is in its loop. Without the questions for a child, it
+    may have been another loop."""
+    scenes = []
+    for asks in True, False:
+        s = Loop(frames=HOME, begun=False)
+        s.thread(s.editor, "editor")
+        s.thread(s.keyboard, "keyboard")
+        s.wait(s.keyboard, "read")
+        s.home()
+        for _ in range(5):
+            s.key(10)
+            s.home()
+        s.key(10)
+        for _ in range(300):
+            searches(s, 1)
+            if asks:
+                s.asks_for_a_child(s.editor)
+        s.frames = [0x700000, 0x530000, 0x531000, *START]
+        s.home()
+        for _ in range(4):
+            s.key(500)
+            s.home()
+        scenes.append(s)
+    return scenes, [([], [hang(type="RepeatedYield")]), ([], [])]

@@ -14,6 +14,7 @@
  *     as deep as one of them;
  *   - they may have been so before the first record, and the search took input for them and kept it;
  *   - the thread asks in each turn for the end of a child.
+ * In the last case, a home that it visits afterwards is enough: the trace may begin with the search.
  *
  * What the program's own commands write in the background comes to whatever loop there is, so it
  * shows nothing.
@@ -161,9 +162,11 @@ static bool interrupts(const struct habits *habits, const struct habit *search, 
             note_before(habits, home, &before);
     }
     bool was_longer = before.last_ns - before.first_ns > search->last_ns - search->first_ns;
-    return before.first_ns != UINT64_MAX &&
-           (again || habit_asks_for_children(search) ||
-            ((was_longer || kept) && habit_depth(habits, search) >= before.depth));
+    bool asks = habit_asks_for_children(search), was_elsewhere = before.first_ns != UINT64_MAX;
+    if (again)
+        return was_elsewhere || asks;
+    return was_elsewhere &&
+           (asks || ((was_longer || kept) && habit_depth(habits, search) >= before.depth));
 }
 
 /* Whether the thread looked by the same kind of call, in at most one of so many turns, without
