@@ -95,6 +95,38 @@ def worker_hangs_with_its_window():
 
 
 @scene
+def worker_starves_with_its_window():
+    """The worker, for which the keyboard waits, and the editor get no CPU. If the editor computes, the worker has a hang of its own."""
+    scenes = []
+    for computes in False, True:
+        s = Loop()
+        loop_that_is_told(s)
+        s.thread(11, "worker", pid=s.editor)
+        for turn in range(6):
+            s.wait(11, "poll", fd=8)
+            s.type()
+            s.wake(s.keyboard, s.editor)
+            s.pipe_message(s.keyboard, "sent", 8 * turn, 80)
+            s.rest()
+            s.wake(s.editor, 11)
+            if turn < 5:
+                s.pipe_message(11, "received", 8 * turn, 80)
+                s.home()
+        starved = (11,) if computes else (s.editor, 11)
+        for tid in starved:
+            s.raw(tid, "switch state=R next=0")
+        s.for_ms(3000)
+        for tid in reversed(starved):
+            s._record(s.cpus[tid], 0, f"switch state=R next={tid}")
+        s.pipe_message(11, "received", 40, 80)
+        s.wait(11, "poll", fd=8)
+        s.end()
+        scenes.append(s)
+    starves = hang(nature="waits for a cpu")
+    return scenes, [([], [starves]), ([], [starves, hang()])]
+
+
+@scene
 def polled_for_by_another():
     """Its polls are for replies, and its idle wait is on a condition, because another thread polls. It is a hang only if input is
     pending."""

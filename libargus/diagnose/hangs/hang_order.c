@@ -7,7 +7,8 @@
  *
  * A program that is started again while it is frozen hands its arguments to its first process and
  * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for
- * which only its own process waits, if the process's main thread hangs meanwhile.
+ * which only its own process waits, if the process's main thread hangs meanwhile, and the hang of a
+ * worker thread that gets no CPU while the main thread gets none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,15 @@ static bool is_second_start(const struct finder *finder, const struct argus_hang
     return false;
 }
 
-/* Whether the main thread hangs, too, and only its own process waits for this thread. */
+/* Whether the thread gets no CPU while the main thread gets none. */
+static bool is_starved_with(const struct argus_hang *hang, const struct argus_hang *main_hang)
+{
+    return hang->nature == ARGUS_NATURE_NO_CPU && main_hang->nature == ARGUS_NATURE_NO_CPU &&
+           is_within(hang, main_hang);
+}
+
+/* Whether the main thread hangs, too, and only its own process waits for this thread, or both get
+ * no CPU. */
 static bool is_own_worker(const struct view *view, const hang_list *list,
                           const struct argus_hang *hang)
 {
@@ -148,7 +157,7 @@ static bool is_own_worker(const struct view *view, const hang_list *list,
         const struct argus_hang *main_hang = &list->data[i];
         if (main_hang->thread == main_thread && overlap(main_hang, hang) &&
             waiting_for(view, hang, main_hang, &waiting))
-            return waiting.own && !waiting.others;
+            return (waiting.own && !waiting.others) || is_starved_with(hang, main_hang);
     }
     return false;
 }
