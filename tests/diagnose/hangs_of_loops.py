@@ -437,11 +437,11 @@ def last_turn_does_not_end():
     return scenes, [([], [hang(ongoing=True)]), ([], [hang(ongoing=False)])]
 
 
-def turn(s, ms):
+def turn(s, ms, tid=Loop.editor):
     """The loop calls a handler and begins its next turn."""
-    s.raw(s.editor, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
+    s.raw(tid, "callback_start key=0x100 function=0x402000 probe=2 sp=0x7000")
     s.for_ms(ms)
-    s.raw(s.editor, "callback_end key=0 probe=3 sp=0x8000")
+    s.raw(tid, "callback_end key=0 probe=3 sp=0x8000")
 
 
 ITERATE = (0x700000, 0x510000, 0x511000, 0x401000, 0x402000)  # the toolkit's loop, main and its caller
@@ -482,5 +482,47 @@ def loop_that_hardly_ran():
         turn(s, 1)
         s.home()
         s.goes_on(50)
+        scenes.append(s)
+    return scenes, [([], []), ([], [hang(type="LongWait")])]
+
+
+SENDER, SERVER = 11, 30
+
+
+@scene
+def loop_that_gets_answers():
+    """A thread that sends for the editor mostly gets answers in its loop, where it rests, and does not take what the keyboard sent it
+    before. If it waits at another place, a handler turns the toolkit's loop."""
+    scenes = []
+    for place in ITERATE, NESTED:
+        s = Loop(frames=ITERATE)
+        s.tables.append('probe 2 0 "Toolkit" shape begin')
+        s.tables.append('probe 3 0 "Toolkit" shape turn')
+        s.thread(SENDER, "sender", pid=s.editor)
+        s.thread(SERVER, "server")
+        s.wait(SERVER, "read")
+        s.type()
+        s.pipe_message(s.keyboard, "sent", 0)
+        s.rest()
+        s.pipe_message(SENDER, "received", 0)
+        for _ in range(8):
+            s.for_ms(1)
+            s.wake(SENDER, SERVER)
+            s.wait(SENDER, "poll", fd=8, frames=ITERATE)
+            s.for_ms(1)
+            s.wake(SERVER, SENDER)
+            s.wait(SERVER, "read")
+            turn(s, 1, SENDER)
+        s.type()
+        s.pipe_message(s.keyboard, "sent", 8)
+        s.rest()
+        s.wait(SENDER, "poll", fd=8, frames=place)
+        s.for_ms(4000)
+        s.interrupt(SERVER)
+        s.wake(SERVER, SENDER)
+        s.pipe_message(SENDER, "received", 8)
+        s.wait(SENDER, "poll", fd=8, frames=ITERATE)
+        s.key()
+        s.home()
         scenes.append(s)
     return scenes, [([], []), ([], [hang(type="LongWait")])]

@@ -113,7 +113,7 @@ static const struct habit *find_turns_at(const struct scan *scan, uint32_t threa
         place = habit;
     }
     bool clear = place && habit_is_clear(scan->view->graph, place->user_stack);
-    return clear && place->count >= 2 ? place : NULL;
+    return clear && !place->nested && place->count >= 2 ? place : NULL;
 }
 
 /* Adds a stretch. A thread that polled too seldom in this trace to be known as an event loop may
@@ -306,12 +306,23 @@ static bool is_own_turn(const struct scan *scan, uint32_t vertex)
     return !scan->in_handler;
 }
 
+/* The same as loop_habit(). A thread that serves the main thread may mostly get answers in its
+ * loop. */
+static const struct habit *loop_habit_of_turns(const struct scan *scan, uint32_t vertex)
+{
+    const struct view *view = scan->view;
+    const struct argus_vertex *v = &view->vertices[vertex];
+    bool is_main = view->processes[view->threads[v->thread].process].main_thread == v->thread;
+    const struct habit *habit = habits_of(scan->habits, v);
+    return habit && habit == scan->turns_at && !is_main ? habit : loop_habit(scan, vertex);
+}
+
 /* Whether the thread is back in its loop in `vertex`. A poll in the middle of a handler counts only
  * if there is no other home (`from_home`: the stretch began in a home wait). */
 static bool find_stop(const struct scan *scan, uint32_t v, bool from_home, struct stop *ret)
 {
     const struct argus_vertex *vertex = &scan->view->vertices[v];
-    const struct habit *habit = loop_habit(scan, v);
+    const struct habit *habit = loop_habit_of_turns(scan, v);
     if (scan->turns && (vertex->flags & ARGUS_VERTEX_LOOP) && !habit && is_own_turn(scan, v) &&
         !habits_in_signal(scan->habits, scan->view, v)) {
         *ret = (struct stop){vertex->start_ns, vertex->start_ns, v, true, true};
