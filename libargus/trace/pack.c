@@ -68,10 +68,11 @@ bool packer_pack(struct packer *packer, const uint8_t *data, size_t length, stru
         return false;
     uint8_t *to = ret->data + ret->length;
     size_t packed =
-        length ? codecs[codec]->pack(&packer->state[codec], data, length, to, length) : 0;
+        length ? codecs[codec]->pack(&packer->state[codec], packer->fast, data, length, to, length)
+               : 0;
     if (packed && packed != PACK_NO_MEMORY && !pack_is_possible(packed, length)) {
         codec = ARGUS_CODEC_ZLIB; /* which never compresses that much */
-        packed = pack_zlib.pack(&packer->state[codec], data, length, to, length);
+        packed = pack_zlib.pack(&packer->state[codec], packer->fast, data, length, to, length);
     }
     if (packed == PACK_NO_MEMORY)
         return false;

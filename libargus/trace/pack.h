@@ -20,8 +20,9 @@
 struct pack_codec {
     /* Compresses `data` into at most `room` bytes. Returns the compressed size, 0 if `room` is too
      * small, or PACK_NO_MEMORY. `state` is memory that the codec keeps between calls: NULL at
-     * first, freed by forget(). */
-    size_t (*pack)(void **state, const uint8_t *data, size_t length, uint8_t *to, size_t room);
+     * first, freed by forget(). `fast`: if the codec can be faster with more bytes. */
+    size_t (*pack)(void **state, bool fast, const uint8_t *data, size_t length, uint8_t *to,
+                   size_t room);
     void (*forget)(void *state);
     /* Whether the bytes can be a payload of `length` bytes, as far as that is known before
      * decompressing. NULL, or the reason why not. May be NULL. */
@@ -46,6 +47,7 @@ extern const struct pack_codec pack_zstd; /* only in builds with libzstd */
  * build's best codec. */
 struct packer {
     enum argus_codec codec; /* ARGUS_CODEC_NONE: the build's best */
+    bool fast;              /* at the cost of more bytes */
     void *state[ARGUS_CODECS];
 };
 

@@ -21,8 +21,10 @@ static z_stream *ready_stream(void **state)
     return stream;
 }
 
-static size_t pack(void **state, const uint8_t *data, size_t length, uint8_t *to, size_t room)
+static size_t pack(void **state, bool fast, const uint8_t *data, size_t length, uint8_t *to,
+                   size_t room)
 {
+    (void)fast; /* there is no faster level */
     z_stream *stream = ready_stream(state);
     if (!stream)
         return PACK_NO_MEMORY;

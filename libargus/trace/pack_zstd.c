@@ -6,25 +6,25 @@
 #include "trace/reason.h"
 
 /* Level 1: level 2 saves 2 % of the bytes and takes 15 to 20 % more time; level -1 takes 25 % less
- * time and 15 to 20 % more bytes. */
-enum { LEVEL = 1 };
+ * time and 15 to 20 % more bytes. Level -5 takes 40 to 45 % less time and 25 to 30 % more bytes;
+ * level -10 another 15 % less time, and 10 % more bytes. */
+enum { LEVEL = 1, FAST_LEVEL = -5 };
 
-static ZSTD_CCtx *ready_context(void **state)
+/* NULL without memory. */
+static ZSTD_CCtx *ready_context(void **state, bool fast)
 {
-    ZSTD_CCtx *context = *state;
-    if (context)
-        return context;
-    context = ZSTD_createCCtx();
-    if (context && ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL))) {
-        ZSTD_freeCCtx(context);
-        context = NULL;
-    }
-    return *state = context;
+    ZSTD_CCtx *context = *state ? *state : ZSTD_createCCtx();
+    *state = context;
+    if (context && ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
+                                                       fast ? FAST_LEVEL : LEVEL)))
+        return NULL;
+    return context;
 }
 
-static size_t pack(void **state, const uint8_t *data, size_t length, uint8_t *to, size_t room)
+static size_t pack(void **state, bool fast, const uint8_t *data, size_t length, uint8_t *to,
+                   size_t room)
 {
-    ZSTD_CCtx *context = ready_context(state);
+    ZSTD_CCtx *context = ready_context(state, fast);
     size_t packed = context ? ZSTD_compress2(context, to, room, data, length) : PACK_NO_MEMORY;
     if (!context || !ZSTD_isError(packed))
         return packed;

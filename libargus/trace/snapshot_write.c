@@ -149,21 +149,23 @@ static bool make_replacement(struct argus_writer *writer, const struct argus_tra
     };
     struct bytes *image = &writer->image;
     size_t count = snapshots->count;
-    writer->sequence = chunk->sequence;
     do { /* stacks that do not fit have never been seen, but a crafted file could have them */
         head.count = put_stacks(trace, snapshots, count, &writer->payload);
-        if (writer->payload.failed || !writer_make_image(writer, &head, &writer->payload))
+        if (writer->payload.failed ||
+            !chunk_image_pack(&writer->packer, &head, &writer->payload, image))
             return false;
     } while (!leaves_room(image->length, extent) && count-- > 0);
     *ret_kept = head.count;
     if (head.count == 0)
         bytes_clear(image);
+    else
+        chunk_image_number(image, chunk->sequence);
     size_t filled = image->length;
     uint8_t *rest = filled < extent ? bytes_reserve(image, extent - filled) : NULL;
     if (filled < extent && !rest)
         return false;
     if (rest) {
-        struct layout_chunk padding = writer_padding(extent - filled);
+        struct layout_chunk padding = chunk_padding(extent - filled);
         memset(rest, 0, extent - filled);
         memcpy(rest, &padding, sizeof(padding));
         image->length = extent;
@@ -189,7 +191,7 @@ static uint64_t extent_in_file(const struct argus_trace *trace, const struct arg
 {
     uint64_t extent = layout_chunk_extent(chunk->stored_bytes);
     uint64_t rest = argus_trace_file_bytes(trace) - chunk->offset_bytes;
-    struct layout_chunk behind, empty = writer_padding(sizeof(empty));
+    struct layout_chunk behind, empty = chunk_padding(sizeof(empty));
     if (extent > rest)
         return rest; /* the padding of the last chunk may be cut off */
     bool follows = file_read(trace->fd, &behind, sizeof(behind), chunk->offset_bytes + extent) == 0;

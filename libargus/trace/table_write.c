@@ -175,7 +175,9 @@ struct argus_error *argus_writer_late_stack(struct argus_writer *writer,
 
 struct argus_error *argus_writer_flush(struct argus_writer *writer)
 {
-    struct argus_error *error = flush_stacks(writer);
+    struct argus_error *error = writer_place_all(writer);
+    if (!error)
+        error = flush_stacks(writer);
     if (!error)
         error = writer_flush_snapshots(writer);
     return error ? error : flush_late_stacks(writer);

@@ -8,77 +8,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/parallel.h"
 #include "trace/file.h"
 
 /* --- chunks --- */
-
-static void seal(struct layout_chunk *header)
-{
-    memcpy(header->magic, LAYOUT_CHUNK_MAGIC, sizeof(header->magic));
-    header->header_crc =
-        (uint32_t)crc32(0, (const void *)header, offsetof(struct layout_chunk, header_crc));
-}
-
-struct layout_chunk writer_padding(uint64_t bytes)
-{
-    struct layout_chunk header = {
-        .kind = ARGUS_CHUNK_PAD,
-        .stored_bytes = (uint32_t)(bytes - sizeof(header)),
-        .cpu = ARGUS_CPU_MIXED,
-    };
-    seal(&header);
-    return header;
-}
-
-/* Appends the payload as it is stored. */
-static bool put_payload(struct argus_writer *writer, enum argus_chunk_kind kind,
-                        const struct bytes *payload, enum argus_codec *ret_codec)
-{
-    *ret_codec = ARGUS_CODEC_NONE;
-    if (kind != ARGUS_CHUNK_ENCRYPTED) /* which is packed already, and cannot be packed again */
-        return packer_pack(&writer->packer, payload->data, payload->length, &writer->image,
-                           ret_codec);
-    bytes_put(&writer->image, payload->data, payload->length);
-    return !writer->image.failed;
-}
-
-/* Sets writer->image to header, compressed payload and alignment; false without memory. */
-bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
-                       const struct bytes *payload)
-{
-    static const uint8_t zeros[sizeof(struct layout_chunk)];
-    struct bytes *image = &writer->image;
-    bytes_clear(image);
-    bytes_put(image, zeros, sizeof(struct layout_chunk));
-    enum argus_codec codec;
-    if (!put_payload(writer, head->kind, payload, &codec))
-        return false;
-    uint32_t stored_bytes = (uint32_t)(image->length - sizeof(struct layout_chunk));
-    bytes_put(image, zeros, layout_chunk_extent(stored_bytes) - image->length);
-    if (image->failed)
-        return false;
-    const uint8_t *stored = image->data + sizeof(struct layout_chunk);
-    struct layout_chunk header = {
-        .kind = (uint16_t)head->kind,
-        .codec = (uint16_t)codec,
-        .stored_bytes = stored_bytes,
-        .unpacked_bytes = (uint32_t)payload->length,
-        .sequence = writer->sequence,
-        .first_ticks = head->first_ticks,
-        .last_ticks = head->last_ticks,
-        .count = head->count,
-        .cpu = head->cpu,
-        .lost = head->lost,
-        .payload_crc = (uint32_t)crc32(0, stored, stored_bytes),
-    };
-    seal(&header);
-    memcpy(image->data, &header, sizeof(header));
-    if (is_of_snapshots(head->kind)) { /* see snapshot_write.c */
-        header = writer_padding(sizeof(header));
-        bytes_put(image, &header, sizeof(header));
-    }
-    return !image->failed;
-}
 
 static int writer_write(const struct argus_writer *writer, const void *bytes, size_t length,
                         uint64_t offset)
@@ -96,7 +29,7 @@ static struct argus_error *wrap(struct argus_writer *writer)
         return argus_error_memory();
     int failed = writer->output.resize(writer->output.context, place->end);
     if (!failed && rest >= sizeof(struct layout_chunk)) {
-        struct layout_chunk header = writer_padding(rest);
+        struct layout_chunk header = chunk_padding(rest);
         failed = writer_write(writer, &header, sizeof(header), place->head);
     }
     if (failed)
@@ -123,7 +56,7 @@ static struct argus_error *put_image(struct argus_writer *writer, const struct c
     if (head->kind == ARGUS_CHUNK_RECORDS && head->count)
         plan.first_ticks = head->first_ticks;
     if (plan.pad_bytes) {
-        struct layout_chunk header = writer_padding(plan.pad_bytes);
+        struct layout_chunk header = chunk_padding(plan.pad_bytes);
         bytes_put(image, &header, sizeof(header));
     }
     if (image->failed || !ring_reserve(&writer->place))
@@ -148,8 +81,10 @@ static bool is_too_large(const struct argus_writer *writer)
     return writer->ring_bytes && writer->image.length > writer->ring_bytes / 4;
 }
 
+/* Writes writer->image. */
 static struct argus_error *place_image(struct argus_writer *writer, const struct chunk_head *head)
 {
+    chunk_image_number(&writer->image, writer->sequence);
     if (is_too_large(writer))
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "a table entry of %zu bytes does not fit a ring of %" PRIu64
@@ -168,7 +103,10 @@ struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct c
         return argus_error_create(ARGUS_ERROR_USAGE,
                                   "a table entry of %zu bytes is too long for a trace",
                                   payload->length);
-    if (payload->failed || !writer_make_image(writer, head, payload))
+    struct argus_error *error = writer_place_all(writer);
+    if (error)
+        return error;
+    if (payload->failed || !chunk_image_pack(&writer->packer, head, payload, &writer->image))
         return argus_error_memory();
     return place_image(writer, head);
 }
@@ -191,6 +129,13 @@ struct argus_error *argus_writer_choose_codec(struct argus_writer *writer, enum 
     return NULL;
 }
 
+void argus_writer_hurry(struct argus_writer *writer)
+{
+    writer->packer.fast = true;
+    if (!writer->ring_bytes && !writer->beside && parallel_threads(2) > 1)
+        writer->beside = pack_beside_start(true);
+}
+
 static struct chunk_head records_head(const struct argus_writer *writer, uint32_t cpu,
                                       const struct argus_record *records, size_t count,
                                       uint64_t lost)
@@ -211,8 +156,9 @@ static struct chunk_head records_head(const struct argus_writer *writer, uint32_
     return head;
 }
 
+/* Sets `payload` to the records; false without memory. */
 static bool encode(struct argus_writer *writer, const struct chunk_head *head,
-                   const struct argus_record *records)
+                   const struct argus_record *records, struct bytes *payload)
 {
     struct codec_bounds bounds = {
         .first_ticks = head->first_ticks,
@@ -220,10 +166,63 @@ static bool encode(struct argus_writer *writer, const struct chunk_head *head,
         .count = head->count,
         .cpu = head->cpu,
     };
-    bytes_clear(&writer->payload);
+    bytes_clear(payload);
     if (head->count)
-        codec_encode(&writer->encoder, &bounds, records, &writer->payload);
-    return !writer->payload.failed && writer_make_image(writer, head, &writer->payload);
+        codec_encode(&writer->encoder, &bounds, records, payload);
+    return !payload->failed;
+}
+
+static struct argus_error *place_records(struct argus_writer *writer, const struct chunk_head *head)
+{
+    struct argus_error *error = place_image(writer, head);
+    if (error)
+        return error;
+    writer->records += head->count;
+    if (head->last_ticks > writer->latest_ticks)
+        writer->latest_ticks = head->last_ticks;
+    return NULL;
+}
+
+/* Writes the oldest chunk that the thread has or had. */
+static struct argus_error *place_oldest(struct argus_writer *writer, struct pack_job *job)
+{
+    struct bytes image = writer->image;
+    if (!job->packed)
+        return argus_error_memory();
+    writer->image = job->image;
+    job->image = image;
+    pack_beside_take(writer->beside);
+    return place_records(writer, &job->head);
+}
+
+struct argus_error *writer_place_all(struct argus_writer *writer)
+{
+    struct argus_error *error = NULL;
+    struct pack_job *job;
+    while (!error && writer->beside && (job = pack_beside_oldest(writer->beside)))
+        error = place_oldest(writer, job);
+    return error;
+}
+
+/* Gives the records to the thread. */
+static struct argus_error *pack_elsewhere(struct argus_writer *writer,
+                                          const struct chunk_head *head,
+                                          const struct argus_record *records)
+{
+    struct pack_job *job = pack_beside_free(writer->beside);
+    struct argus_error *error =
+        job ? NULL : place_oldest(writer, pack_beside_oldest(writer->beside));
+    if (error)
+        return error;
+    job = pack_beside_free(writer->beside);
+    job->head = *head;
+    job->codec = writer->packer.codec;
+    if (!encode(writer, head, records, &job->payload))
+        return argus_error_memory();
+    pack_beside_give(writer->beside);
+    if (head->last_ticks > writer->latest_ticks)
+        writer->latest_ticks = head->last_ticks;
+    return NULL;
 }
 
 /* Writes one chunk. If it is too large for a small ring, writes two with half of the records each,
@@ -233,20 +232,18 @@ static struct argus_error *put_records(struct argus_writer *writer, uint32_t cpu
                                        uint64_t lost)
 {
     struct chunk_head head = records_head(writer, cpu, records, count, lost);
-    if (!encode(writer, &head, records))
+    struct argus_error *error;
+    if (writer->beside)
+        return pack_elsewhere(writer, &head, records);
+    if (!encode(writer, &head, records, &writer->payload) ||
+        !chunk_image_pack(&writer->packer, &head, &writer->payload, &writer->image))
         return argus_error_memory();
     if (is_too_large(writer) && count > 1) {
         size_t half = count / 2;
-        struct argus_error *error = put_records(writer, cpu, records, half, lost);
+        error = put_records(writer, cpu, records, half, lost);
         return error ? error : put_records(writer, cpu, records + half, count - half, 0);
     }
-    struct argus_error *error = place_image(writer, &head);
-    if (error)
-        return error;
-    writer->records += count;
-    if (head.last_ticks > writer->latest_ticks)
-        writer->latest_ticks = head.last_ticks;
-    return NULL;
+    return place_records(writer, &head);
 }
 
 static bool cpus_are_valid(const struct argus_writer *writer, uint32_t cpu,

@@ -6,10 +6,12 @@
 #include "argus/trace.h"
 #include "base/idmap.h"
 #include "trace/bytes.h"
+#include "trace/chunk_image.h"
 #include "trace/cipher.h"
 #include "trace/codec.h"
 #include "trace/layout.h"
 #include "trace/pack.h"
+#include "trace/pack_beside.h"
 #include "trace/ring_place.h"
 
 struct argus_writer {
@@ -25,6 +27,7 @@ struct argus_writer {
     uint64_t latest_ticks;   /* largest timestamp of any record so far */
     struct codec_encoder encoder;
     struct packer packer;
+    struct pack_beside *beside;    /* NULL: this thread packs the records, too; owned */
     struct bytes payload;          /* of the current chunk, before compression */
     struct bytes image;            /* of the current chunk, as written to the file */
     struct bytes stacks;           /* entries for the next chunk */
@@ -41,24 +44,13 @@ struct argus_writer {
 /* The message for a failed write; the format takes the offset. */
 #define WRITER_UNWRITABLE "cannot write the trace at offset %" PRIu64
 
-/* The fields of a chunk's header besides its sizes. */
-struct chunk_head {
-    enum argus_chunk_kind kind;
-    uint32_t count, cpu;
-    uint64_t lost, first_ticks, last_ticks;
-};
-
 /* Writes one chunk with `payload`. On an error, the file is unchanged as far as the system allows.
  */
 struct argus_error *writer_put_chunk(struct argus_writer *writer, const struct chunk_head *head,
                                      const struct bytes *payload);
 
-/* Builds the chunk in writer->image; false without memory. */
-bool writer_make_image(struct argus_writer *writer, const struct chunk_head *head,
-                       const struct bytes *payload);
-
-/* The header of a padding chunk of `bytes` bytes in total. */
-struct layout_chunk writer_padding(uint64_t bytes);
+/* Writes the chunks that the thread of argus_writer_hurry() has. */
+struct argus_error *writer_place_all(struct argus_writer *writer);
 
 /* Puts one entry of a STACKS chunk. */
 void writer_put_stack(struct bytes *payload, uint64_t id, const uint64_t *frames, size_t count);

@@ -233,6 +233,7 @@ void argus_writer_destroy(struct argus_writer *writer)
 {
     if (!writer)
         return;
+    pack_beside_stop(writer->beside);
     ring_deinit(&writer->place);
     codec_encoder_deinit(&writer->encoder);
     packer_deinit(&writer->packer);

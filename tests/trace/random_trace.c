@@ -325,6 +325,8 @@ static void put_chunks(struct argus_writer *writer, int count)
         enum argus_codec codec = (enum argus_codec)below(ARGUS_CODECS);
         if (argus_codec_is_built(codec))
             must(argus_writer_choose_codec(writer, codec));
+        if (below(8) == 0)
+            argus_writer_hurry(writer);
         if (below(3))
             put_records(writer, &time);
         else

@@ -336,6 +336,55 @@ static void chunks_of_all_codecs_read_the_same(void **state)
     assert_int_equal(check_ring(fixture, written), written);
 }
 
+static size_t hurried_rounds(struct argus_writer *writer, size_t rounds)
+{
+    struct argus_record records[RECORDS];
+    for (size_t i = 0; i < rounds; i++) {
+        fill(records, RECORDS, i * RECORDS, i % 2);
+        assert_ok(argus_writer_records(writer, i % 2, records, RECORDS, 0));
+        if (i % 7 == 3)
+            assert_ok(argus_writer_note(writer, "a chunk of another kind"));
+    }
+    return rounds * RECORDS;
+}
+
+/* Chunks that a thread packs are in the file in the order in which they were given, also between
+ * others. */
+static void a_hurrying_writer_keeps_the_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    argus_writer_hurry(writer);
+    size_t written = hurried_rounds(writer, 100);
+    assert_ok(argus_writer_flush(writer));
+    assert_int_equal(argus_writer_records_written(writer), written);
+    assert_int_equal(check_ring(fixture, written), written);
+    assert_ok(argus_writer_records(writer, 0, NULL, 0, 5));
+    assert_ok(argus_writer_end(writer, NULL, 0));
+    argus_writer_destroy(writer);
+    assert_int_equal(check_ring(fixture, written), written);
+}
+
+/* A failure to write is told, at the latest, by the flush, and not only to the thread. */
+static void a_hurrying_writer_tells_of_a_full_disk(void **state)
+{
+    struct fixture *fixture = *state;
+    struct argus_writer *writer = create(fixture, 0);
+    argus_writer_hurry(writer);
+    hurried_rounds(writer, 1);
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    limit = (struct rlimit){LAYOUT_AREA_START + 100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct argus_error *error = argus_writer_flush(writer);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_error(error, ARGUS_ERROR_IO, "cannot write the trace at offset");
+    assert_int_equal(argus_writer_records_written(writer), 0);
+    hurried_rounds(writer, 3); /* and what is on the way at the end is dropped */
+    argus_writer_destroy(writer);
+}
+
 /* Added data can be read by every user who can read the file. */
 static void appending_keeps_the_codec(void **state)
 {
@@ -360,6 +409,8 @@ int main(void)
         FILE_TEST(a_large_batch_is_split_in_a_ring),
         FILE_TEST(more_records_than_a_chunk_holds_are_split),
         FILE_TEST(chunks_of_all_codecs_read_the_same),
+        FILE_TEST(a_hurrying_writer_keeps_the_order),
+        FILE_TEST(a_hurrying_writer_tells_of_a_full_disk),
         FILE_TEST(appending_keeps_the_codec),
         FILE_TEST(a_loss_at_the_end_is_told),
         FILE_TEST(a_full_disk_costs_one_chunk),

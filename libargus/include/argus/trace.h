@@ -462,6 +462,12 @@ struct argus_error *argus_writer_append(int fd, struct argus_writer **ret);
  * build does not have it. */
 struct argus_error *argus_writer_choose_codec(struct argus_writer *writer, enum argus_codec codec);
 
+/* From now on, writing takes as little time as possible: chunks are packed faster and need about a
+ * quarter more bytes, and a thread packs the records of a stream while the caller prepares the
+ * next. They are then written, and their failures reported, by later calls, at the latest by
+ * argus_writer_flush() and argus_writer_end(). */
+void argus_writer_hurry(struct argus_writer *writer);
+
 /* Writes one chunk of up to ARGUS_CHUNK_MAX_RECORDS records of `cpu` (more are split; a small ring
  * has smaller chunks). `lost` records were lost just before. Without records, only the loss is
  * written; without either, nothing. Chunks of 4,000 to 16,000 records compress well. */
@@ -533,8 +539,8 @@ uint64_t argus_writer_oldest_ticks(const struct argus_writer *writer);
  * from different machines, boots or clocks. */
 struct argus_error *argus_trace_join(int fd, const struct argus_trace *base,
                                      const struct argus_trace *extra);
-/* Frees the writer. Without argus_writer_end() the file gets no END chunk. `fd` stays open.
- */
+/* Frees the writer. Without argus_writer_end() the file gets no END chunk, and what a thread still
+ * packs (argus_writer_hurry()) is not written. `fd` stays open. */
 void argus_writer_destroy(struct argus_writer *writer);
 
 #ifdef __cplusplus
