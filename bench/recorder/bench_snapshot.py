@@ -108,13 +108,14 @@ def fill(argus, ring):
             return now
 
 
-def measure_argus(tools, folder, found):
+def measure_argus(tools, folder, found, gigabytes_seen):
     file, raw = f"{folder}/snapshot.argus", f"{folder}/raw"
     pid = fill(tools.argus, tools.ring)["recorder_pid"]
     try:
         for _ in range(tools.rounds):
             cpu, wall = snapshot(tools.argus, pid, file)
             gigabytes = int(quiet(tools.raw_records, file, raw)) * RECORD_BYTES / GB
+            gigabytes_seen.append(gigabytes)
             add(found, "argus snapshot", cpu / gigabytes, wall / gigabytes, os.path.getsize(file) / gigabytes / 1e6)
             for name, command in (("zstd -1", ["zstd", "-q", "-f", "-1", "--single-thread", raw, "-o", f"{folder}/other"]),
                                   ("cp", ["cp", raw, f"{folder}/other"])):
@@ -158,13 +159,15 @@ def add(found, name, *figures):
     found.setdefault(name, []).append(figures)
 
 
-def report(found, asking):
+def report(found, asking, gigabytes_seen):
     print("                    cpu s/GB   least   wall s/GB    MB/GB  of zstd's cpu  of cp's")
     cpu = {name: statistics.median(row[0] for row in rows) for name, rows in found.items()}
     for name, rows in found.items():
         least, wall, size = min(row[0] for row in rows), statistics.median(row[1] for row in rows), rows[-1][2]
         print(f"{name:18}  {cpu[name]:8.2f}  {least:6.2f}  {wall:10.2f}  {size:7.0f}  {cpu[name] / cpu['zstd -1']:13.2f}"
               f"  {cpu[name] / cpu['cp']:7.2f}")
+    # all cpus' records begin at one time: a ring that fills faster than others leaves less of theirs
+    print("GB of records in each snapshot:", *(f"{value:.2f}" for value in gigabytes_seen))
     print(f"argus status while a snapshot was written: {asking.answers} answers, {asking.failed} failed, "
           f"the slowest after {asking.longest * 1e3:.0f} ms")
     print("load average:", *(f"{value:.1f}" for value in os.getloadavg()), "on", os.cpu_count(), "cpus")
@@ -181,12 +184,12 @@ def main():
     if os.geteuid() != 0:
         sys.exit("bench_snapshot: recording needs root")
     machine.enter_namespace()
-    found = {}
+    found, gigabytes_seen = {}, []
     with tempfile.TemporaryDirectory(prefix="argus-bench-") as folder:
-        asking = measure_argus(tools, folder, found)
+        asking = measure_argus(tools, folder, found, gigabytes_seen)
         if not tools.no_perf:
             measure_perf(tools, folder, found, 1 << 30)
-    report(found, asking)
+    report(found, asking, gigabytes_seen)
 
 
 if __name__ == "__main__":

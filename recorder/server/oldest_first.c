@@ -174,7 +174,7 @@ void oldest_first_deinit(struct oldest_first *rest)
 
 /* --- reading --- */
 
-static uint32_t oldest_part(const struct oldest_first *rest)
+uint32_t oldest_first_cpu(const struct oldest_first *rest)
 {
     uint32_t oldest = rest->cpu_count;
     for (uint32_t cpu = 0; cpu < rest->cpu_count; cpu++) {
@@ -186,36 +186,34 @@ static uint32_t oldest_part(const struct oldest_first *rest)
     return oldest;
 }
 
-static void take_copied(struct ring_part *part, struct oldest_run *ret)
+static void take_copied(struct ring_part *part, size_t room, struct oldest_run *ret)
 {
     size_t left = part->copied_count - part->copied_at;
     ret->records = part->copied + part->copied_at;
-    ret->count = left < OLDEST_RUN ? left : OLDEST_RUN;
+    ret->count = left < room ? left : room;
     ret->lost = part->lost_before_copy;
     part->lost_before_copy = 0;
     part->copied_at += ret->count;
 }
 
-struct argus_error *oldest_first_next(struct oldest_first *rest, struct oldest_run *ret)
+struct argus_error *oldest_first_read(struct oldest_first *rest, uint32_t cpu,
+                                      struct argus_record *records, size_t room,
+                                      struct oldest_run *ret)
 {
     struct argus_error *error = is_chased(rest) ? copy_all(rest) : NULL;
-    *ret = (struct oldest_run){0};
-    while (!error && ret->count == 0 && ret->lost == 0) {
-        uint32_t cpu = oldest_part(rest);
-        if (cpu == rest->cpu_count)
-            break;
-        struct ring_part *part = &rest->parts[cpu];
-        ret->cpu = cpu;
-        ret->records = rest->run;
-        if (part->copied)
-            take_copied(part, ret);
-        else
-            ret->count = read_ring(rest, cpu, rest->run, OLDEST_RUN, &ret->lost);
-        if (ret->count)
-            part->next_ns = ret->records[ret->count - 1].timestamp;
-        /* without a record, a program was interrupted while it wrote one */
-        part->over = ret->count == 0 && ret->lost == 0;
-    }
+    struct ring_part *part = &rest->parts[cpu];
+    *ret = (struct oldest_run){.records = records};
+    if (error)
+        return error;
+    room = room < OLDEST_RUN ? room : OLDEST_RUN;
+    if (part->copied)
+        take_copied(part, room, ret);
+    else
+        ret->count = read_ring(rest, cpu, records, room, &ret->lost);
+    if (ret->count)
+        part->next_ns = ret->records[ret->count - 1].timestamp;
+    /* without a record, a program was interrupted while it wrote one */
+    part->over = ret->count == 0 && ret->lost == 0;
     rest->done += ret->count + ret->lost;
-    return error;
+    return NULL;
 }

@@ -14,8 +14,8 @@
 #include "argus/record.h"
 #include "server/backend.h"
 
-/* Copied at a time, so that they are still in the cache when they are put into chunks. */
-#define OLDEST_RUN 1024u
+/* Read at a time, so that they are still in the cache when they are looked at. */
+#define OLDEST_RUN 512u
 
 /* Of one CPU: sequence numbers, see backend_read_at(). */
 struct ring_part {
@@ -34,12 +34,10 @@ struct oldest_first {
     uint64_t slots;       /* of one CPU */
     uint64_t total, done; /* records */
     bool copied;
-    struct argus_record run[OLDEST_RUN];
 };
 
 /* Some records of one CPU, in order; `lost` are missing directly before them. */
 struct oldest_run {
-    uint32_t cpu;
     const struct argus_record *records; /* valid until the next call */
     size_t count;
     uint64_t lost;
@@ -49,7 +47,12 @@ struct oldest_run {
  * oldest_first_deinit(), also after an error. */
 struct argus_error *oldest_first_init(struct oldest_first *rest, const struct backend *backend);
 void oldest_first_deinit(struct oldest_first *rest);
-/* The next records. `ret->count` and `ret->lost` are both 0 at the end. */
-struct argus_error *oldest_first_next(struct oldest_first *rest, struct oldest_run *ret);
+/* The CPU whose records are to be read now; the number of CPUs at the end. */
+uint32_t oldest_first_cpu(const struct oldest_first *rest);
+/* The next records of the CPU, at most `room` and OLDEST_RUN of them, mostly in `records`. There
+ * may be none. */
+struct argus_error *oldest_first_read(struct oldest_first *rest, uint32_t cpu,
+                                      struct argus_record *records, size_t room,
+                                      struct oldest_run *ret);
 
 #endif

@@ -20,7 +20,7 @@
 #define WAIT_SHORT_MS     5             /* also soon enough to watch the flag of a new process */
 #define WAIT_LONG_MS      40
 #define STUCK_NS          500000000ull /* before such a file is waited for, everything is removed */
-#define RUNS_OF_TURN      32           /* of a snapshot: a few ms, then requests are answered */
+#define RUNS_OF_TURN      64           /* of a snapshot: a few ms, then requests are answered */
 #define WAIT_MEMORY_MS    200          /* only mappings have to be collected */
 
 struct recording {
@@ -325,22 +325,33 @@ struct argus_error *recording_step(struct recording *recording, int *ret_wait_ms
     return name_failure(recording->outlet, error);
 }
 
+/* Writes some of the oldest records that were not read yet; `*ret_over`: there are none. */
+static struct argus_error *copy_run(struct oldest_first *rest, struct sink *sink, bool *ret_over)
+{
+    struct oldest_run run;
+    size_t room;
+    uint32_t cpu = oldest_first_cpu(rest);
+    *ret_over = cpu == rest->cpu_count;
+    if (*ret_over)
+        return NULL;
+    struct argus_record *records = sink_room(sink, cpu, &room);
+    struct argus_error *error =
+        records ? oldest_first_read(rest, cpu, records, room, &run) : argus_error_memory();
+    return error ? error : sink_take(sink, cpu, run.records, run.count, run.lost);
+}
+
 /* Writes what the rings hold, while the recording goes on, and answers requests. */
 static struct argus_error *copy_rings(struct recording *recording, struct outlet *outlet,
                                       struct sink *sink)
 {
-    struct oldest_first rest;
-    struct oldest_run run;
-    struct argus_error *error = oldest_first_init(&rest, recording->backend);
-    unsigned runs = 0;
+    struct oldest_first rest = {0};
+    struct argus_error *error = sink_hurry(sink);
     if (!error)
-        error = sink_spare(sink, true);
-    while (!error) {
-        error = oldest_first_next(&rest, &run);
-        if (error || (run.count == 0 && run.lost == 0))
-            break;
-        error = sink_take(sink, run.cpu, run.records, run.count, run.lost);
-        if (runs++ % RUNS_OF_TURN == 0)
+        error = oldest_first_init(&rest, recording->backend);
+    bool over = false;
+    for (unsigned runs = 0; !error && !over; runs++) {
+        error = copy_run(&rest, sink, &over);
+        if (runs % RUNS_OF_TURN == 0)
             outlet_serve(outlet);
     }
     oldest_first_deinit(&rest);

@@ -429,9 +429,11 @@ static struct argus_error *take_run(struct sink *sink, uint32_t cpu,
         error = reserve(pending);
     if (error)
         return error;
-    memcpy(pending->records + pending->count, records, count * sizeof(*records));
+    struct argus_record *to = pending->records + pending->count;
+    if (records != to) /* it may be behind a loss in the same buffer */
+        memmove(to, records, count * sizeof(*records));
     pending->count += count;
-    pending->taken_ns = records[count - 1].timestamp;
+    pending->taken_ns = to[count - 1].timestamp;
     return pending->count == chunk_records(sink) ? flush_cpu(sink, cpu) : NULL;
 }
 
@@ -461,6 +463,24 @@ struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argu
         count -= run;
     }
     return !error && epoch_is_over(sink) ? begin_epoch(sink) : error;
+}
+
+struct argus_record *sink_room(struct sink *sink, uint32_t cpu, size_t *ret_room)
+{
+    struct pending *pending = &sink->pending[cpu];
+    struct argus_error *error = reserve(pending);
+    if (error) {
+        argus_error_destroy(error);
+        return NULL;
+    }
+    *ret_room = chunk_records(sink) - pending->count;
+    return pending->records + pending->count;
+}
+
+struct argus_error *sink_hurry(struct sink *sink)
+{
+    argus_writer_hurry(sink->writer);
+    return sink_spare(sink, true);
 }
 
 struct argus_error *sink_spare(struct sink *sink, bool spare)

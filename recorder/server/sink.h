@@ -38,9 +38,14 @@ void sink_destroy(struct sink *sink);
 /* Takes records of `cpu`, in order; `lost` records are missing directly before them. */
 struct argus_error *sink_take(struct sink *sink, uint32_t cpu, const struct argus_record *records,
                               size_t count, uint64_t lost);
+/* Where the next records of `cpu` are best put before they are taken: then they need not be copied.
+ * `*ret_room`: at least 1. NULL without memory. */
+struct argus_record *sink_room(struct sink *sink, uint32_t cpu, size_t *ret_room);
 /* `spare`: saves CPU time (see pace.h) by small chunks, whose records are still in the cache, and
  * by writing kernel symbols at most once a minute. */
 struct argus_error *sink_spare(struct sink *sink, bool spare);
+/* From now on, saves time as well, as argus_writer_hurry() does. */
+struct argus_error *sink_hurry(struct sink *sink);
 /* Writes a note that is not among those of the backend. */
 struct argus_error *sink_note(struct sink *sink, const char *text);
 /* Writes a record of the recorder's own (ARGUS_ID_SUSPENDED, ARGUS_ID_CLOCK_STEP); a ring file

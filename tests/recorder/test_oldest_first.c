@@ -72,25 +72,25 @@ static struct seen read_all(void)
     static struct oldest_first rest;
     const struct backend backend = {.ops = &ops};
     struct seen seen = {.first_ns = {UINT64_MAX, UINT64_MAX}};
+    static struct argus_record records[2 * OLDEST_RUN];
     struct oldest_run run;
     uint64_t latest_ns = 0;
+    uint32_t cpu;
     memset(&rest, 0, sizeof(rest));
     assert_null(oldest_first_init(&rest, &backend));
-    for (;;) {
-        assert_null(oldest_first_next(&rest, &run));
-        if (run.count == 0 && run.lost == 0)
-            break;
+    while ((cpu = oldest_first_cpu(&rest)) < CPUS) {
+        assert_null(oldest_first_read(&rest, cpu, records, 2 * OLDEST_RUN, &run));
         seen.lost += run.lost;
         for (size_t i = 0; i < run.count; i++) {
             uint64_t time = run.records[i].timestamp;
-            if (time < seen.first_ns[run.cpu])
-                seen.first_ns[run.cpu] = time;
+            if (time < seen.first_ns[cpu])
+                seen.first_ns[cpu] = time;
             if (time + seen.disorder_ns < latest_ns)
                 seen.disorder_ns = latest_ns - time;
-            seen.last_ns[run.cpu] = time;
+            seen.last_ns[cpu] = time;
             latest_ns = time > latest_ns ? time : latest_ns;
         }
-        seen.count[run.cpu] += run.count;
+        seen.count[cpu] += run.count;
     }
     seen.copied = rest.copied;
     oldest_first_deinit(&rest);

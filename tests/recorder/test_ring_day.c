@@ -215,12 +215,26 @@ static void fill_batch(struct machine *machine, uint32_t cpu)
     }
 }
 
+/* Sometimes from where the sink keeps the records, as far as there is room. */
+static void take_batch(struct machine *machine, struct sink *sink, uint32_t cpu)
+{
+    size_t room, first = 0;
+    if (draw(machine, 2)) {
+        struct argus_record *records = sink_room(sink, cpu, &room);
+        assert_non_null(records);
+        first = room < BATCH ? room : BATCH;
+        memcpy(records, machine->batch[cpu], first * sizeof(*records));
+        assert_null(sink_take(sink, cpu, records, first, 0));
+    }
+    assert_null(sink_take(sink, cpu, machine->batch[cpu] + first, BATCH - first, 0));
+}
+
 static void play_day(struct machine *machine, struct sink *sink)
 {
     for (uint64_t done = 0; done < records_wanted; done += CPUS * BATCH) {
         for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
             fill_batch(machine, cpu);
-            assert_null(sink_take(sink, cpu, machine->batch[cpu], BATCH, 0));
+            take_batch(machine, sink, cpu);
         }
         if (done / BATCH % 64 == 0)
             assert_null(sink_flush(sink));
