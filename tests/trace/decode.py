@@ -8,6 +8,7 @@ import ctypes
 import ctypes.util
 import functools
 import hashlib
+import itertools
 import struct
 import sys
 import zlib
@@ -95,14 +96,29 @@ class Bytes:
         return self.data[self.at - count : self.at]
 
     def varint(self):
-        value = 0
-        for i in range(10):
-            byte = self.take(1)[0]
-            require(i < 9 or byte <= 1, "tenth byte of a varint")
-            value |= (byte & 0x7F) << (7 * i)
-            if byte < 0x80:
-                return value
-        raise Damaged("varint of more than ten bytes")
+        return self.varints(1)[0]
+
+    def varints(self, count):
+        """Traces of tests have millions of them, so this is not as naive as the rest."""
+        data, at, values = self.data, self.at, []
+        try:
+            for _ in range(count):
+                value = byte = data[at]
+                if byte >= 0x80:
+                    value &= 0x7F
+                    for shift in range(7, 70, 7):
+                        at += 1
+                        byte = data[at]
+                        require(shift < 63 or byte <= 1, "tenth byte of a varint")
+                        value |= (byte & 0x7F) << shift
+                        if byte < 0x80:
+                            break
+                at += 1
+                values.append(value)
+        except IndexError as error:
+            raise Damaged("cut off") from error
+        self.at = at
+        return values
 
     def varint32(self):
         value = self.varint()
@@ -110,8 +126,10 @@ class Bytes:
         return value
 
     def zigzag(self):
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
+        return self.zigzags(1)[0]
+
+    def zigzags(self, count):
+        return [(value >> 1) ^ -(value & 1) for value in self.varints(count)]
 
     def string(self):
         return readable(self.take(self.varint()))
@@ -213,6 +231,9 @@ class Trace:
         self.chunks.sort(key=lambda chunk: (chunk.sequence, chunk.offset))
         self.read_tables()
         self.damage.sort()
+        self.late_of = {}
+        for tid, *entry in self.late_stacks:
+            self.late_of.setdefault(tid, []).append(tuple(entry))
 
     def walk(self):
         area_end = 4096 + self.ring if self.ring else MASK
@@ -383,7 +404,7 @@ class Trace:
 
     def late(self, tid, time, own, sp):
         """The stack of the wait that `tid` began at `time`: a late stack of that time or of the same place, or its `own`."""
-        of_thread = [entry[1:] for entry in self.late_stacks if entry[0] == tid]
+        of_thread = self.late_of.get(tid, [])
         found = max((entry for entry in of_thread if entry[0] <= time), default=None)
         if found and time <= found[1] and found[2] in self.stacks:
             return found[2]
@@ -421,19 +442,19 @@ class Trace:
         dictionary = [struct.unpack("<I", ids.take(4))[0] for _ in range(count)]
         require(len(set(dictionary)) == count, "dictionary")
         time, tid, previous, records = chunk.first, 0, {}, []
-        for _ in range(chunk.count):
-            time = (time + times.zigzag()) & MASK
-            index = ids.varint()
-            require(index < count and chunk.first <= time <= chunk.last, "record")
-            tid = (tid + tids.zigzag()) & MASK
-            before = previous.get(dictionary[index], [0] * 4)
-            args = [(old + column.zigzag()) & MASK for old, column in zip(before, arguments)]
-            previous[dictionary[index]] = args
-            cpu = cpus.varint() if chunk.cpu == MIXED else chunk.cpu
-            require(cpu < self.cpus, "cpu")
-            if dictionary[index] == STACK and args[2] == BLOCK:
+        rows = zip(times.zigzags(chunk.count), ids.varints(chunk.count), tids.zigzags(chunk.count),
+                   cpus.varints(chunk.count) if chunk.cpu == MIXED else itertools.repeat(chunk.cpu),
+                   *(column.zigzags(chunk.count) for column in arguments))
+        for later, index, other, cpu, *differences in rows:
+            time = (time + later) & MASK
+            require(index < count and cpu < self.cpus and chunk.first <= time <= chunk.last, "record")
+            tid = (tid + other) & MASK
+            debugid = dictionary[index]
+            before = previous.get(debugid, [0] * 4)
+            args = previous[debugid] = [(old + difference) & MASK for old, difference in zip(before, differences)]
+            if debugid == STACK and args[2] == BLOCK:
                 args = [self.late(tid, time, args[0], args[3]), *args[1:]]
-            records.append((time, tid, dictionary[index], cpu, *args))
+            records.append((time, tid, debugid, cpu, *args))
         for column in columns:
             column.end()
         return records
