@@ -126,8 +126,10 @@ bool held_locks_read(uint64_t time_ns, record_list *ret)
     uint64_t own = (uint64_t)getpid();
     for (size_t i = 0; good && i < MOST_LOCKS && getline(&line, &room, file) > 0; i++) {
         struct argus_record record;
-        if (!held_locks_parse(line, &record))
+        if (!held_locks_parse(line, &record)) {
+            holder.arg[1] = 0; /* what follows may wait for this one, and not for the last lease */
             continue;
+        }
         complete_waiter(&record, &holder);
         if (record.tid == own || !record.arg[0])
             continue;
