@@ -1,9 +1,9 @@
 /* The order of the list: the most urgent hang first (enum argus_urgency), then the longest.
  *
  * A window whose thread waits for a server that hangs itself is what the user sees. It is as urgent
- * as if something were pending for it: its own request is, at the server. So is a hang that a key or
- * a button set off, if the same window hangs a second time: whether the user typed more in the
- * shorter one or in the longer one, is chance.
+ * as if something were pending for it: its own request is, at the server. So is a hang that a key
+ * or a button set off, if the same window hangs a second time with something pending: whether the
+ * user typed more in the shorter one or in the longer one, is chance.
  *
  * A program that is started again while it is frozen hands its arguments to its first process and
  * waits for it. That is the same freeze, and is left out. So is the hang of a worker thread for
@@ -82,14 +82,20 @@ static bool is_set_off_by_user(const struct view *view, const struct argus_hang 
     return is;
 }
 
+static bool has_pending(const hang_list *list, uint32_t thread)
+{
+    for (size_t i = 0; i < list->length; i++)
+        if (list->data[i].thread == thread && list->data[i].urgency == ARGUS_URGENCY_WINDOW_PENDING)
+            return true;
+    return false;
+}
+
 static void raise_if_window_hangs_twice(const struct view *view, const hang_list *list,
                                         struct argus_hang *window)
 {
-    for (size_t i = 0; i < list->length && window->urgency == ARGUS_URGENCY_WINDOW_SET_OFF; i++)
-        if (list->data[i].thread == window->thread &&
-            list->data[i].urgency == ARGUS_URGENCY_WINDOW_PENDING &&
-            is_set_off_by_user(view, window))
-            window->urgency = ARGUS_URGENCY_WINDOW_PENDING;
+    if (window->urgency == ARGUS_URGENCY_WINDOW_SET_OFF && has_pending(list, window->thread) &&
+        is_set_off_by_user(view, window))
+        window->urgency = ARGUS_URGENCY_WINDOW_PENDING;
 }
 
 static int compare_hangs(const void *a, const void *b)
