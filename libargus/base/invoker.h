@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* False: this process is not root, or was not called by sudo. */
+/* Gets that user, and the group. False: this process is not root, or was not called by sudo. */
 bool invoker_get(uid_t *ret_uid, gid_t *ret_gid);
 
 #endif

@@ -291,9 +291,9 @@ struct walk_position {
     bool ended; /* a root cause was found */
 };
 
-/* Explains a suspect that waits in `vertex` and polled for a lock file for most of the
- * hang, by the file's holder: a script whose tries write error messages to the waiter takes part in
- * the last piece of the wait with a pause only. `ret_done`: it was one. polled_lock.c. */
+/* Explains a suspect that waits in `vertex` and polled for a lock file for most of the hang, by the
+ * file's holder: a script whose tries write error messages to the waiter takes part in the last
+ * piece of the wait with a pause only. `ret_done`: it was such a suspect. polled_lock.c. */
 struct argus_error *diagnoser_explain_lock_loop(struct diagnoser *d, uint32_t vertex,
                                                 struct walk_position *position, bool *ret_done);
 

@@ -152,9 +152,7 @@ uint32_t held_holder_at(struct held_table *table, uint64_t time_ns)
     return found;
 }
 
-/* The holder that only later events (from index `from`) show: the thread that releases the lock, or
- * that has it in the kernel's list. A thread that newly gets the lock says nothing about who had it
- * before. */
+/* A thread that newly gets the lock says nothing about who had it before. */
 uint32_t lock_holder_told_later(const struct view *view, const struct lock_request *request,
                                 size_t from)
 {

@@ -1,4 +1,4 @@
-/* The table of a file's locks and their holders: file_locks.c, which has the essay. */
+/* The table of a file's locks and their holders; file_locks.c explains how they are found. */
 #ifndef ARGUS_DIAGNOSE_LOCK_TABLE_H
 #define ARGUS_DIAGNOSE_LOCK_TABLE_H
 

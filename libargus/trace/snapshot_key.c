@@ -1,9 +1,9 @@
 /* Keys in the kernel's key ring of a user (keyrings(7), user-keyring(7)), by system calls: the C
  * library has no functions for them, and libkeyutils would be one more dependency.
  *
- * The file of `sudo argus` belongs to the user who called sudo (base/invoker.h), and so must its key. It
- * is put there by a child with the rights of that user, since a key ring belongs to the real user
- * ID of the caller.
+ * The file of `sudo argus` belongs to the user who called sudo (base/invoker.h), and so must its
+ * key. It is put there by a child with the rights of that user, since a key ring belongs to the
+ * real user ID of the caller.
  *
  * A key is made in the key ring of the thread and linked into that of the user: the creator may set
  * the permissions of a key only while it possesses it, and a process whose session has no link to
@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>

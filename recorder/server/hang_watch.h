@@ -39,9 +39,9 @@
  * - a thread that is not the main thread, and waits at a futex: a worker of a pool polls for one
  *   task, and then waits there for the next.
  *
- * A process has at most one open hang, and a main thread's besides another thread's. Each hang is reported once: when it ends, or when it has
- * lasted HANG_REPORT_AFTER_NS longer than the limit. A hang has not ended if the thread is away
- * again after a moment.
+ * A process has at most one open hang, and besides another thread's one of its main thread. Each
+ * hang is reported once: when it ends, or when it has lasted HANG_REPORT_AFTER_NS longer than the
+ * limit. A hang has not ended if the thread is away again after a moment.
  *
  * What only the analysis can tell from normal work is reported as doubtful:
  * - a main thread with windows is in a handler that polls, and none of the reasons above counts;

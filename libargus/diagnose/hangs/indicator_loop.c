@@ -94,9 +94,9 @@ static void find_homes(struct scan *scan, uint32_t thread)
     scan->turns = turns >= LOOP_TURNS;
 }
 
-/* The place at which the turns that a toolkit reports poll, if there is no other one, and the thread
- * came back to it at least once; too seldom, in this trace, to be known as a home. NULL: there is
- * none, or a home is known. */
+/* The place at which the turns that a toolkit reports poll, if there is no other one, and the
+ * thread came back to it at least once; too seldom, in this trace, to be known as a home. NULL:
+ * there is none, or a home is known. */
 static const struct habit *find_turns_at(const struct scan *scan, uint32_t thread)
 {
     const struct argus_thread *t = &scan->view->threads[thread];

@@ -12,9 +12,9 @@ bool wait_reads_device(const struct argus_wait *wait);
  * terminals, so each output would seem to ask for the next key. */
 bool is_device_input(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
 
-/* Whether a process that the thread's process had started, or one of its descendants, ended the wait
- * of `vertex` by `edge`, or wrote what a worker of the kernel brought: the master of a terminal gets
- * what the programs in it write. */
+/* Whether a process that the thread's process had started, or one of its descendants, ended the
+ * wait of `vertex` by `edge`, or wrote what a worker of the kernel brought: the master of a
+ * terminal gets what the programs in it write. */
 bool is_from_child(const struct view *view, uint32_t vertex, const struct argus_edge *edge);
 
 /* Whether such input, but not from a child, ended the wait; or another thread of the process had

@@ -4,8 +4,8 @@
  * there is for the command, and the shell is not awaited. An interpreter or editor that waits for a
  * command keeps it in its own group, or in a session without a terminal. Then nobody reads what is
  * typed, and the user waits, as for a program with windows. It is as with a shell if the command
- * reads the terminal (a pager, an editor) or has windows. That a toolkit is mapped is not enough: an
- * editor with windows also compiles its own code, in processes that have none.
+ * reads the terminal (a pager, an editor) or has windows. That a toolkit is mapped is not enough:
+ * an editor with windows also compiles its own code, in processes that have none.
  */
 #include <string.h>
 

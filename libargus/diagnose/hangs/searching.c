@@ -12,7 +12,8 @@
  * trace ends before that, one of these must be true:
  *   - the earlier homes were the thread's loop for longer than the search lasts, and the search is
  *     as deep as one of them;
- *   - they may have been so before the first record, and the search took input for them and kept it;
+ *   - they may have been so before the first record, and the search took input for them and kept
+ *     it;
  *   - the thread asks in each turn for the end of a child.
  * In the last case, a home that it visits afterwards is enough: the trace may begin with the search.
  *

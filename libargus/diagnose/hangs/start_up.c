@@ -97,8 +97,8 @@ bool start_up_waits(const struct finder *finder, const struct argus_hang *hang,
            !was_ended_by_keys(view, hang->vertex) && will_have_windows(finder, hang);
 }
 
-/* That a toolkit is mapped is not enough: a program with windows may also be run as a command, as an
- * editor that compiles its own code. */
+/* That a toolkit is mapped is not enough: a program with windows may also be run as a command, as
+ * an editor that compiles its own code. */
 bool process_connects_to_display(const struct finder *finder, uint32_t thread)
 {
     const struct view *view = finder->view;

@@ -1,8 +1,8 @@
 /* Explains a wait that no thread ended in time: the threads that should have ended it are examined
  * one after the other, until one did something unusual meanwhile. A thread in its home wait, the
- * wait for requests, did nothing unusual. But if it had taken the request and returned there without
- * an answer, it is to blame; and if it had handed the request on, the thread that has it now is
- * examined, too. */
+ * wait for requests, did nothing unusual. But if it had taken the request and returned there
+ * without an answer, it is to blame; and if it had handed the request on, the thread that has it
+ * now is examined, too. */
 #include "diagnose/suspects/remotes.h"
 #include "diagnose/suspects/request_made.h"
 #include "diagnose/suspects/suspect_search.h"
