@@ -372,6 +372,10 @@ static void a_hurrying_writer_tells_of_a_full_disk(void **state)
     struct argus_writer *writer = create(fixture, 0);
     argus_writer_hurry(writer);
     hurried_rounds(writer, 1);
+    if (argus_writer_records_written(writer)) { /* one CPU: there is no thread */
+        argus_writer_destroy(writer);
+        skip();
+    }
     struct rlimit before, limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN);
