@@ -60,18 +60,24 @@ def answered_key(s, position):
     s.wait(30, "read", fd=7)
 
 
+def editor_that_draws():
+    """Its loop draws what is typed. Then a key sets a handler off."""
+    s = Loop(frames=HOME)
+    s.thread(30, "server")
+    s.wait(30, "read", fd=7)
+    for position in range(1, 6):
+        answered_key(s, position)
+        s.home()
+    s.key()
+    return s
+
+
 @scene
 def keys_are_kept():
     """The editor draws what is typed. In one of twelve turns of the search there is a key, too, which the editor keeps, or draws as well."""
     scenes = []
     for draws in False, True:
-        s = Loop(frames=HOME)
-        s.thread(30, "server")
-        s.wait(30, "read", fd=7)
-        for position in range(1, 6):
-            answered_key(s, position)
-            s.home()
-        s.key()
+        s = editor_that_draws()
         for turn in range(300):
             searches(s, 1)
             if turn % 12 == 0:
@@ -173,13 +179,7 @@ def keys_are_kept_to_the_end():
     responds only to what it looks for. Without keys, or if it draws them, nothing tells the search from another loop."""
     scenes = []
     for keys, draws in (3, False), (0, False), (3, True):
-        s = Loop(frames=HOME)
-        s.thread(30, "server")
-        s.wait(30, "read", fd=7)
-        for position in range(1, 6):
-            answered_key(s, position)
-            s.home()
-        s.key()
+        s = editor_that_draws()
         for turn in range(300):
             searches(s, 1, frames=DEEP_SEARCH)
             if turn % 50 == 0 and turn < 50 * keys:
