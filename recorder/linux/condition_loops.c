@@ -27,6 +27,7 @@ struct loop {
     uint32_t samples;  /* in its wait … */
     uint32_t others;   /* … before the last one, elsewhere … */
     uint32_t lately;   /* … and since then */
+    uint32_t polls;    /* looks that found it in a poll */
     uint64_t home_sp;  /* of its wait; 0: not found yet */
     uint64_t since_ns; /* since when it is away; 0: it is not */
     long home_call;    /* the system call of its wait: futex or read */
@@ -237,11 +238,12 @@ static bool may_be_loop(const struct backend_poller *poller, const struct backen
     return !main || main->rested_ns < HANG_RESTING_NS;
 }
 
-/* A main thread can be in many more places: it has to be found in its wait mostly. */
+/* A main thread can be in many more places: it has to be found in its wait mostly. One that was
+ * found polling has its loop there, and waits for a condition in a handler. */
 static bool is_known_loop(const struct loop *loop)
 {
     return loop->is_awaited && loop->samples >= SURE_SAMPLES &&
-           (loop->tid != loop->pid || loop->samples >= loop->others);
+           (loop->tid != loop->pid || loop->samples >= loop->others + loop->polls);
 }
 
 /* Its last poll, which may be long ago, says nothing. */
@@ -285,6 +287,7 @@ static void replace(struct loop *loop, uint64_t now_ns, struct backend_poller *p
         loop->asked++;
         loop->is_awaited = process_has_window(loop->pid);
     }
+    loop->polls += poller->polling;
     if (poller->polling)
         loop->since_ns = 0;
     else if (loop->is_awaited)

@@ -7,7 +7,7 @@
  *     polled, as a thread that sends to the display server does. In a Java toolkit, such a thread
  *     handles the events. A poll is a rest for these threads, too.
  *   - in a process with windows: a main thread that never rests in a poll, if it is mostly found in
- *     such a wait. In Tcl another thread polls for it.
+ *     such a wait, and seldom in a poll. In Tcl another thread polls for it.
  * Others read their terminal:
  *   - main threads of programs in the foreground of a terminal, without polls.
  *

@@ -25,6 +25,7 @@ static bool look_in_proc(uint32_t pid, uint32_t tid, struct hang_sight *ret)
                                .ran_ns = thread.ran_ns,
                                .wants_cpu = thread.state == 'R',
                                .in_foreground = proc_stat_in_foreground(&process),
+                               .stopped = thread.state == 'T',
                                .excused = thread.state == 'T' || thread.state == 't' ||
                                           gave_terminal(pid, &process)};
     memcpy(ret->process, process.name, sizeof(process.name));

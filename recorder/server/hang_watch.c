@@ -264,17 +264,19 @@ static bool may_serve(const struct hang_watch *watch, const struct backend_polle
 }
 
 /* Whether a thread's absence affects nobody: it has no window and nobody has typed in its terminal,
- * or it waits while another thread polls for it, and its loop has no pending input. */
+ * or it waits while another thread polls for it, and its loop has no pending input. What is pending
+ * for a loop that waits for a condition is not known. */
 static bool is_unawaited(const struct hang_watch *watch, const struct backend_poller *poller,
                          const struct away *away, const struct hang_sight *sight)
 {
     bool is_worker = away->tid != away->pid;
     bool rests = sight->at_futex && (is_worker || poller->rested_ns < HANG_RESTING_NS);
+    bool excused = (sight->at_child || rests) && !poller->waits_for_condition;
     bool unseen = !away->has_window && !watch->name[0];
     bool typed = unseen && (poller->typed || watch->system->has_typed(poller->pid));
     if (unseen && !typed)
         return !away->helps || !watch->system->is_ready(&poller->loop_set, poller->pid);
-    return (sight->at_child || rests) && !watch->system->is_ready(&poller->loop_set, poller->pid);
+    return excused && !watch->system->is_ready(&poller->loop_set, poller->pid);
 }
 
 /* Excuses the time since the last look if there is a reason. If only one of two looks found a
@@ -343,6 +345,14 @@ static void find_windows(const struct hang_watch *watch, struct away *away,
                   watch->system->works_for_windows(away->pid);
 }
 
+/* Whether somebody uses its window. */
+static bool has_input(const struct hang_watch *watch, const struct backend_poller *poller,
+                      const struct away *away)
+{
+    return away->has_window && away->tid == away->pid &&
+           watch->system->is_ready(&poller->loop_set, poller->pid);
+}
+
 static bool judge(struct hang_watch *watch, struct away *away, const struct backend_poller *poller,
                   uint64_t now_ns)
 {
@@ -352,7 +362,8 @@ static bool judge(struct hang_watch *watch, struct away *away, const struct back
     bool there = watch->system->look(away->pid, away->tid, &sight);
     if (!away->looked_at)
         find_windows(watch, away, poller);
-    bool unawaited = sight.excused || (there && is_unawaited(watch, poller, away, &sight));
+    bool excused = sight.excused && !(sight.stopped && has_input(watch, poller, away));
+    bool unawaited = excused || (there && is_unawaited(watch, poller, away, &sight));
     bool serves =
         there && !away->starves &&
         (poller->waits_for_condition || away->helps || may_serve(watch, poller, away, now_ns));

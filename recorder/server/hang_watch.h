@@ -4,7 +4,8 @@
  * Threads are examined a few times a second, so a hang may be found up to one interval late. Not a
  * hang:
  * - a thread that waits in its loop's poll, unless something has woken it and it gets no cpu;
- * - a thread of a process that is stopped (by a signal or a debugger);
+ * - a thread of a process that is stopped (by a signal or a debugger), unless a signal stopped a
+ *   main thread with windows, and input for its loop is pending;
  * - a shell that has given its terminal to a command;
  * - time in which the machine was suspended (the clock stops), or in which this process itself did
  *   not run.
@@ -80,6 +81,7 @@ struct hang_sight {
     char process[PROTOCOL_COMM_BYTES]; /* its process's comm */
     uint64_t started_ns;               /* when its process began; the trace clock; 0: unknown */
     uint64_t ran_ns;                   /* its cpu time; 0: unknown */
+    bool stopped;                      /* by a signal, not by a debugger */
     bool excused;            /* its process is stopped, or another process group has its terminal */
     bool at_child, at_futex; /* it waits for a child process; it waits at a futex */
     bool wants_cpu;          /* it runs, or could run */

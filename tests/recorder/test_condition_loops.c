@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "recorder/linux/condition_loops.h"
+#include "recorder/server/proc_stat.h"
 
 #define MS   1000000ull
 #define ROOM 8
@@ -190,16 +191,25 @@ static pid_t start_turns(int ends[2], bool waits_first)
     _exit(0);
 }
 
-/* What is found of its main thread, whose last poll was long ago. */
-static struct backend_poller look_at(struct condition_loops *loops, pid_t pid, uint64_t *now_ns)
+/* What is found of its main thread, which polls now, or whose last poll was long ago. */
+static struct backend_poller look_at_poller(struct condition_loops *loops, pid_t pid, bool polling,
+                                            uint64_t *now_ns)
 {
     static struct backend_poller pollers[MOST];
     size_t count = 1;
-    pollers[0] = (struct backend_poller){
-        .tid = (uint32_t)pid, .pid = (uint32_t)pid, .returned_ns = 1, .returns = 5};
+    pollers[0] = (struct backend_poller){.tid = (uint32_t)pid,
+                                         .pid = (uint32_t)pid,
+                                         .returned_ns = 1,
+                                         .returns = 5,
+                                         .polling = polling};
     condition_loops_add(loops, *now_ns += MS, pollers, MOST, &count);
     poll(NULL, 0, 1);
     return pollers[0];
+}
+
+static struct backend_poller look_at(struct condition_loops *loops, pid_t pid, uint64_t *now_ns)
+{
+    return look_at_poller(loops, pid, false, now_ns);
 }
 
 /* Looks until it is found away, or at home. */
@@ -209,6 +219,18 @@ static void look_until(struct condition_loops *loops, pid_t pid, bool away, uint
     do
         found = look_at(loops, pid, now_ns);
     while (away ? !found.waits_for_condition : !found.polling);
+}
+
+/* If it were found there often, that place would be its home. */
+static void leave_first_place(pid_t pid, int fd)
+{
+    struct proc_place first, now = {.sp = 0};
+    assert_true(proc_place_read((uint32_t)pid, (uint32_t)pid, &first));
+    assert_int_equal(write(fd, "x", 1), 1);
+    while (!now.sp || now.sp == first.sp) {
+        poll(NULL, 0, 1);
+        assert_true(proc_place_read((uint32_t)pid, (uint32_t)pid, &now));
+    }
 }
 
 static void look_at_turns(bool waits_first)
@@ -221,7 +243,7 @@ static void look_at_turns(bool waits_first)
         while (!waits_at_condition((uint32_t)pid, (uint32_t)pid))
             poll(NULL, 0, 1);
         look_at(loops, pid, &now_ns);
-        assert_int_equal(write(ends[1], "x", 1), 1);
+        leave_first_place(pid, ends[1]);
     }
     for (int i = 0; i < 3; i++) {
         look_until(loops, pid, false, &now_ns);
@@ -278,6 +300,28 @@ static void a_main_thread_that_waited_elsewhere_first(void **state)
     look_at_turns(true);
 }
 
+/* Its loop polls, and a handler waits for a condition. */
+static void a_main_thread_that_polls(void **state)
+{
+    (void)state;
+    int ends[2];
+    uint64_t now_ns = 0;
+    struct condition_loops *loops = condition_loops_create();
+    pid_t pid = start_turns(ends, false);
+    for (int i = 0; i < 20; i++)
+        assert_true(look_at_poller(loops, pid, true, &now_ns).polling);
+    while (!waits_at_condition((uint32_t)pid, (uint32_t)pid))
+        poll(NULL, 0, 1);
+    for (int i = 0; i < 15; i++) {
+        struct backend_poller found = look_at(loops, pid, &now_ns);
+        assert_false(found.polling || found.waits_for_condition);
+    }
+    close(ends[1]);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    condition_loops_destroy(loops);
+}
+
 static void a_program_away_from_its_terminal(void **state)
 {
     (void)state;
@@ -305,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_thread_away_from_its_condition),
         cmocka_unit_test(a_main_thread_away_from_its_condition),
         cmocka_unit_test(a_main_thread_that_waited_elsewhere_first),
+        cmocka_unit_test(a_main_thread_that_polls),
         cmocka_unit_test(a_program_away_from_its_terminal),
     };
     return cmocka_run_group_tests(tests, connect_to_display, NULL);

@@ -63,6 +63,20 @@ static void a_loop_at_a_condition_is_doubtful(void **state)
     assert_int_equal(hang.ended, 1);
 }
 
+/* In Tcl, a handler waits for a command. What is pending is not known. */
+static void a_loop_at_a_condition_waits_for_a_child(void **state)
+{
+    struct reply_hang hang;
+    struct backend_poller loop = away_since(10, 1000 * MS);
+    loop.waits_for_condition = true;
+    sight.at_child = true;
+    ready = false;
+    look_between(*state, &loop, 1, 1000 * MS, 4000 * MS);
+    look_between(*state, &loop, 0, 4200 * MS, 5200 * MS);
+    assert_true(hang_watch_next(*state, &hang));
+    assert_int_not_equal(hang.doubt, 0);
+}
+
 /* It need not be the main thread. Where it waits tells one doubt from another. */
 static void a_queue_at_a_condition_is_doubtful(void **state)
 {
@@ -94,6 +108,7 @@ int main(void)
         WATCH_TEST(a_worker_at_a_futex_is_awaited_with_input_only),
         WATCH_TEST(a_loop_at_a_condition_is_doubtful),
         WATCH_TEST(a_queue_at_a_condition_is_doubtful),
+        WATCH_TEST(a_loop_at_a_condition_waits_for_a_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

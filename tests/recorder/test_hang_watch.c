@@ -163,6 +163,27 @@ static void stopped_from_the_beginning(void **state)
 }
 
 /* The whole machine stopped, or this process got no CPU. */
+/* A signal stops it, and then somebody uses its window. A debugger's stop is its user's wish. */
+static void who_is_stopped_with_input_hangs(void **state)
+{
+    struct reply_hang hang;
+    struct backend_poller loop = away_since(10, 2000 * MS);
+    sight.excused = ready = true;
+    look_between(*state, &loop, 1, 2000 * MS, 6000 * MS);
+    sight.stopped = true;
+    ready = false;
+    look_between(*state, &loop, 1, 6200 * MS, 9000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    ready = true; /* the time before that does not count */
+    look_between(*state, &loop, 1, 9200 * MS, 11000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 0);
+    look_between(*state, &loop, 1, 11200 * MS, 12000 * MS);
+    assert_int_equal(hang_watch_seen(*state), 1);
+    look_between(*state, &loop, 0, 12200 * MS, 14000 * MS);
+    assert_true(hang_watch_next(*state, &hang));
+    assert_int_equal(hang.doubt, 0);
+}
+
 static void time_in_which_nobody_looked_does_not_count(void **state)
 {
     struct hang_watch *watch = *state;
@@ -487,6 +508,7 @@ int main(void)
         WATCH_TEST(a_thread_that_polled_twice_is_no_loop),
         WATCH_TEST(stopped_time_does_not_count),
         WATCH_TEST(stopped_from_the_beginning),
+        WATCH_TEST(who_is_stopped_with_input_hangs),
         WATCH_TEST(time_in_which_nobody_looked_does_not_count),
         WATCH_TEST(only_the_wanted_process),
         WATCH_TEST(a_process_that_is_gone_is_none),
