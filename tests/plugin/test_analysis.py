@@ -315,7 +315,8 @@ def test_a_claim_of_too_many_records(setup):
     path = setup.trace("claim", "\n".join(lines) + "\n")
     for words in (["info"], ["dump"], ["hangs"], ["diagnose", "--auto"], ["contexts"], ["graph"], ["messages"]):
         done = setup.run(*words, path, code=1, ARGUS_MEMORY="")
-        expect(done.stderr.startswith(f"argus: {path}: offset "), done.stderr)
+        error = done.stderr.splitlines()[-1]  # a slow machine tells its progress before
+        expect(error.startswith(f"argus: {path}: offset "), done.stderr)
         expect_in("set ARGUS_MEMORY (such as 8G) if you trust this file", done.stderr)
     setup.run("info", path, code=0, ARGUS_MEMORY="4G")
     done = setup.run("graph", "--no-cache", path, code=1, ARGUS_MEMORY="64M")
