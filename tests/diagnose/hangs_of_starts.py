@@ -120,6 +120,16 @@ def window_that_does_not_come():
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
 
 
+def display_goes_on(s, position):
+    """The display server sends the message of that number, or None, and the trace goes on for 3 s."""
+    s.for_ms(500)
+    if position:
+        s.message(70, 55, position=position)
+    s.wait(70, "read")
+    s.goes_on(3000)
+    s._record(s.cpus[90], 70, "open_end inode=900 access=7 fd=4 mode=socket")
+
+
 @scene
 def windows_come_late():
     """A program that got something from the display server waits in a poll while it starts. It rests, unless it leaves unread there what the
@@ -139,12 +149,7 @@ def windows_come_late():
             s.wake(70, 40)
             s.message(40, 55, received=True, position=position)
         s.wait(40, "poll", fd=0x7100, frames=inside(0x40a000, 0x409000))
-        s.for_ms(500)
-        if leaves:
-            s.message(70, 55, position=3)
-        s.wait(70, "read")
-        s.goes_on(3000)
-        s._record(s.cpus[90], 70, "open_end inode=900 access=7 fd=4 mode=socket")
+        display_goes_on(s, 3 if leaves else None)
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], [])]
 
@@ -167,12 +172,7 @@ def viewer_that_waits_at_the_end():
         s.message(40, 55, received=True, position=1)
         s.raw(40, "ui_event kind=1 probe=1 sp=0x7000")
         s.wait(40, call, fd=7, inode=800 if call == "read" else 0, mode="file")
-        s.for_ms(500)
-        if sends:
-            s.message(70, 55, position=2)
-        s.wait(70, "read")
-        s.goes_on(3000)
-        s._record(s.cpus[90], 70, "open_end inode=900 access=7 fd=4 mode=socket")
+        display_goes_on(s, 2 if sends else None)
         scenes.append(s)
     return scenes, [([], [hang("viewer", type="LongWait", ongoing=True)]), ([], []), ([], [])]
 

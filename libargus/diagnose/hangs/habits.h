@@ -24,6 +24,8 @@
 
 /* A thread that waits for so long is resting. */
 #define RESTING_NS 20000000ull
+/* A reply of a busy server hardly takes as long. */
+#define SURELY_RESTING_NS 100000000ull
 /* On a busy machine, a message is normally pending for up to this time. What is pending for longer
  * is left by a thread that perhaps looks now and then, but not for this. */
 #define LONG_PENDING_NS 250000000ull

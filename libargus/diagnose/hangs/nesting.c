@@ -35,8 +35,6 @@
 #define SERVES 3
 /* Most replies take less. */
 #define SERVING_NS 1000000ull
-/* A reply of a busy server hardly takes as long. */
-#define SURELY_RESTING_NS 100000000ull
 
 /* Frames that two stacks have in common, counted from the thread's first function. The innermost
  * frames are not compared. */

@@ -26,8 +26,6 @@
 
 /* A shorter visit is no hang. */
 #define SHORTEST_NS 500000000ull
-/* A reply of a busy server hardly takes as long. */
-#define LONG_REST_NS 100000000ull
 
 /* A visit to a place: consecutive waits there, and in deeper places, without a wait in another
  * loop. */
@@ -48,7 +46,7 @@ static bool is_clear_home(const struct habits *habits, const struct habit *habit
 static bool is_loop(const struct habits *habits, const struct habit *habit)
 {
     return habit && !habit->nested && is_clear_home(habits, habit) &&
-           (habit->longest_ns >= LONG_REST_NS || habit_rests(habit));
+           (habit->longest_ns >= SURELY_RESTING_NS || habit_rests(habit));
 }
 
 static bool takes_message(const struct view *view, uint32_t vertex)
